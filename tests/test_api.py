@@ -93,6 +93,7 @@ PUBLIC = [
     "Screw",
     "Shape",
     "SingularPosition",
+    "SingularPositions",
     "Solution",
     "Sphere",
     "Step",

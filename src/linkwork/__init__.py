@@ -63,7 +63,7 @@ _NAMES = {
     "explain.all_solutions": "Branches count_solutions solve_all",
     "explain.diagnosis": "Diagnosis diagnose",
     "explain.mobility": "Mobility degrees_of_freedom mobility",
-    "explain.singular_positions": "SingularPosition singular_positions",
+    "explain.singular_positions": "SingularPosition SingularPositions singular_positions",
     "explain.races": "Race RaceResult race",
     "explain.swivel": "Swivel swivel",
     "motion.checks": "Finding",
@@ -119,6 +119,7 @@ if TYPE_CHECKING:
     from .explain.races import Race as Race, RaceResult as RaceResult, race as race
     from .explain.singular_positions import (
         SingularPosition as SingularPosition,
+        SingularPositions as SingularPositions,
         singular_positions as singular_positions,
     )
     from .explain.swivel import Swivel as Swivel, swivel as swivel

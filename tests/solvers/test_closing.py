@@ -188,3 +188,76 @@ def test_a_dead_centre_itself_can_be_asked_for() -> None:
     assert clip.residuals.max() < 1e-10
     with pytest.raises(LoopError, match=r"cannot be closed beyond crank = 1\.791"):
         lw.drive(bars, "crank", np.linspace(1.0, end + 1e-6, 7), start="start")
+
+
+# Singular positions
+
+
+def spatial_crank() -> lw.Linkage:
+    """Return a crank and a rocker with a rod between ball joints, which is free to spin about itself."""
+    b = lw.Builder("rssr", base="ground")
+    b.continuous("crank", "crank", axis="z")
+    b.ball("first", "rod", at=(0.3, 0, 0)).frame("rod_end", at=(1.0, 0, 0))
+    b.continuous("rocker", "rocker", parent="ground", axis="x", at=(0.6, 0.5, 0.1)).frame("pin", at=(0, 0, 0.7))
+    return b.loop("ball", "rod_end", "pin").build()
+
+
+def test_a_rod_that_spins_does_not_matter() -> None:
+    linkage = spatial_crank()
+    assert lw.degrees_of_freedom(linkage) == 2
+    found = lw.singular_positions(linkage, "rocker")
+    assert found.complete
+    assert len(found) == 2
+    for one in found:  # crank pin, its axis and the rod in one plane: the rod pushes at the crank's axis
+        frames = linkage.forward(one.q)
+        pin, end = frames["rod"][:3, 3], frames["rod_end"][:3, 3]
+        assert abs(np.cross(pin, end - pin)[2]) < 1e-7
+
+
+def test_curves_end_at_limits_and_say_when_they_are_not_followed_to_the_end() -> None:
+    bars = lw.models.four_bar(0.4, 0.3, 0.3, 0.25)
+    assert len(lw.singular_positions(bars, "crank", start="start")) == 2
+    revolute = lw.Revolute("z", lower=-1.0, upper=1.85)
+    held = bars.replace(joints={"crank": {"articulation": revolute}})
+    assert [one.value > 0.0 for one in lw.singular_positions(held, "crank", start="start")] == [True]
+    cut = lw.singular_positions(bars, "crank", start="start", most=3)
+    assert not cut.complete
+    assert cut.reason == "3 steps do not lead round it"
+    assert repr(cut).endswith("(not complete: 3 steps do not lead round it)")
+
+
+def test_several_driving_joints_leave_a_curve_for_each_value_of_the_others() -> None:
+    b = lw.Builder("five_bar", base="ground")
+    for side, x in (("left", 0.0), ("right", 0.9)):
+        b.continuous(f"{side}_crank", f"{side}_crank", parent="ground", at=(x, 0, 0))
+        b.continuous(f"{side}_elbow", f"{side}_bar", at=(0.3, 0, 0)).frame(f"{side}_end", at=(0.5, 0, 0))
+    linkage = b.loop("pin", "left_end", "right_end").build()
+    shares: list[float] = []
+    found = lw.singular_positions(linkage, ("left_crank", "right_crank"), samples=6, progress=shares.append)
+    assert len(found) >= 6
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    for one in found:  # the two bars of the middle are in line
+        frames = linkage.forward(one.q)
+        left, right = (frames[f"{side}_end"][:3, 3] - frames[f"{side}_bar"][:3, 3] for side in ("left", "right"))
+        assert abs(np.cross(left, right)[2]) < 1e-7
+    with pytest.raises(lw.LinkworkError, match="2 degrees of freedom"):
+        lw.singular_positions(linkage, "left_crank")
+
+
+def test_a_tall_scissor_is_looked_through() -> None:
+    assert lw.singular_positions(scissor(12), "slide").complete
+
+
+def test_a_structure_is_called_one() -> None:
+    bars = lw.models.four_bar(0.4, 0.15, 0.35, 0.3)
+    b = lw.Builder("braced", base="ground")
+    b.continuous("crank", "crank").frame("mid", at=(0.07, 0, 0))
+    b.continuous("coupler", "coupler", at=(0.15, 0, 0)).frame("coupler_end", at=(0.35, 0, 0))
+    b.continuous("rocker", "rocker", parent="ground", at=(0.4, 0, 0)).frame("rocker_end", at=(0.3, 0, 0))
+    start = bars.stored_pose("start")
+    crank = bars.forward(start)["crank"] @ [0.07, 0, 0, 1]
+    b.frame("nail", link="ground", at=crank[:3])
+    linkage = b.loop("pin", "coupler_end", "rocker_end").loop("nailed", "mid", "nail").build()
+    with pytest.raises(LoopError, match=r"is a structure, with no degree of freedom"):
+        lw.drive(linkage, "crank", [start[0], start[0] + 0.1], start=start)

@@ -1,28 +1,37 @@
 """Where a mechanism with closed loops loses its drive: dead centres and change points.
 
-The closed poses of a mechanism with one degree of freedom form a curve. It is followed once around by its tangent, and
-searched for the places where a joint no longer drives the mechanism.
+The closed poses of a mechanism with one degree of freedom form a curve. It is followed by its tangent, and searched for
+the places where a joint no longer drives the mechanism. With more degrees of freedom, other joints are held at values
+in turn, and each leaves a curve.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..errors import GoalError
+from ..errors import GoalError, LoopError
 from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import PoseLike, clamped, distinct, wrapped
-from ..solvers.closing import close
+from ..linkage.poses import PoseLike, clamped, wrapped
+from ..solvers.closing import assemble, close
+from ..solvers.closure_side import ACROSS, MEETING, Side
 from ..solvers.loops import Closure, coordinate
+from ..solvers.options import whole
 from ..transforms import FloatArray
 
-STEP = 0.03  # along the curve: the largest change of a value: radians, or shares of the mechanism's size
-MOST = 8000  # steps along it
-SINGULAR = 1e-6  # of the largest singular value: below, the branches of a mechanism meet
+LONGEST, SHORTEST = 0.3, 1e-10  # a step along the curve: radians, or shares of the mechanism's size
+BEND = 0.3  # how much its tangent may turn in a step
+STEADY, ROUGH = 0.2, 1e-9  # of a step: how much may turn out wrong; and how far off a closed pose is in any case
+LEFT = 0.5  # of every singular value at least is left after a step
+NEAR = 0.5  # of a step: as near to its first pose, the curve has come round
+APART = 1e-6  # of the size: positions that differ by less are one
 WITHIN = 1e-6  # beyond a limit by no more than this is at it
-HALVINGS, GOLDEN = 48, (5.0**0.5 - 1.0) / 2.0
+NUDGE = 0.1  # how far a mechanism is moved to see what stays the same
+FALSE_POSITION = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,20 +55,54 @@ class SingularPosition:
         return f"<{self.kind} at {self.joint} = {self.value:.6g}>"
 
 
-def singular_positions(linkage: Linkage, joint: str, *, start: PoseLike | None = None) -> tuple[SingularPosition, ...]:
+class SingularPositions(tuple[SingularPosition, ...]):
+    """Singular positions by rising value.
+
+    Attributes:
+        complete: Whether the curve was followed to its ends: all the way round, or to limits.
+        reason: Why not, if not.
+    """
+
+    complete: bool
+    reason: str
+
+    def __new__(cls, found: Iterable[SingularPosition], reason: str = "") -> SingularPositions:
+        """Return positions, and why there may be more."""
+        self = super().__new__(cls, found)
+        self.complete, self.reason = not reason, reason
+        return self
+
+    def __repr__(self) -> str:
+        return tuple.__repr__(self) + ("" if self.complete else f" (not complete: {self.reason})")
+
+
+def singular_positions(
+    linkage: Linkage,
+    joint: str | Sequence[str],
+    *,
+    start: PoseLike | None = None,
+    samples: int = 12,
+    most: int = 5000,
+    progress: Callable[[float], None] | None = None,
+) -> SingularPositions:
     """Return the positions in which a joint cannot drive a mechanism: the others' part of the closure loses rank.
 
-    The curve of closed poses through the start is followed all the way round; of what is found there, the positions
-    within limits come back. A crank that turns round without any has none; a mechanism that can be put together in
-    another way has another curve.
+    The curve of closed poses through the start is followed all the way round, or to limits. A crank that turns round
+    without any has none; a mechanism that can be put together in another way has another curve.
+
+    A mechanism with more degrees of freedom takes as many joints that drive it. Then all but the first are held at
+    values between their limits, or all the way round, and the positions of all these curves come back.
 
     Args:
-        linkage: A linkage with loops and one degree of freedom.
-        joint: Name of the driving joint, or of a coordinate.
-        start: Pose near which the curve begins; neutral by default.
+        linkage: A linkage with loops.
+        joint: Name of the driving joint, or of a coordinate; several for as many degrees of freedom.
+        start: Pose near which the curve begins; without one, the mechanism is put together anyhow.
+        samples: At how many values each of the other driving joints is held.
+        most: Steps along a curve at most; `SingularPositions.complete` says whether they were enough.
+        progress: Called with the share that is done.
 
     Raises:
-        GoalError: If the mechanism has none, or more than one, degree of freedom.
+        GoalError: If the mechanism has another number of degrees of freedom.
         LoopError: If it cannot be closed at the start.
 
     Example:
@@ -69,100 +112,222 @@ def singular_positions(linkage: Linkage, joint: str, *, start: PoseLike | None =
         [0, 2]
     """
     check_linkage(linkage)
-    place, rate = coordinate(linkage, joint)
-    first = close(linkage, linkage.neutral() if start is None else start)
-    curve = _Curve(Closure(linkage, keep_limits=False), rate)
+    names = [joint] if isinstance(joint, str) else list(joint)
+    places = [coordinate(linkage, name) for name in names]
+    whole("most", most, least=1)
+    values = [_values(linkage, place, whole("samples", samples, least=1)) for place, _ in places[1:]]
+    first = assemble(linkage, most=1)[0] if start is None else close(linkage, start)
     found: list[SingularPosition] = []
-    for way in (1.0, -1.0):
-        q, tangent = first, way * curve.tangent(first)
-        trail = [(q, tangent, curve.sharpness(q))]
-        for count in range(MOST):
-            after = curve.ahead(q, STEP * tangent)
-            if after is None:
-                break
-            trail.append((after, curve.tangent(after, tangent), curve.sharpness(after)))
-            found += [_position(linkage, joint, place, *one) for one in _between(curve, trail[-3:])]
-            q, tangent = trail[-1][:2]
-            if count > 1 and np.abs(curve.closure.way(first, q)).max() < 0.75 * STEP and tangent @ trail[0][1] > 0.0:
-                return _distinct(linkage, found)
-    return _distinct(linkage, found)
+    reasons: list[str] = []
+    ways = [*product(*values)]
+    for k, held in enumerate(ways):
+        try:
+            begin = _held_at(linkage, first, names[1:], places[1:], held)
+        except LoopError:
+            continue  # the mechanism does not get there
+        curve = _Curve(linkage, names[0], places[0], [rate for _, rate in places[1:]])
+        reason = curve.follow(begin, most, _share(progress, k, len(ways)))
+        found, reasons = [*found, *curve.found], [*reasons, *([reason] if reason else [])]
+    if progress is not None:
+        progress(1.0)
+    return SingularPositions(_distinct(linkage, found), reasons[0] if reasons else "")
+
+
+def _share(progress: Callable[[float], None] | None, k: int, count: int) -> Callable[[float], None] | None:
+    return None if progress is None else lambda share: progress((k + share) / count)
+
+
+def _values(linkage: Linkage, place: int, samples: int) -> FloatArray:
+    """Return values at which a coordinate is held: between its limits, or all the way round."""
+    low, high = linkage.lower[place], linkage.upper[place]
+    if np.isfinite([low, high]).all():
+        return np.linspace(low, high, samples + 2)[1:-1]
+    return np.linspace(-np.pi, np.pi, samples, endpoint=False)
+
+
+def _held_at(
+    linkage: Linkage, q: FloatArray, names: Sequence[str], places: Sequence[tuple[int, int]], held: Sequence[float]
+) -> FloatArray:
+    """Return a closed pose with coordinates at values, near another one if there is one there."""
+    if not names:
+        return q
+    pose = q.copy()
+    for (place, _), value in zip(places, held, strict=True):
+        pose[place] = value
+    try:
+        return close(linkage, pose, keep=names)
+    except LoopError:
+        return assemble(linkage, start=pose, keep=names, most=1)[0]
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A pose of the curve, its tangent (unit length) and how it stands to poses where curves meet."""
+
+    q: FloatArray
+    tangent: FloatArray
+    side: Side
 
 
 class _Curve:
-    """The closed poses of a mechanism with one degree of freedom."""
+    """The closed poses of a mechanism with one degree of freedom, and what was found along them."""
 
-    def __init__(self, closure: Closure, rate: int) -> None:
-        self.closure, self.linkage, self.rate = closure, closure.linkage, rate
-        self.free = np.ones(self.linkage.nv, np.bool_)
-        self.rank = self.linkage.nv - 1
+    def __init__(self, linkage: Linkage, joint: str, place: tuple[int, int], held: Sequence[int]) -> None:
+        self.linkage, self.joint, (self.place, self.rate) = linkage, joint, place
+        self.closure = Closure(linkage, keep_limits=False)
+        self.free: NDArray[np.bool_] = np.ones(linkage.nv, np.bool_)
+        self.free[list(held)] = False
+        self.rank = int(self.free.sum()) - 1
+        self.idle = np.zeros((0, linkage.nv))
+        self.found: list[SingularPosition] = []
 
-    def tangent(self, q: FloatArray, before: FloatArray | None = None) -> FloatArray:
-        """Return the velocity along the curve, its largest entry one; in the sense of another one if given."""
-        _, sigma, Vt = np.linalg.svd(self.closure.jacobian(q))
-        rank = int((sigma > self.closure.rank * sigma.max(initial=1e-300)).sum())
-        if before is None and rank != self.rank:
+    def follow(self, first: FloatArray, most: int, progress: Callable[[float], None] | None) -> str:
+        """Follow the curve both ways from a pose; return why its ends were not found, or nothing."""
+        self._find_idle(first)
+        for sense in (1.0, -1.0):
+            origin = self._point(first)
+            origin = now = _Point(origin.q, sense * origin.tangent, origin.side)
+            step = LONGEST / 2.0
+            for count in range(most):
+                if progress is not None:
+                    progress(count / most)
+                after = self._ahead(now, step)
+                if after is None:
+                    step /= 2.0
+                    if step < SHORTEST:
+                        return f"it cannot be followed beyond {self.joint} = {now.q[self.place]:.6g}"
+                    continue
+                self._look_between(now, after, step)
+                if np.abs(clamped(self.linkage, after.q) - after.q).max() > WITHIN:
+                    break
+                if count > 1 and self._is_round(origin, now, after):
+                    return ""
+                now, step = after, min(1.5 * step, LONGEST)
+            else:
+                return f"{most} steps do not lead round it"
+        return ""
+
+    def _find_idle(self, q: FloatArray) -> None:
+        """Note velocities that never change a gap: a rod between ball joints spins by itself."""
+        ways = self._null(self.closure.jacobian(q))
+        if len(ways) > 1:
+            other = self.closure.newton(self.closure.moved(q, NUDGE * ways.sum(axis=0)), self.free)
+            if other is not None:
+                self.idle = self._null(np.concatenate([self.closure.jacobian(q), self.closure.jacobian(other)]))
+        if len(ways) - len(self.idle) != 1:
             raise GoalError(
-                f"linkage {self.linkage.name!r} has {self.linkage.nv - rank} degrees of freedom here, and singular "
-                "positions are those of a mechanism with one; freeze the joints that should not move."
+                f"linkage {self.linkage.name!r} has {len(ways)} degrees of freedom here, and singular positions are"
+                " those of a mechanism with one for each driving joint; name as many, or freeze what should not move."
             )
-        way: FloatArray = before if before is not None and rank < self.rank else Vt[self.rank]  # or straight on
-        way = way / np.abs(way).max()
-        return -way if before is not None and way @ before < 0.0 else way
 
-    def sharpness(self, q: FloatArray) -> float:
-        """Return the ratio of singular values that is zero where branches meet."""
-        sigma = np.linalg.svd(self.closure.jacobian(q), compute_uv=False)
-        return float(sigma[self.rank - 1] / sigma[0]) if len(sigma) >= self.rank else 0.0
+    def _null(self, rows: FloatArray) -> FloatArray:
+        """Return an orthonormal basis (n, nv) of the velocities of free joints that rows do not see."""
+        _, sigma, Vt = np.linalg.svd(rows[:, self.free])
+        seen = int((sigma > self.closure.rank * sigma.max(initial=1e-300)).sum())
+        result = np.zeros((len(Vt) - seen, self.linkage.nv))
+        result[:, self.free] = Vt[seen:]
+        return result
 
-    def ahead(self, q: FloatArray, change: FloatArray) -> FloatArray | None:
-        """Return the closed pose nearest to a small change of one, or None if there is none near."""
-        return self.closure.newton(self.closure.moved(q, change), self.free)
+    def _rows(self, q: FloatArray) -> FloatArray:
+        """Return the closure's Jacobian, and rows that hold what is idle."""
+        return np.concatenate([self.closure.jacobian(q), self.idle])
+
+    def _point(self, q: FloatArray, before: FloatArray | None = None) -> _Point:
+        """Return a pose with its tangent, in the sense of another one if given."""
+        side = Side(self._rows(q)[:, self.free], whole=True)
+        tangent = np.zeros(self.linkage.nv)
+        tangent[self.free] = side.Vt[self.rank]
+        if before is not None and tangent @ before < 0.0:
+            tangent = -tangent
+        return _Point(q, tangent, side)
+
+    def _closed(self, now: _Point, change: FloatArray) -> FloatArray | None:
+        """Return the closed pose that a change of a point leads to, if it is near."""
+        guess = self.closure.moved(now.q, change)
+        found = self.closure.newton(guess, self.free)
+        size = float(np.linalg.norm(change))
+        if found is None or float(np.abs(self.closure.way(guess, found)).max()) > STEADY * size + ROUGH:
+            return None
+        return found
+
+    def _ahead(self, now: _Point, step: float) -> _Point | None:
+        """Return the next point, or None if the step is too long for it; where curves meet it goes straight on."""
+        if now.side.shares[self.rank - 1] < MEETING:
+            for longer in ACROSS:
+                q = self._closed(now, longer * step * now.tangent)
+                if q is None:
+                    break
+                after = self._point(q, now.tangent)
+                if now.side.crossed(after.side, self.rank):
+                    self._note_meeting(now, after, longer * step)
+                    return after
+        q = self._closed(now, step * now.tangent)
+        if q is None:
+            return None
+        after = self._point(q, now.tangent)
+        straight = np.linalg.norm(after.tangent - now.tangent) <= BEND
+        return after if straight and now.side.left_at(after.side, self.rank) >= LEFT else None
+
+    def _note_meeting(self, now: _Point, after: _Point, step: float) -> None:
+        """Note the change point between two points: where the smallest singular value, with its sign, is zero."""
+        before, beyond = now.side.sigma[self.rank - 1], after.side.sigma[self.rank - 1]
+        q = self._closed(now, before / max(before + beyond, 1e-300) * step * now.tangent)
+        self._note(now.q if q is None else q, "change-point")
+
+    def _look_between(self, now: _Point, after: _Point, step: float) -> None:
+        """Note the dead centre between two points, if the joint turns back there."""
+        low, high = now.tangent[self.rate], after.tangent[self.rate]
+        if low * high >= 0.0 or now.side.shares[self.rank - 1] < MEETING:
+            return
+        a, b, q = 0.0, 1.0, after.q
+        for _ in range(FALSE_POSITION):  # with halved ends (Illinois)
+            s = (a * high - b * low) / (high - low)
+            found = self._closed(now, s * step * now.tangent)
+            if found is None:
+                break
+            q, rate = found, float(self._point(found, now.tangent).tangent[self.rate])
+            if abs(rate) < ROUGH or b - a < SHORTEST:
+                break
+            if rate * high < 0.0:
+                a, low, high = s, rate, high / (2.0 if rate * low > 0.0 else 1.0)
+            else:
+                b, high, low = s, rate, low / (2.0 if rate * high > 0.0 else 1.0)
+        self._note(q, "dead-centre")
+
+    def _note(self, q: FloatArray, kind: str) -> None:
+        if np.abs(clamped(self.linkage, q) - q).max() <= WITHIN:
+            value = float(q[self.place])
+            angle = self.linkage.table[self.place].wraps
+            self.found.append(
+                SingularPosition(self.joint, float(wrapped(np.array(value))) if angle else value, q, kind)
+            )
+
+    def _is_round(self, origin: _Point, now: _Point, after: _Point) -> bool:
+        """Return whether the step between two points led past the first one."""
+        step, back = self._between(now.q, after.q), self._between(now.q, origin.q)
+        along = float(step @ back) / max(float(step @ step), 1e-300)
+        off = float(np.linalg.norm(back - along * step))
+        return 0.0 <= along <= 1.0 and off < NEAR * float(np.linalg.norm(step)) and now.tangent @ origin.tangent > 0.0
+
+    def _between(self, q: FloatArray, to: FloatArray) -> FloatArray:
+        """Return the way from a pose to another: by joints or, where some spin idly, by where links and pins are."""
+        if not len(self.idle):
+            return self.closure.way(q, to)
+        return (_places(self.linkage, to) - _places(self.linkage, q)).ravel() / self.closure.size
 
 
-def _between(curve: _Curve, trail: list[tuple[FloatArray, FloatArray, float]]) -> list[tuple[FloatArray, str]]:
-    """Return what lies along the last step, and about the pose before it."""
-    found: list[tuple[FloatArray, str]] = []
-    (q, tangent, _), (_, after, _) = trail[-2:]
-    if tangent[curve.rate] * after[curve.rate] < 0.0:
-        low, high = 0.0, 1.0
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2.0
-            pose = _or(curve.ahead(q, middle * STEP * tangent), q)
-            onward = curve.tangent(pose, tangent)[curve.rate] * tangent[curve.rate] > 0.0
-            low, high = (middle, high) if onward else (low, middle)
-        found.append((pose, "dead-centre"))
-    if len(trail) == 3 and trail[1][2] <= min(trail[0][2], trail[2][2]):
-        (pose, way, _) = trail[1]
-        s = _least(lambda s: curve.sharpness(_or(curve.ahead(pose, s * STEP * way), pose)), -1.0, 1.0)
-        near = curve.ahead(pose, s * STEP * way)
-        if near is not None and curve.sharpness(near) < SINGULAR:
-            found.append((near, "change-point"))
-    return found
+def _places(linkage: Linkage, q: FloatArray) -> FloatArray:
+    """Return where links and pins of loops are at poses (..., nq), shape (..., n, 3)."""
+    frames = linkage.forward(q)
+    names = [*linkage.links, *(name for loop in linkage.loops for name in (loop.first, loop.second))]
+    return np.stack([frames[name][..., :3, 3] for name in names], axis=-2)
 
 
-def _or(pose: FloatArray | None, other: FloatArray) -> FloatArray:
-    return other if pose is None else pose
-
-
-def _least(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a function with one minimum has it, by golden section."""
-    for _ in range(HALVINGS):
-        width = GOLDEN * (high - low)
-        if function(high - width) < function(low + width):
-            high = low + width
-        else:
-            low = high - width
-    return (low + high) / 2.0
-
-
-def _position(linkage: Linkage, joint: str, place: int, q: FloatArray, kind: str) -> SingularPosition:
-    value = float(q[place])
-    wraps = linkage.table[place].wraps
-    return SingularPosition(joint, float(wrapped(np.array(value))) if wraps else value, q, kind)
-
-
-def _distinct(linkage: Linkage, found: list[SingularPosition]) -> tuple[SingularPosition, ...]:
-    """Return positions within limits by rising value, each once."""
-    inside = [one for one in found if np.abs(clamped(linkage, one.q) - one.q).max() < WITHIN]
-    places = distinct(linkage, np.array([one.q for one in inside]).reshape(-1, linkage.nq))
-    return tuple(sorted((inside[k] for k in places), key=lambda one: one.value))
+def _distinct(linkage: Linkage, found: list[SingularPosition]) -> list[SingularPosition]:
+    """Return positions by rising value, each once: none has its links and pins where another has them."""
+    kept: list[SingularPosition] = []
+    for one in sorted(found, key=lambda one: one.value):
+        here = _places(linkage, one.q)
+        if all(np.abs(_places(linkage, other.q) - here).max() > APART * linkage.loop_size for other in kept):
+            kept.append(one)
+    return kept

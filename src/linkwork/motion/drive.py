@@ -13,6 +13,7 @@ from ..errors import LoopError, OptionError, TransformError
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike
 from ..solvers.closing import assemble, close
+from ..solvers.closure_side import ACROSS, Side
 from ..solvers.loops import LONGEST_STEP, Closure, coordinate, least_squares, one_pose
 from ..solvers.options import positive
 from ..transforms import FloatArray, as_angle, as_array
@@ -22,9 +23,6 @@ _LOG = logging.getLogger("linkwork")
 STEADY = 0.2  # of a predicted step: how much of it may turn out wrong
 LEFT = 0.5  # of every singular value at least is left after a step: no zero is stepped over
 ROUGH = 1e-9  # how far off a closed pose is in any case
-MEETING = 1e-5  # of the largest singular value: nearer to zero, two branches meet
-ACROSS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)  # how many times a step it may take to get across one
-BLURRED = 1e-8  # of the largest singular value: nearer to zero, one side cannot be told from the other
 NEAR = 1e-6  # of a limit, when that is named as what is in the way
 FINEST = 1e-13  # the step of the driven joint at which it counts as stuck
 DEAD = 1e-4  # how far joints are from a dead centre when it cannot be told from where they are
@@ -89,32 +87,6 @@ def _closed(linkage: Linkage, pose: FloatArray, driven: str, *, given: bool) -> 
     return close(linkage, pose, keep=driven) if given else assemble(linkage, start=pose, keep=driven, most=1)[0]
 
 
-class _Side:
-    """How a closed pose stands to the singular ones: the closure's Jacobian of the joints that follow, taken apart."""
-
-    def __init__(self, matrix: FloatArray) -> None:
-        self.matrix = matrix
-        self.U, self.sigma, self.Vt = np.linalg.svd(matrix, full_matrices=False)
-        self.shares = self.sigma / max(float(self.sigma.max(initial=0.0)), 1e-300)
-
-    def rank(self) -> int:
-        """Return how many of the singular values are not zero."""
-        return int((self.shares > MEETING).sum())
-
-    def left_at(self, other: _Side, rank: int) -> float:
-        """Return which part of its singular values is left at another pose, in the direction that loses most.
-
-        It is negative if the way there, taken as straight, leads across a singular pose.
-        """
-        there = self.U[:, :rank].T @ other.matrix @ self.Vt[:rank].T
-        return float(np.linalg.eigvals(there / np.maximum(self.sigma[:rank, None], 1e-300)).real.min(initial=1.0))
-
-    def crossed(self, other: _Side, rank: int) -> bool:
-        """Return whether another pose is as far beyond the meeting of branches as this one is before it, or farther."""
-        left = self.left_at(other, rank)
-        return left <= -1.0 or (abs(left) >= 1.0 and self.shares[rank - 1] < BLURRED)  # its sign is but noise here
-
-
 class _Follower:
     """What carries the other joints along as one moves: a step along the tangent, then Newton's method.
 
@@ -152,7 +124,7 @@ class _Follower:
         Where branches meet, the joint goes beyond that, but not beyond its last value.
         """
         jacobian = self.closure.jacobian(pose)
-        side = _Side(jacobian[:, self.free])
+        side = Side(jacobian[:, self.free])
         step = (target - float(pose[self.q])) / self.closure.units[self.v]
         self.rank = max(self.rank, side.rank())
         if side.rank() < self.rank:
@@ -169,7 +141,7 @@ class _Follower:
             self.rates = rates
         return found
 
-    def _straight_on(self, pose: FloatArray, side: _Side, step: float, last: float) -> FloatArray | None:
+    def _straight_on(self, pose: FloatArray, side: Side, step: float, last: float) -> FloatArray | None:
         """Return a closed pose beyond the meeting of branches that a pose is at, by the rates before it; or None."""
         for longer in ACROSS:
             target = float(pose[self.q]) + longer * step * self.closure.units[self.v]
@@ -183,8 +155,8 @@ class _Follower:
                 break
         return None
 
-    def _side(self, pose: FloatArray) -> _Side:
-        return _Side(self.closure.jacobian(pose)[:, self.free])
+    def _side(self, pose: FloatArray) -> Side:
+        return Side(self.closure.jacobian(pose)[:, self.free])
 
     def _corrected(self, pose: FloatArray, change: FloatArray, target: float) -> FloatArray | None:
         """Return the closed pose that a predicted change leads to, or None if that is not near."""
@@ -208,7 +180,12 @@ class _Follower:
         return found
 
     def _stuck(self, pose: FloatArray, value: float) -> LoopError:
+        from ..explain.mobility import mobility
+
         linkage, at = self.closure.linkage, float(pose[self.q])
+        if not mobility(linkage, at=pose).degrees:
+            text = f"linkage {linkage.name!r} is a structure, with no degree of freedom where it closes"
+            return LoopError(f"{text}: {self.joint} stays at {at:.6g}; asked for {value:.6g}.", value=at)
         places = linkage.table.plain[0]
         at_end = np.minimum(pose - linkage.lower, linkage.upper - pose)[places] < NEAR
         held = [linkage.coordinates[k] for k in places[at_end] if k != self.q]
