@@ -307,7 +307,8 @@ class _Curve:
         step, back = self._between(now.q, after.q), self._between(now.q, origin.q)
         along = float(step @ back) / max(float(step @ step), 1e-300)
         off = float(np.linalg.norm(back - along * step))
-        return 0.0 <= along <= 1.0 and off < NEAR * float(np.linalg.norm(step)) and now.tangent @ origin.tangent > 0.0
+        onwards = float(now.tangent @ origin.tangent) > 0.0
+        return onwards and 0.0 <= along <= 1.0 and off < NEAR * float(np.linalg.norm(step))
 
     def _between(self, q: FloatArray, to: FloatArray) -> FloatArray:
         """Return the way from a pose to another: by joints or, where some spin idly, by where links and pins are."""
