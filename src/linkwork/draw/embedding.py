@@ -55,8 +55,10 @@ def embedded(html: str, title: str, height: int = HEIGHT) -> str:
     The page runs in a sandbox: its scripts cannot reach the notebook around it, whatever the file that its names come
     from.
     """
+    page = html.replace("&", "&amp;").replace("'", "&#39;")  # scripts have many double quotes, and few of these
     return (
-        f'<iframe srcdoc="{escape(html)}" title="{escape(title)}" width="100%" height="{height}" loading="lazy" '
+        f"<iframe srcdoc='{page}' "
+        f'title="{escape(title)}" width="100%" height="{height}" loading="lazy" '
         'sandbox="allow-scripts allow-downloads" allowfullscreen '
         f'style="{STYLE}"></iframe>'
     )

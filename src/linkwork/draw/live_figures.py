@@ -97,7 +97,8 @@ def live(
     said = {"name": name} | {key.replace("_", "-"): _text(value) for key, value in attributes.items()}
     words = " ".join(f'{key}="{escape(value)}"' for key, value in said.items())
     heading = escape(title or title_of(name))
-    page = Page(PAGE.format(title=heading, attributes=words, script=script() + _added(packs or {})), name, HEIGHT)
+    code = script(_linkages(name, said)) + _added(packs or {})
+    page = Page(PAGE.format(title=heading, attributes=words, script=code), name, HEIGHT)
     if path is not None:
         page.save(path)
     return page
@@ -116,9 +117,21 @@ def title_of(name: str) -> str:
 
 
 @cache
-def script() -> str:
-    """Return everything that pages with live figures need as one plain script, linkages and machine code inside."""
-    return f"var linkworkPacks = {_texts(figure_linkages.packs())};\n{scripts.bundle([ENTRY], code=True)}"
+def script(linkages: tuple[str, ...] | None = None) -> str:
+    """Return everything that pages with live figures need as one plain script, with the machine code inside.
+
+    Args:
+        linkages: Names of the packed linkages to put in, all of them by default.
+    """
+    packs = figure_linkages.packs()
+    chosen = packs if linkages is None else {name: packs[name] for name in linkages}
+    return f"var linkworkPacks = {_texts(chosen)};\n{scripts.bundle([ENTRY], code=True)}"
+
+
+def _linkages(name: str, said: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the linkages that a figure uses: those named in its module, or in its options."""
+    module = (scripts.folder() / "figures" / f"{name}.js").read_text(encoding="utf-8")
+    return tuple(pack for pack in figure_linkages.packs() if f'"{pack}"' in module or pack in said.values())
 
 
 def _added(packs: Mapping[str, PackedLinkage]) -> str:
