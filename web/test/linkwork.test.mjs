@@ -13,7 +13,8 @@ import { follow, integrate, run, step, whyNot } from "../textbook.js";
 const folder = process.env.LINKWORK_CASES;
 const NEAR = 1e-9;
 const MANY = 50; // steps, after which roundings have grown
-const CLOSE = 1e-6; // where roundings grow: many cycles, the flat ground around a closest pose, a free body that is carried
+const CLOSE = 1e-6; // where roundings grow: many cycles, the flat ground around a closest pose
+const CARRIED = 1e-5; // of bodies that travel: the turn of their root is made in two mathematics, and redundant joints make more of it
 const options = { skip: folder ? false : "LINKWORK_CASES names no folder: python tests/web_cases.py FOLDER makes one" };
 const wasm = process.env.LINKWORK_WASM;
 const linkwork = folder ? await load(wasm ? pathToFileURL(wasm) : undefined) : undefined;
@@ -129,7 +130,7 @@ function sameBodies(found, known, what) {
   found.forEach((one, k) => {
     assert.deepEqual([one.success, one.status], [known[k].success, known[k].status], `${what} ${k}`);
     const away = off(one.q, known[k].q);
-    assert.ok(!known[k].success || away < CLOSE, `${what} ${k}: ${away} from Python's pose`);
+    assert.ok(!known[k].success || away < CARRIED, `${what} ${k}: ${away} from Python's pose`);
     const [here, there] = [one, known[k]].map(({ residuals }) => Math.hypot(...residuals));
     assert.ok(known[k].success || Math.abs(here - there) < 1e-4 * there, `${what} ${k}: ${here} off, ${there} in Python`);
   });
