@@ -40,7 +40,7 @@ const HTML = `
 
 const CSS = `
 * { box-sizing: border-box; }
-:host { position: relative; display: block; overflow: hidden; min-height: 12rem; background: var(--lw-page); color: var(--lw-ink);
+:host { position: relative; display: block; container-type: inline-size; overflow: hidden; min-height: 12rem; background: var(--lw-page); color: var(--lw-ink);
   font: 15px/1.4 var(--lw-font); }
 .stage { position: absolute; inset: 0; }
 header { position: absolute; top: 0; left: 0; right: 0; padding: .8rem 1rem; display: flex; justify-content: space-between;
@@ -64,8 +64,8 @@ label { display: flex; align-items: center; gap: .35rem; cursor: pointer; }
 input { accent-color: var(--lw-goal-text); }
 #scrub { flex: 1 1 12rem; min-width: 8rem; height: 2.75rem; margin: 0; cursor: pointer; }
 output { color: var(--lw-soft); font-size: .9rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
-@media (max-width: 40rem) { #scrub { order: -1; flex-basis: 100%; } output { margin-right: auto; font-size: .8rem; }
-  form { column-gap: .5rem; } select { padding: 0 .3rem; } }
+@container (max-width: 40rem) { #scrub { order: -1; flex-basis: 100%; } form { column-gap: .5rem; } select { padding: 0 .3rem; }
+  output { flex: 1 1 6rem; min-width: 6rem; white-space: normal; font-size: .8rem; line-height: 1.25; } }
 #failure { position: absolute; inset: 0; display: grid; place-items: center; padding: 2rem; text-align: center; }
 `;
 

@@ -78,9 +78,10 @@ void main() {
   float faces = max(dot(normal, look), 0.0), sun = max(dot(normal, light), 0.0);
   if (shaded && sun > 0.0) sun *= lit(world + lift * normal, 1.6, false);
   vec3 base = pow(paint.rgb, vec3(2.2));
-  vec3 color = base * (0.23 + 0.11 * normal.z + 0.22 * faces + 0.52 * sun);
+  vec3 color = base * (0.27 + 0.12 * normal.z + 0.22 * faces + 0.58 * sun);
   color += 0.10 * sun * pow(max(dot(normal, normalize(light + look)), 0.0), 30.0);
   color = mix(pow(color, vec3(1.0 / 2.2)), rim, rimming * pow(1.0 - faces, 3.0));
+  if (!shaded) color = mix(color, paint.rgb, 0.5);  // handles: nearly their own colour
   if (chosen == owner) color = mix(color, glow, 0.35);
   pixel = vec4(color, paint.a);
 }`;
