@@ -51,7 +51,7 @@ export function dh(root, home) {
   );
   panel.choice({ label: "Convention", options: ["standard", "modified"], value: convention, chosen: (word) => ((convention = word), draw()) });
   const table = panel.matrix({ columns: ["θ°", "d", "a", "α°"], rows: ["1", "2", "3"], colors: ["blue", "blue", "teal", "teal"], digits: 1 });
-  const tip = panel.matrix({ label: "Last frame", digits: 2 });
+  const tip = panel.matrix({ label: "T =", digits: 2 });
 
   /** @param {number} row */
   function pick(row) {
@@ -95,7 +95,7 @@ export function dh(root, home) {
     const last = frames[3];
     tip.show([0, 1, 2].map((row) => [last[4 * row], last[4 * row + 1], last[4 * row + 2], last[4 * row + 3]]));
     const order = convention === "standard" ? "first turns by θ about z and moves d along it, then turns by α about the new x and moves a along it" : "first turns by α about x and moves a along it, then turns by θ about the new z and moves d along it";
-    panel.say(`Row ${chosen + 1} leads from frame ${chosen} to frame ${chosen + 1}: it ${order}.`);
+    panel.say(`T is the last frame. Row ${chosen + 1} leads from frame ${chosen} to frame ${chosen + 1}: it ${order}.`);
   }
 
   draw();

@@ -73,7 +73,7 @@ export function frames(root, home) {
       const origin = [m[3], m[7]];
       axes[name].x.show(origin, apply(m, [2.6, 0]), "x");
       axes[name].y.show(origin, apply(m, [0, 2.6]), "y");
-      axes[name].word.show(apply(m, [1.6, -1.7]), name === "world" ? "" : /** @type {any} */ (WORDS)[name]);
+      axes[name].word.show(apply(m, name === "link3" ? [4, -1.6] : [0.4, -1.8]), name === "world" ? "" : /** @type {any} */ (WORDS)[name]);
     }
     const own = into(fixed, here);
     way.show([apply(matrix(fixed), [0, 0]), apply(matrix(fixed), [own[0], 0]), here]);

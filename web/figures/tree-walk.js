@@ -100,11 +100,13 @@ export function treeWalk(root, home) {
     line.show([from[0] + (0.2 * dx) / long, from[1] + (0.2 * dy) / long], [at[0] - (0.2 * dx) / long, at[1] - (0.2 * dy) / long]).paint(onWay ? "orange" : color, color === "muted");
     const side = at[0] < 0 ? -1 : 1;
     const middle = [(from[0] + at[0]) / 2, (from[1] + at[1]) / 2];
-    const shift = name === "link0" ? [26, 0] : parent === "link0" ? [side * 40, -12] : [side * 56, 0];
-    words.show(middle, node(name).arc, ...shift).paint(onWay ? "orange" : color);
+    const narrow = tree.width < 460;
+    const shift = name === "link0" ? [26, 0] : parent === "link0" ? [side * (narrow ? 46 : 40), -12] : [side * (narrow ? 38 : 56), 0];
+    const { arc } = node(name);
+    words.show(middle, narrow ? arc.replace(/\(.*?\)/, "") : arc, ...shift).paint(onWay ? "orange" : color);
     const { dot, words: own } = /** @type {any} */ (dots.get(name));
     dot.show(at).paint(color);
-    own.show(at, label, name === "link0" ? -42 : side * -44, 0).paint(color);
+    own.show(at, label, name !== "link0" ? side * -44 : narrow ? 0 : -42, narrow && name === "link0" ? 24 : 0).paint(color);
   }
 
   /** @param {string[]} way @returns {string} */
