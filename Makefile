@@ -104,7 +104,7 @@ web: $(VENV)/dev.stamp
 
 clean:
 	rm -rf $(VENV) build dist site .coverage .mypy_cache .pytest_cache .ruff_cache gallery
-	rm -f web/linkwork.wasm web/linkwork.inline.js web/example.packs.js
+	rm -f web/linkwork.wasm web/linkwork.inline.js web/linkwork.view.js web/example.packs.js
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || \

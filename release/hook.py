@@ -13,7 +13,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-MADE = ("linkwork.inline", "example.", "test/", "node_modules/")  # what is built, or not for pages
+MADE = ("linkwork.inline", "linkwork.view", "example.", "test/", "node_modules/")  # what is built, or not for pages
 
 
 class PackHook(BuildHookInterface):  # type: ignore[type-arg]

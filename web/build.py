@@ -1,9 +1,9 @@
-"""Write what is not written by hand: linkwork.wasm, one plain script with everything in it, the example's linkages.
+"""Write what is not written by hand: linkwork.wasm, plain scripts with everything in them, the example's linkages.
 
     python web/build.py
 
 Browsers load neither modules nor WebAssembly from ``file://``: a page that is opened from disk takes
-``linkwork.inline.js``, which has the machine code inside.
+``linkwork.inline.js``, which has the machine code inside, or ``linkwork.view.js``, with ``<linkwork-view>`` as well.
 """
 
 from __future__ import annotations
@@ -14,34 +14,32 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-MODULES = ("linkwork.js", "bodies.js", "textbook.js", "rotations.js")  # whose exports a page has
+MODULES = ("linkwork.js", "bodies.js", "goals.js", "textbook.js", "rotations.js")  # whose exports a page has
+SCRIPTS = {"linkwork.inline.js": MODULES, "linkwork.view.js": ("view/view.js", *MODULES)}
 
 
-def example_linkages() -> dict[str, str]:
-    """Return the linkages of the example, packed."""
+def example_scenes() -> dict[str, str]:
+    """Return what the example shows."""
     import linkwork as lw
 
-    point = (0.0, 0.0, 0.0)
-    body = lw.models.human(root="floating")
-    held = [lw.Reach(f"{side}_foot", pose=body.forward("stand", frame=f"{side}_foot")) for side in ("left", "right")]
-    hands = [lw.Reach(f"{side}_hand", position=point) for side in ("left", "right")]
-    eyes = lw.LookAt("eyes", at=(2.0, 0.0, 1.5))
-    return {
-        "planar": lw.models.planar([15, 10, 8, 5]).pack(lw.Reach("tip", position=(0.0, 0.0))).to_json(),
-        "panda": lw.models.panda().pack("tip").to_json(),
-        "human": body.pack([*held, *hands, eyes, lw.Rest("stand")]).to_json(),
+    linkages = {
+        "planar": lw.models.planar([15, 10, 8, 5]),
+        "panda": lw.models.panda(),
+        "human": lw.models.human(root="floating"),
     }
+    return {name: lw.draw.page_data(linkage) for name, linkage in linkages.items()}
 
 
 def write_page(output: Path) -> None:
-    """Write the machine code, the script with it inside, and the example's linkages into a folder."""
+    """Write the machine code, the scripts with it inside, and the example's linkages into a folder."""
     from linkwork.draw.scripts import bundle
     from linkwork.kernels.web import web_code
 
     (output / "linkwork.wasm").write_bytes(web_code())
-    (output / "linkwork.inline.js").write_text(bundle(MODULES, code=True), encoding="utf-8")
-    packs = ",\n".join(f"{json.dumps(name)}: {text}" for name, text in example_linkages().items())
-    (output / "example.packs.js").write_text(f"var packs = {{\n{packs}\n}};\n", encoding="utf-8")
+    for name, modules in SCRIPTS.items():
+        (output / name).write_text(bundle(modules, code=True), encoding="utf-8")
+    scenes = ",\n".join(f"{json.dumps(name)}: {text}" for name, text in example_scenes().items())
+    (output / "example.packs.js").write_text(f"var scenes = {{\n{scenes}\n}};\n", encoding="utf-8")
 
 
 def main() -> int:
@@ -56,7 +54,7 @@ def main() -> int:
     except PageError as error:
         print(error, file=sys.stderr)
         return 1
-    for name in ("linkwork.wasm", "linkwork.inline.js", "example.packs.js"):
+    for name in ("linkwork.wasm", *SCRIPTS, "example.packs.js"):
         print(f"{given.output / name}: {(given.output / name).stat().st_size / 1000:.0f} kB")
     return 0
 

@@ -12,20 +12,24 @@ from playwright.sync_api import sync_playwright
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "web" / "example.html"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-SAYS = "document.getElementById('{}-says').innerText.startsWith('reached')"
+READY = "Promise.all([...document.querySelectorAll('linkwork-view')].map((view) => view.ready.then(() => 1)))"
+PULL = """([name, frame, way]) => { const view = document.getElementById(name), { session } = view;
+  const m = session.take(frame).target; session.pull([m[3] + way[0], m[7] + way[1], m[11] + way[2]]); session.held = false; view.draw(); }"""
+PULLS = (("planar", "tip", (-6, -9, 0)), ("panda", "tip", (0.1, 0.2, 0.1)), ("human", "left_hand", (0.35, 0.1, 0.55)))
 
 
 def main() -> None:
-    """Open the page, wait until all three have reached their goals, and take the picture."""
+    """Open the page, pull at all three, and take the picture."""
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1400, "height": 700})
+        arguments = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+        browser = play.chromium.launch(executable_path=found, args=arguments)
+        page = browser.new_page(viewport={"width": 1400, "height": 660})
         page.goto(PAGE.as_uri())
-        page.click("#methods >> text=ccd")
-        for name in ("planar", "panda", "human"):
-            page.wait_for_function(SAYS.format(name))
-        page.wait_for_timeout(1500)
+        page.evaluate(READY)
+        for pull in PULLS:
+            page.evaluate(PULL, list(pull))
+        page.wait_for_timeout(2000)
         shot = page.screenshot()
         browser.close()
     Image.open(io.BytesIO(shot)).convert("RGB").quantize(256).save(HERE / "web.png", optimize=True)

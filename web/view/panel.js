@@ -32,7 +32,6 @@ function choice(label, names, act) {
 export class Panel {
   /** @param {HTMLElement} root @param {HTMLElement} chip @param {Session} session @param {any} scene @param {Acts} acts */
   constructor(root, chip, session, scene, acts) {
-    Object.assign(this, { root, chip, session, scene, acts });
     this.session = session;
     this.acts = acts;
     this.chip = chip;
@@ -74,6 +73,16 @@ export class Panel {
     return [node("div", { className: "row" }, [node("label", { textContent: "Method" }), this.method])];
   }
 
+  /** List the methods that can pull at a marked frame: with its turn fewer can. */
+  listMethods() {
+    const { session, method: list } = this;
+    if (!list) return;
+    const { methods } = session;
+    if (!methods.includes(session.method)) session.choose(ROBUST);
+    list.replaceChildren(...methods.map((name) => node("option", { value: name, textContent: name })));
+    list.value = session.method;
+  }
+
   poses() {
     const { session } = this;
     const names = Object.keys(session.linkage.poses);
@@ -98,6 +107,7 @@ export class Panel {
     if (session.scene.flat || !handles.length) return "";
     const input = node("input", { type: "checkbox", checked: handles.some((handle) => handle.turn), onchange: () => {
       for (const handle of handles) handle.turn = input.checked;
+      this.listMethods();
       this.acts.changed();
     } });
     return node("label", { className: "check" }, [input, "Keep the turn of what is dragged"]);

@@ -65,8 +65,8 @@ export class Session {
 
   /** The methods that can be chosen: of the textbook's, those that can pull at one of the frames. @returns {string[]} */
   get methods() {
-    const { linkage } = this;
-    return [ROBUST, ...METHODS.filter((method) => linkage.solvers.some((name) => !whyNot(linkage, method, name)))];
+    const frames = this.scene.handles.map(({ frame }) => frame);
+    return [ROBUST, ...METHODS.filter((method) => frames.some((frame) => this.serves(frame, method)))];
   }
 
   /** The loops that stay closed. @returns {{frames: string[], kind: string}[]} */
@@ -79,10 +79,15 @@ export class Session {
     return this.scene.flat ? 2 : 3;
   }
 
-  /** Whether a method can pull at a frame: the textbook's know single frames that were packed for them. @param {string} frame */
-  serves(frame) {
-    const packed = frame in this.linkage.data.solvers;
-    return this.method === ROBUST || (packed && !whyNot(this.linkage, this.method, frame));
+  /**
+   * Whether a method can pull at a frame: the textbook's know single frames that were packed for them.
+   * @param {string} frame @param {string} [method]
+   */
+  serves(frame, method = this.method) {
+    if (method === ROBUST) return true;
+    const turn = this.scene.handles.find((handle) => handle.frame === frame)?.turn ?? false;
+    const name = turn ? `${frame}, turned` : frame;
+    return name in this.linkage.data.solvers && !whyNot(this.linkage, method, name);
   }
 
   /** Where a frame, or a point of it, is. @param {string} frame @param {number[] | null} [point] @returns {Float64Array} */

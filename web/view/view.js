@@ -245,6 +245,7 @@ export class LinkworkView extends HTMLElement {
     for (const [frame, handle] of this.marks) {
       const m = session.place(frame);
       const held = busy?.frame === frame && !busy.point;
+      if (held && !this.dragging) handle.position = origin(busy.target); // a script pulls
       if (!held) {
         handle.position = origin(session.pins.get(frame)?.target ?? m);
         if (handle.grips.has("rings")) handle.wxyz = quaternion(m);
