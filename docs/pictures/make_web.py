@@ -13,8 +13,12 @@ HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "web" / "example.html"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 READY = "Promise.all([...document.querySelectorAll('linkwork-view')].map((view) => view.ready.then(() => 1)))"
-PULL = """([name, frame, way]) => { const view = document.getElementById(name), { session } = view;
-  const m = session.take(frame).target; session.pull([m[3] + way[0], m[7] + way[1], m[11] + way[2]]); session.held = false; view.draw(); }"""
+PULL = """([name, frame, way]) => {
+  const view = document.getElementById(name), { session } = view, m = session.take(frame).target;
+  session.pull([m[3] + way[0], m[7] + way[1], m[11] + way[2]]);
+  session.held = false;
+  view.draw();
+}"""
 PULLS = (("planar", "tip", (-6, -9, 0)), ("panda", "tip", (0.1, 0.2, 0.1)), ("human", "left_hand", (0.35, 0.1, 0.55)))
 
 
