@@ -162,20 +162,22 @@ def test_the_code_of_a_card_gives_its_picture(cards, name, tmp_path, monkeypatch
 
 
 def test_every_figure_of_the_chapter_has_a_card(tmp_path, monkeypatch):
+    few = {number: FIGURES[number] for number in ("5.23", "5.8", "5.14", "5.21")}  # test_diagrams draws them all
+    monkeypatch.setattr("linkwork.models.textbook.FIGURES", few)
     monkeypatch.chdir(tmp_path)
     cards = list(gallery.figure_cards(fps=SLOW))
-    assert [card.title for card in cards] == [f"Figure {number}" for number in FIGURES]
+    assert [card.title for card in cards] == [f"Figure {number}" for number in few]
     assert {card.section for card in cards} == {gallery.FIGURE_SECTION}
     runs(cards[0])
-    assert (tmp_path / f"figure-{next(iter(FIGURES))}.png").exists()
+    assert (tmp_path / "figure-5.23.png").exists()
     drawn = []
     monkeypatch.setattr(lw.draw, "figure", lambda figure, path: drawn.append((figure.number, path)))
-    for card, (number, entry) in zip(cards, FIGURES.items(), strict=True):
+    for card, (number, entry) in zip(cards, few.items(), strict=True):
         assert card.text == entry.caption
         assert f"# linkwork figure {number} -o" in card.code
         runs(card)
-    assert drawn == [(number, f"figure-{number}.png") for number in FIGURES]
-    assert cards[0].picture == figure_film(lw.textbook.figure(next(iter(FIGURES))), fps=SLOW)
+    assert drawn == [(number, f"figure-{number}.png") for number in few]
+    assert cards[0].picture == figure_film(lw.textbook.figure("5.23"), fps=SLOW)
 
 
 def test_films_stand_side_by_side_in_step():

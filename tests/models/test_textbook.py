@@ -72,7 +72,7 @@ def test_the_axes_of_the_gimbal_are_those_of_its_joints() -> None:
     split, whole = rings.linkage.forward(rings.q, frame="link"), ball.linkage.forward(ball.q, frame="link")
     assert_allclose(split[:3, :3], whole[:3, :3], atol=1e-12)
     (tree,) = plates("5.4", Tree)
-    assert [node.label for node in tree.nodes].count("no length") == 2
+    assert [node.label for node in tree.nodes].count("zero length") == 2
 
 
 def test_placements_lead_from_frame_to_frame() -> None:

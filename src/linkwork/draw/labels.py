@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ FONT = "DejaVu Sans"
 DISTANCES = (0.0, 6.0, 13.0, 21.0, 30.0, 42.0, 56.0)
 DIRECTIONS = np.pi / 8.0 * np.array([2, 6, 0, 8, -2, -6, 4, -4, 1, 3, 5, 7, -1, -3, -5, -7])  # the nicest first
 ROOM, WIDE_ROOM = 1.5, 3.5  # free space around a name, and around a label
+CROSSING, AVOIDED = 3.0, 5.0  # cost of a point of a line below a name, and below a label
 BLOCKED = 1e4  # cost of a place where another text stands
 
 
@@ -97,6 +99,7 @@ class Label:
     leader: bool = False
 
 
+@cache
 def text_size(text: str, size: float, weight: str = "normal", family: str = FONT) -> tuple[float, float]:
     """Return the width and the height of a text of one or more lines [points]."""
     properties = FontProperties(family=family, size=size, weight=weight)
@@ -116,7 +119,7 @@ def write_labels(page: Any, labels: Sequence[Label], segments: FloatArray, room:
         segments: Lines (n, 2, 2) on the page that texts should keep off.
         room: The box (x0, y0, x1, y1) that texts stay in.
     """
-    taken, boxes = _sampled(segments), np.zeros((0, 4))
+    taken, boxes = _thinned(_sampled(segments)), np.zeros((0, 4))
     points = np.concatenate([np.zeros((0, 2)), *(label.anchors[:1] for label in labels if not label.inside)])
     for label in sorted(labels, key=lambda label: not label.inside):
         extent = np.array(text_size(label.text, label.size))
@@ -145,13 +148,18 @@ def _nicest(
     """Return the box of the best place beside any anchor of a label: free ones first, then the least bad."""
     best, least = np.zeros(4), np.inf
     for rank, anchor in enumerate(label.anchors):
-        low, high, cost = _places(anchor, extent, label.clearance, boxes, taken, points, WIDE_ROOM)
+        low, high, cost = _places(anchor, extent, label.clearance, boxes, taken, points, WIDE_ROOM, AVOIDED)
         inside: BoolArray = np.all((low > room[:2]) & (high < room[2:]), axis=1)
-        cost = cost + 2.0 * _inside(low, high, taken) + 3.0 * rank + np.where(inside, 0.0, 1e3)
+        cost = cost + 3.0 * rank + np.where(inside, 0.0, 1e3)
         k = int(cost.argmin())
         if cost[k] < least:
             best, least = np.concatenate([low[k], high[k]]), float(cost[k])
     return best
+
+
+def _thinned(points: FloatArray, spacing: float = 3.0) -> FloatArray:
+    """Return points without those that others stand next to."""
+    return np.asarray(spacing * np.unique((points / spacing).round(), axis=0))
 
 
 def _sampled(segments: FloatArray, spacing: float = 4.0) -> FloatArray:
@@ -192,6 +200,7 @@ def _places(
     taken: FloatArray,
     points: FloatArray,
     room: float = ROOM,
+    crossing: float = CROSSING,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the boxes that a text may take around a point, low and high corners (n, 2), and how bad each is (n,)."""
     distance, angle = (grid.ravel() for grid in np.meshgrid(DISTANCES, DIRECTIONS, indexing="ij"))
@@ -201,7 +210,7 @@ def _places(
     overlap: BoolArray = np.all((low[:, None] < boxes[:, 2:]) & (high[:, None] > boxes[:, :2]), axis=2)
     window = np.abs(taken - point).max(axis=1, initial=0.0) < size.max() + clearance + DISTANCES[-1]
     crossed = _inside(low, high, taken[window]) + 4.0 * _inside(low, high, points)
-    cost = distance + 3.0 * crossed + 0.3 * np.tile(np.arange(len(DIRECTIONS)), len(DISTANCES))
+    cost = distance + crossing * crossed + 0.3 * np.tile(np.arange(len(DIRECTIONS)), len(DISTANCES))
     return low, high, cost + BLOCKED * overlap.any(axis=1)
 
 

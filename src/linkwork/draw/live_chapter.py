@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..linkage.linkage import Linkage
-from ..models import human
 from ..models.textbook.linkages import FAR, NEAR, human_arm, two_joints
 
 Options = dict[str, object]
@@ -37,7 +36,7 @@ LIVE: dict[str, tuple[str, Options]] = {
 
 # A page with sliders for the joints; frames that are named can be dragged.
 PAGES: dict[str, tuple[Callable[[], Linkage], list[str]]] = {
-    "5.1": (human, []),
+    "5.1": (human_arm, []),
     "5.2": (human_arm, ["right_hand"]),
     "5.3": (two_joints, []),
 }

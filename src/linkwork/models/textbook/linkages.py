@@ -49,7 +49,7 @@ def human_arm() -> Linkage:
 def two_joints() -> Linkage:
     """Return a revolute and a prismatic joint side by side, on one ground."""
     turning, sliding = revolute_pair(), prismatic_pair()
-    b = Builder("two joints")
+    b = Builder("two joints", shape=box((1.5, 1.7, 0.02), (0.2, 0.0, 0.0), STONE))
     b.fixed("left", "fork", at=(0, 0.5, 0.34), shape=turning.nodes[0].visuals)
     b.joint("theta", "turning link", turning.arcs[1].articulation, shape=turning.nodes[1].visuals)
     b.fixed("right", "rail", parent="base", at=(0, -0.5, 0.14), shape=sliding.nodes[0].visuals)
