@@ -21,7 +21,7 @@ export function eulerSteps(root, home) {
   let [size, taken] = [home.numbers("step", [0.25])[0], 0];
 
   const { stage, panel } = split(root);
-  const plane = new Plane(stage, { x: [-31, 31], y: [-17, 31], label: "An arm, its goal, the step that the Jacobian predicts and the way that the tip really goes" });
+  const plane = new Plane(stage, { x: [-31, 31], y: [-31, 31], label: "An arm, its goal, the step that the Jacobian predicts and the way that the tip really goes" });
   const trail = plane.trail({ color: "muted", width: 1.6 });
   const next = plane.arm({ faint: true });
   const body = plane.arm();
@@ -34,8 +34,8 @@ export function eulerSteps(root, home) {
   panel.choice({ label: "Arm", options: { "planar-3": "3 links", "planar-2": "2 links" }, chosen: (word) => choose(/** @type {any} */ (word)) });
   panel.slider({ label: "Step size h", min: 0.05, max: 1, step: 0.05, value: size, digits: 2, moved: (value) => ((size = value), draw()) });
   const player = panel.player({ step: take, reset, rate: home.still ? 1 : 4 });
-  const matrix = panel.matrix({ label: "J =", columns: ["g_1", "g_2", "g_3"], colors: COLORS });
-  const change = panel.matrix({ label: "h θ̇ [°] =", colors: COLORS, digits: 1 });
+  const matrices = [2, 3].map((n) => panel.matrix({ label: "J =", columns: ["g_1", "g_2", "g_3"].slice(0, n), colors: COLORS }));
+  const change = panel.matrix({ label: "h θ̇ [°]", colors: COLORS, digits: 1 });
   const table = panel.table();
 
   /** @param {"planar-3" | "planar-2"} word */
@@ -95,27 +95,31 @@ export function eulerSteps(root, home) {
       return part;
     });
     real.show(way);
-    ends[0].show(predicted, "predicted", 0, -17);
+    const there = Math.hypot(predicted[0] - G[0], predicted[1] - G[1]) < 4; // the goal has a name already
+    ends[0].show(predicted, there ? "" : "predicted", 0, -17);
     ends[1].show(reached, "really", 0, 17);
     tell(now);
   }
 
   /** @param {ReturnType<typeof look>} now */
   function tell({ V, J, rates, off, reached, G, distance, method }) {
-    matrix.show(J);
+    matrices.forEach((matrix, k) => {
+      const row = /** @type {HTMLElement} */ (matrix.table.parentElement);
+      row.style.display = arm.nv === k + 2 ? "" : "none";
+      matrix.show(J);
+    });
     change.show([rates.map((rate) => rate / DEGREE)]);
     const after = Math.hypot(G[0] - reached[0], G[1] - reached[1]);
     table.show({
-      method: method === "inverse" ? "inverse J⁻¹" : "pseudoinverse J⁺",
       "V": `(${number(V[0], 1)}, ${number(V[1], 1)})`,
-      "off the prediction": number(off),
-      "distance to goal": number(distance),
-      "after this step": number(after),
-      "steps taken": String(taken),
+      "prediction off by": number(off),
+      "to the goal": number(distance),
+      "after the step": number(after),
+      "steps": String(taken),
     });
     if (distance < 1e-3) panel.say(`Reached after ${taken} steps.`, "green");
     else if (after > distance) panel.say("This step leads away from the goal: it is too large.", "red");
-    else panel.say("The coloured arrows, column times change, add up to the prediction.");
+    else panel.say(`The coloured arrows, column times change, add up to the prediction. The changes are h ${method === "inverse" ? "J⁻¹V" : "J⁺V"}.`);
   }
 
   draw();

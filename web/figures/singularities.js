@@ -40,7 +40,6 @@ export function singularities(root, home) {
   function choose(word) {
     name = word;
     arm = arms[name];
-    visited.clear();
     pose(STARTS[name]);
   }
 
@@ -52,6 +51,7 @@ export function singularities(root, home) {
   /** @param {ArrayLike<number>} next */
   function pose(next) {
     q = Float64Array.from(next);
+    visited.clear();
     draw();
   }
 

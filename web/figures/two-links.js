@@ -84,7 +84,7 @@ export function twoLinks(root, home) {
     }
   }
 
-  /** Name the sides, on the far side of the triangle. @param {number[][]} at @param {number[]} pose */
+  /** Name the sides, outside the triangle. @param {number[][]} at @param {number[]} pose */
   function name(at, pose) {
     const side = pose[1] >= 0 ? -1 : 1;
     [pose[0], pose[0] + pose[1]].forEach((angle, k) => {
@@ -111,7 +111,7 @@ export function twoLinks(root, home) {
       else {
         arm.show(at);
         angles(found, at, pose);
-        name(at, pose);
+        if (shown === "triangle") name(at, pose);
       }
     }
     tell(found, pose);
