@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 import linkwork as lw
+from linkwork.kernels.pack import Pack
+from linkwork.kernels.runtime import the_pack
 from linkwork.linkage.linkage import Linkage
 from linkwork.solvers.iterate import follow, settled
 from linkwork.solvers.methods import METHODS
@@ -122,7 +124,7 @@ def textbook_steps(arm: Linkage, goal: Any, targets: Any, starts: Any) -> list[d
             steps = [follow(method, Problem(arm, goal.moved(t)), q, settings, 1, {}).tolist() for t, q in pairs]
             ends = [lw.solve(arm, goal.moved(t), start=q, method=method) for t, q in pairs[:RUNS]]
             runs = [plain(end) | {"iterations": end.iterations} for end in ends]
-            found.append(case | {"steps": steps, "runs": runs})
+            found.append(case | {"steps": steps, "runs": runs, "exact": isinstance(the_pack(), Pack)})
     return found
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
+import pickle
 from typing import Any
 
 import numpy as np
@@ -207,6 +210,28 @@ def test_a_prepared_method_answers_as_solve_does(name: str) -> None:
         assert (found.status, found.iterations, found.reason) == (known.status, known.iterations, known.reason)
         assert (found.success, found.method) == (known.success, name)
         np.testing.assert_array_equal(found.start, start)
+
+
+@pytest.mark.parametrize(
+    "again",
+    [copy.copy, copy.deepcopy, lambda solution: pickle.loads(pickle.dumps(solution)), dataclasses.replace],
+    ids=["copy", "deepcopy", "pickle", "replace"],
+)
+def test_a_solution_of_the_compiled_loop_is_copied_as_any_other(again: Any) -> None:
+    arm = lw.models.panda()
+    solution = lw.solve(arm, lw.Reach("tip", position=(0.4, 0.1, 0.5)), start=arm.stored_pose("ready"), method="damped")
+    assert isinstance(solution, Walked)
+    other = again(solution)
+    for name in ("q", "start", "residuals"):
+        np.testing.assert_array_equal(getattr(other, name), getattr(solution, name))
+    assert (other.success, other.status, other.iterations, other.method) == (
+        True,
+        "reached",
+        solution.iterations,
+        "damped",
+    )
+    assert other.reason == solution.reason
+    np.testing.assert_array_equal(other.goals[0].target, solution.goals[0].target)
 
 
 def test_a_prepared_method_says_what_is_wrong() -> None:

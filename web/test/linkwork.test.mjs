@@ -84,7 +84,7 @@ for (const one of chains) {
     arm.free();
   });
 
-  for (const { method, options: chosen, refused, steps, runs } of one.textbook) {
+  for (const { method, options: chosen, refused, steps, runs, exact } of one.textbook) {
     test(`${name}: ${method} ${JSON.stringify(chosen)}`, options, () => {
       const arm = linkwork.linkage(one.bytes());
       const why = whyNot(arm, method);
@@ -103,6 +103,7 @@ for (const one of chains) {
         assert.equal(found.success, known.success, `run ${k}: ${found.status}, ${known.status} in Python`);
         assert.equal(found.trace.length, found.iterations);
         assert.ok(found.trace.every(({ velocity }) => velocity.length === arm.nv));
+        if (exact) assert.equal(off(found.q, known.q), 0, `run ${k}: a pack of machine code gives the same bits`);
         if (!known.success || found.iterations !== known.iterations) return; // on winding ways roundings grow
         const near = known.iterations > MANY ? 1e-4 : CLOSE;
         assert.ok(off(found.q, known.q) < near, `run ${k}: ${off(found.q, known.q)}`);

@@ -208,7 +208,7 @@ def plan_of(wholes, reals):
 
 
 def plan_arrays(
-    head: Mapping[str, Any], options: Mapping[str, float], wholes: Wholes, reals: Reals
+    head: Mapping[str, Any], options: Mapping[str, Any], wholes: Wholes, reals: Reals
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return a plan as two arrays, from the fields of HEAD and OPTIONS by name, and all parts."""
     matrices = textbook_room(head["changing"], head["free"])

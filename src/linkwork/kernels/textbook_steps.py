@@ -19,7 +19,7 @@ from .textbook_pose import keep_within, keeps_limits
 
 CCD, RANKED_CCD, FABRIK, ANALYTIC = range(TRANSPOSE + 1, TRANSPOSE + 5)
 EXACT = 1.0e-9  # metres per metre of the linkage, and radians
-SAME_ROOT = 1.0e-7
+SAME_ROOT = 1.0e-7  # closed forms give poses to the bit: those further apart are two, however near a singular pose
 xyz_turn = inner(xyz_quaternion)
 
 

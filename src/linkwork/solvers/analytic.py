@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from ..errors import GoalError, OptionError
 from ..goals import Goal, Reach
-from ..kernels.textbook_steps import ANALYTIC
+from ..kernels.planar_arm import STEPS
+from ..kernels.textbook_steps import ANALYTIC, EXACT, SAME_ROOT
 from ..linkage.linkage import Linkage
 from ..linkage.poses import as_poses, difference, distinct
 from ..transforms import FloatArray, as_angle, as_vector, reraised_as
@@ -25,9 +26,7 @@ from .plans import Plan
 from .problem import Problem, State
 from .solution import Solution
 
-EXACT = 1e-9  # metres per metre of the linkage, and radians
-EXACT_ROOTS = 1e-7  # closed forms give poses to the bit: those further apart are two, however near a singular pose
-STEPS = 180  # swivels or directions to try, where the first choice breaks a limit: to either side, the nearest first
+# swivels or directions to try, where the first choice breaks a limit: to either side, the nearest first
 SHIFTS = [sign * 2.0 * math.pi * k / STEPS for k in range(STEPS // 2 + 1) for sign in ((1.0, -1.0) if k else (1.0,))]
 
 
@@ -158,7 +157,7 @@ class Analytic(Method):
             good = [pose for pose in found if not limited or limits_kept(linkage, pose, group)]
             good = [pose for pose in good if _miss(linkage, goal, pose) <= EXACT]
             if good or all(_miss(linkage, goal, pose) > EXACT for pose in found):
-                places = distinct(linkage, np.reshape(good, (-1, linkage.nq)), EXACT_ROOTS)
+                places = distinct(linkage, np.reshape(good, (-1, linkage.nq)), SAME_ROOT)
                 return [good[k] for k in places]  # or none: it is out of reach, whatever is chosen
         return []
 

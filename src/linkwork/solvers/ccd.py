@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import GoalError, OptionError
 from ..goals import Reach
 from ..goals.base import metres_per_radian
-from ..kernels.ccd import BY_LIMITS, BY_RECENCY, BY_USEFULNESS, SLIDE, TURN, Goals, sweep_inward
+from ..kernels.ccd import BY_LIMITS, BY_RECENCY, BY_USEFULNESS, EDGE, RECENT, SLIDE, TURN, Goals, sweep_inward
 from ..kernels.textbook_steps import CCD, RANKED_CCD
 from ..transforms import FloatArray
 from .method import Method
@@ -144,8 +144,8 @@ class Candidates:
 
 RANKINGS: dict[str, Callable[[Candidates], Any]] = {
     "usefulness": lambda joints: joints.gain,
-    "recency": lambda joints: joints.age * (joints.gain > joints.gain.max(axis=-1, keepdims=True) * 1e-3),
-    "limits": lambda joints: joints.gain * (0.05 + joints.room),
+    "recency": lambda joints: joints.age * (joints.gain > joints.gain.max(axis=-1, keepdims=True) * RECENT),
+    "limits": lambda joints: joints.gain * (EDGE + joints.room),
 }
 
 CODES = {"usefulness": BY_USEFULNESS, "recency": BY_RECENCY, "limits": BY_LIMITS}  # of the compiled loop

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.progress import ACTIVE, DIVERGED, REACHED, STALLED, judge, measure
+from ..kernels.textbook_walk import RESTLESS
 from ..linkage.poses import advance, turned_back
 from ..transforms import FloatArray
 from .constraints import closed, leaving_cones, loop_normals
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from .method import Method
     from .options import Settings
 
-RESTLESS = 1e-12  # of a pose: less is rounding, no step
 TOGETHER = 10.0  # what all errors of a level may come to, beside each of them
 SETTLED = 1e-12  # of the length: an error of an upper level that no step below can be blamed for
 

@@ -219,7 +219,7 @@ class Damped(Method):
     def _squared(self, state: State, V: FloatArray) -> Any:
         """Return lambda² for what is still to go, of all rows or of a level."""
         if isinstance(self.damping, str):
-            return 0.05 * (V * V).sum(axis=-1) + 1e-9 * state.linkage.length**2 + 1e-300
+            return textbook.GAIN * (V * V).sum(axis=-1) + textbook.LEAST * state.linkage.length**2 + 1e-300
         return np.asarray(float(self.damping) ** 2 + 1e-300)
 
 

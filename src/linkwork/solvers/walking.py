@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from ..goals import Reach
 from ..kernels.progress import ACTIVE, DIVERGED, REACHED, STALLED
 from ..kernels.textbook_plan import HEAD, RECORD, REPORT, desk_size
 from ..kernels.textbook_walk import BAD_START, BAD_TARGET, SINGULAR, walk
+from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 from .plans import Plan, hashable
 from .problem import Problem, State
@@ -58,6 +58,9 @@ class Walk:
         self._plain, self._shape = not self.linkage.table.quaternions, (self.linkage.nq,)
         self._report = REPORT.size + len(problem.blocks)
         self.record = RECORD.size + self.linkage.nq + len(problem.blocks) + self.linkage.nv
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self.method, self.linkage, self.problem.goals, self.group, self.settings)
 
     def run(self, targets: FloatArray, steps: int, start: FloatArray, count: int, trace: FloatArray) -> Any:
         """Return poses (n, nq) and reports (n, ...) for targets (n, goals, 4, 4); None where NumPy has to say why not.
@@ -116,8 +119,8 @@ class Walk:
         """Return the same walk with another number of steps at most."""
         if iterations == self.settings.max_iterations:
             return self
-        other = copy(self)
-        other.wholes, other._rooms = self.wholes.copy(), []
+        other: Walk = NEW(Walk)
+        other.__dict__.update(self.__dict__, wholes=self.wholes.copy(), _rooms=[])
         HEAD.view(other.wholes[: HEAD.size]).iterations = iterations
         return other
 
@@ -166,7 +169,7 @@ class Walked(Solution):
     trace = ()
 
     @cached_property
-    def linkage(self) -> Any:
+    def linkage(self) -> Linkage:
         return self.walk.linkage
 
     @cached_property
@@ -232,6 +235,11 @@ def walk_for(method: Method, problem: Problem, settings: Settings) -> Walk | Non
     group = None if problem.group is None else problem.group.key
     key = (type(method), own_key, settings, group, *(goal.signature for goal in problem.goals))
     return problem.linkage.cache.get("walks", key, lambda: _made(method, problem, settings) or False) or None
+
+
+def _again(method: Method, linkage: Linkage, goals: Any, group: Group | None, settings: Settings) -> Walk | None:
+    """Return the walk that another process had."""
+    return walk_for(method, Problem(linkage, goals, group=group), settings)
 
 
 def _made(method: Method, problem: Problem, settings: Settings) -> Walk | None:
