@@ -208,8 +208,9 @@ def _stepped(
     found = walk.frames(targets_of(frames), q, steps)
     if found is None:
         return None
-    for k in range(len(series) if progress is not None else 0):
-        progress(k + 1, len(series))
+    if progress is not None:
+        for k in range(len(series)):
+            progress(k + 1, len(series))
     return Way(q, series, *found)
 
 

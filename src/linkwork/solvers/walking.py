@@ -111,7 +111,7 @@ class Walk:
             now = time.perf_counter()
             if now + 2.0 * (now - began) > deadline:  # the next round would end too late
                 on_its_way = np.asarray(found.iterations) == allowed
-                words = np.where(on_its_way & (np.asarray(found.status) == "iterations"), "time", found.status)
+                words: Any = np.where(on_its_way & (np.asarray(found.status) == "iterations"), "time", found.status)
                 return replace(found, status=words if start.ndim > 1 else words.item())
             began, allowed = now, min(2 * allowed, most)
 
@@ -182,11 +182,11 @@ class Walked(Solution):
 
     @cached_property
     def start(self) -> FloatArray:
-        return self.begun[0]
+        return self.begun.reshape(-1)
 
     @cached_property
     def residuals(self) -> FloatArray:
-        return self.report[0, REPORT.size :]
+        return self.report.reshape(-1)[REPORT.size :]
 
     @cached_property
     def iterations(self) -> int:
@@ -234,7 +234,8 @@ def walk_for(method: Method, problem: Problem, settings: Settings) -> Walk | Non
         return None  # an option that cannot be told from others
     group = None if problem.group is None else problem.group.key
     key = (type(method), own_key, settings, group, *(goal.signature for goal in problem.goals))
-    return problem.linkage.cache.get("walks", key, lambda: _made(method, problem, settings) or False) or None
+    kept: Walk | bool = problem.linkage.cache.get("walks", key, lambda: _made(method, problem, settings) or False)
+    return kept if isinstance(kept, Walk) else None
 
 
 def _again(method: Method, linkage: Linkage, goals: Any, group: Group | None, settings: Settings) -> Walk | None:
