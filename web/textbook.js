@@ -139,10 +139,10 @@ class Walk {
     return own;
   }
 
-  /** @param {any} own what ran @param {number} row @returns {Float64Array} a pose */
+  /** Return a pose. @param {any} own what ran @param {number} row */
   pose({ poses }, row) {
     const { nq, desk } = this.solver.linkage;
-    return desk.view(poses, nq * row, nq).slice();
+    return Float64Array.from(desk.view(poses, nq * row, nq));
   }
 
   /** @param {any} own what ran @param {number} row @returns {Record<string, any>} its report */
