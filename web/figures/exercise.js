@@ -31,12 +31,12 @@ export class LinkworkExercise extends HTMLElement {
     if (this.shadowRoot) return;
     const root = this.attachShadow({ mode: "open" });
     const unit = this.getAttribute("unit") ?? "";
-    const field = html("input", { type: "text", inputmode: "text", "aria-label": `Your answer${unit ? ` in ${unit}` : ""}`, autocomplete: "off", spellcheck: "false" });
+    const field = html("input", { type: "text", size: 12, inputmode: "text", "aria-label": `Your answer${unit ? ` in ${unit}` : ""}`, autocomplete: "off", spellcheck: "false" });
     const check = html("button", { type: "submit" }, "Check");
     const hint = html("button", { type: "button" }, "Hint");
     const says = html("p", { class: "say", role: "status", hidden: true });
     const form = html("form", { class: "row panel" }, field, ...(unit ? [html("span", {}, unit)] : []), check, hint);
-    form.style.flexDirection = "row";
+    form.style.flexFlow = "row wrap";
     root.append(html("style", {}, LOOK), html("div", { class: "figure exercise" }, html("slot", {}), form, says));
     /** @param {string} text @param {string} color */
     const say = (text, color) => {
