@@ -19,6 +19,7 @@ from ..transforms import FloatArray, as_array, inverse, is_whole, steady
 from . import root_motion
 from .keys import check_count, check_number, check_positive, check_times, even_times
 from .splines import exponential, product, sample, smooth, steady_signs, unit
+from .staying_closed import closed_between
 
 if TYPE_CHECKING:
     from .clips import Clip
@@ -218,7 +219,7 @@ def mixed(linkage: Linkage, one: FloatArray, other: FloatArray, share: FloatArra
         sine = np.linalg.norm(between[:, 1:], axis=1, keepdims=True)
         turn = between[:, 1:] * (2.0 * np.arctan2(sine, between[:, :1]) / np.where(sine > 0.0, sine, 1.0))
         result[:, k : k + 4] = product(start, exponential(part * turn))
-    return result
+    return closed_between(linkage, np.concatenate([one, other]), result)
 
 
 # Checked

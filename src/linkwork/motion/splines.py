@@ -13,6 +13,7 @@ from ..errors import KeyFrameError
 from ..linkage import poses
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, steady
+from .staying_closed import closed_between
 
 LONGEST_HANDLE = 0.9 * np.pi
 KINDS = ("linear", "ease", "cubic", "catmull-rom", "ease-in", "ease-out", "tcb", "squad", "step")
@@ -29,6 +30,8 @@ def sample(
     shape: FloatArray | None = None,
 ) -> FloatArray:
     """Return the poses (m, nq) at sample times (m,) between key poses (n, nq) at rising times (n,).
+
+    Closed loops stay closed.
 
     Args:
         linkage: The linkage.
@@ -60,7 +63,7 @@ def sample(
             tcb = shape if name == "tcb" and shape is not None else np.zeros((len(times), 3))
             result[inside] = WAYS[name](_Stretches(linkage, times, keys, span[inside], t[inside], tcb))
         first = last
-    return steady_signs(linkage, result)
+    return closed_between(linkage, keys, steady_signs(linkage, result))
 
 
 def check_kind(kind: object) -> None:

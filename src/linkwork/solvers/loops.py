@@ -129,6 +129,22 @@ class Closure:
             q, gap = closer, less
         return q
 
+    def closed_poses(self, poses: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Return poses (n, nq) closed by Newton's method, all at once, and which of them are; others as they were."""
+        result = np.array(poses)
+        left = np.arange(len(result))
+        for _ in range(NEWTON):
+            off = self.error(result[left]) * self._rows
+            left, off = left[np.abs(off).max(axis=-1) > ROUNDING], off[np.abs(off).max(axis=-1) > ROUNDING]
+            if not len(left):
+                break
+            inverse = np.linalg.pinv(self.jacobian(result[left]), rcond=self.rank)
+            change = (inverse @ off[..., None])[..., 0]
+            change *= np.minimum(1.0, LONGEST_STEP / np.maximum(np.abs(change).max(axis=-1), 1e-300))[:, None]
+            result[left] = self.moved(result[left], change)
+        closed = (np.abs(self.error(result)) <= self._tolerances).all(axis=-1)
+        return np.where(closed[:, None], result, poses), closed
+
     def _off(self, q: FloatArray) -> float:
         """Return the largest gap at a pose, measured by the mechanism's size."""
         return float(np.abs(self.error(q) * self._rows).max())

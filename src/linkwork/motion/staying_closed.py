@@ -1,0 +1,34 @@
+"""Motions of mechanisms stay closed: what is put between closed poses is closed too."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+
+from ..linkage.linkage import Linkage
+from ..transforms import FloatArray
+
+_LOG = logging.getLogger("linkwork")
+OPEN = 1e-6  # of the loops' size: poses that are open by more are not ours to close
+
+
+def closed_between(linkage: Linkage, given: FloatArray, poses: FloatArray) -> FloatArray:
+    """Return poses (n, nq) that were made from given ones, with their loops closed if those of the given ones are.
+
+    The nearest closed pose is taken. Where there is none near, as between poses far apart, a pose stays open, and it is
+    said how far.
+    """
+    if not linkage.loops or not len(poses):
+        return poses
+    from ..solvers.loops import Closure
+
+    closure = Closure(linkage)
+    if np.max(closure.gap(given)) > OPEN * max(closure.size, 1.0):
+        return poses
+    result, closed = closure.closed_poses(poses)
+    if not closed.all():
+        far = float(np.max(closure.gap(poses[~closed])))
+        said = "%d of %d poses of %r between those given are up to %.3g m (rad) open: these are too far apart."
+        _LOG.warning(said, int((~closed).sum()), len(poses), linkage.name, far)
+    return result
