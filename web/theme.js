@@ -99,7 +99,15 @@ export function watch(element, act) {
   };
 }
 
-/** @param {string} color as "#rrggbb" @returns {number[]} red, green and blue from 0 to 1 */
+/** @type {Map<string, readonly number[]>} */
+const known = new Map(); // so that drawing a picture reads no text
+
+/** @param {string} color as "#rrggbb" @returns {readonly number[]} red, green and blue from 0 to 1 */
 export function rgb(color) {
-  return [1, 3, 5].map((k) => parseInt(color.slice(k, k + 2), 16) / 255);
+  let found = known.get(color);
+  if (!found) {
+    found = Object.freeze([1, 3, 5].map((k) => parseInt(color.slice(k, k + 2), 16) / 255));
+    known.set(color, found);
+  }
+  return found;
 }

@@ -194,7 +194,7 @@ export class Handles {
   /**
    * Write all handles as shapes.
    * @param {import("./painter.js").Layer} grips @param {import("./painter.js").Layer} marks @param {Camera} camera
-   * @param {(name: string) => number[]} color
+   * @param {(name: string) => Numbers} color
    */
   write(grips, marks, camera, color) {
     for (const handle of this.list) {
@@ -251,7 +251,7 @@ function distances(handle, camera, x, y) {
 
 /**
  * @param {import("./painter.js").Layer} layer @param {Handle} handle @param {Camera} camera @param {number} metres a pixel
- * @param {(name: string) => number[]} color @param {Grip} active
+ * @param {(name: string) => Numbers} color @param {Grip} active
  */
 function writeHandle({ batches }, handle, camera, metres, color, active) {
   const { position: p, grips } = handle;

@@ -257,7 +257,7 @@ export class Stage {
     this.placeButtons();
   }
 
-  /** Write a glyph at the axis of every joint: a ring and an axle where it turns, an arrow where it slides. @param {(name: string) => number[]} color */
+  /** Write a glyph at the axis of every joint: a ring and an axle where it turns, an arrow where it slides. @param {(name: string) => Numbers} color */
   writeJoints(color) {
     const { batches } = /** @type {Painter} */ (this.painter).grips;
     const size = 0.05 * this.scene.own;
@@ -352,9 +352,9 @@ export class Trail {
     this.stage.render();
   }
 
-  /** The scheme may have changed. @param {(name: string) => number[]} color */
+  /** The scheme may have changed. @param {(name: string) => Numbers} color */
   tint(color) {
-    if (color(this.color).join() !== this.painted) this.load();
+    if (Array.from(color(this.color)).join() !== this.painted) this.load();
   }
 
   remove() {
