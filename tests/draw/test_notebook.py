@@ -67,6 +67,8 @@ def shown_things(linkage: lw.Linkage) -> dict[str, object]:
     return {
         "linkage": linkage,
         "table": linkage.table,
+        "frames": linkage.forward(linkage.neutral()),
+        "many frames": linkage.forward(np.zeros((3, linkage.nq))),
         "dh": linkage.as_dh(),
         "solution": lw.solve(linkage, goal),
         "failure": far,
@@ -100,7 +102,7 @@ KINDS = [
     "batch",
     "page",
 ]
-KINDS += ["branches", "no branches"]
+KINDS += ["branches", "no branches", "frames", "many frames"]
 
 
 @pytest.fixture(scope="module")
@@ -160,6 +162,12 @@ def test_a_solution_shows_how_it_ended_and_every_value():
     for value in solution.q.tolist():
         assert f"{value:.4f} rad" in text
         assert f"{math.degrees(value):.4g}°" in text
+
+
+def test_frames_show_where_they_are():
+    text = read(arm().forward([math.pi / 2, 0.0])._repr_html_()).text
+    for word in ("4 frames in the world", "tip", "3.0000", "0.7071"):
+        assert word in text
 
 
 def test_a_dh_table_marks_what_each_joint_changes():

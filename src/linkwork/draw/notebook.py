@@ -15,8 +15,10 @@ from ..explain.diagnosis import Diagnosis
 from ..explain.mobility import degrees_of_freedom
 from ..explain.races import Race, RaceResult
 from ..goals import Goal, Reach
+from ..kernels.devices import to_host
 from ..linkage.coordinates import Coordinate, CoordinateTable
 from ..linkage.dh_table import DHRow, DHTable
+from ..linkage.kinematics import FrameMap
 from ..linkage.linkage import Linkage
 from ..linkage.tree_text import tree_rows
 from ..models.lessons.answers import Verdict
@@ -25,7 +27,7 @@ from ..motion.inspection import Report
 from ..solvers import Solution
 from ..solvers.batch import Batch
 from ..solvers.solution import errors_in_words
-from ..transforms import FloatArray
+from ..transforms import FloatArray, matrix_quaternion
 from . import clip_cells
 from .arguments import one_pose
 from .markup import (
@@ -87,6 +89,17 @@ def few(names: Any, most: int = 12) -> str:
     """Return names with commas; of many the first, and how many more there are."""
     every = list(names)
     return ", ".join(every[:most]) + f" and {len(every) - most} more" * (len(every) > most)
+
+
+@shown.register
+def _frames(frames: FrameMap) -> str:
+    matrices = to_host(frames.array).reshape(-1, len(frames), 4, 4)
+    note = f"{len(frames)} frames in the world" + f", the first of {len(matrices)} poses" * (len(matrices) != 1)
+    rows = []
+    for name, matrix in zip(frames.names, matrices[0] if len(matrices) else (), strict=False):
+        numbers = (*matrix[:3, 3].tolist(), *matrix_quaternion(matrix[:3, :3]).tolist())
+        rows.append((name, *(f"{round(number, 4) + 0.0:.4f}" for number in numbers)))  # no minus zero
+    return card("frames", note, table(("frame", "x [m]", "y [m]", "z [m]", "qw", "qx", "qy", "qz"), rows))
 
 
 @shown.register

@@ -22,6 +22,7 @@ from .geometry import Visual
 from .joints import Joint
 from .poses import PoseLike, as_poses, as_velocities, joint_shape
 from .program import chain_motions, chain_program, tree_program
+from .showing import Shown
 from .tree import WORLD, Link
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ MOST_CHAINS = 256
 FLOAT64 = np.dtype(np.float64)
 
 
-class FrameMap(Mapping[str, FloatArray]):
+class FrameMap(Shown, Mapping[str, FloatArray]):
     """World transforms by frame name, views into one array.
 
     Attributes:

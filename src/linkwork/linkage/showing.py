@@ -6,6 +6,8 @@ from __future__ import annotations
 class Shown:
     """Base of what shows itself in a notebook: a linkage with its tree, a clip that plays."""
 
+    __slots__ = ()
+
     def _repr_html_(self) -> str:
         from ..draw import notebook  # pictures are made in a later package
 
