@@ -11,6 +11,12 @@ import linkwork as lw
 from linkwork.models import figure_linkages
 from linkwork.motion import splines
 
+NINE_STEPS = """() => {
+  const figure = document.querySelector("linkwork-figure");
+  const step = [...figure.shadowRoot.querySelectorAll("button")].find((button) => button.textContent === "Step");
+  return Array.from({ length: 9 }, () => (step.click(), figure.state()));
+}"""
+
 
 def test_a_walk_over_the_tree_visits_what_traverse_visits(figure):
     shown = figure("tree-walk")
@@ -21,15 +27,11 @@ def test_a_walk_over_the_tree_visits_what_traverse_visits(figure):
     assert q[0] > 1
     assert q[3] == pytest.approx(np.deg2rad(75))
     visits = list(linkage.traverse(np.array(q)))
-    seen, deepest = [], 0
-    while True:
-        shown.press("Step")
-        state = shown.state()
-        deepest = max(deepest, len(state["stack"]))
-        if not state["here"]:
-            break
-        if state["here"] not in [name for name, _ in seen]:
-            seen.append((state["here"], state["matrix"]))
+    shown.press("Step")
+    states = [shown.state(), *shown.page.evaluate(f"({NINE_STEPS})()")]
+    assert not states.pop()["here"]  # where the walk ends
+    deepest = max(len(state["stack"]) for state in states)
+    seen = list({state["here"]: state["matrix"] for state in states}.items())
     assert [name for name, _ in seen] == [visit.node.name for visit in visits]
     for (_, matrix), visit in zip(seen, visits, strict=True):
         np.testing.assert_allclose(np.reshape(matrix, (4, 4)), visit.matrix, atol=1e-12)
@@ -98,17 +100,15 @@ def test_curves_between_keys_are_those_of_interpolate(figure):
     before = shown.state()
     assert before["times"][1] > 1.25
     assert before["keys"][0][1] > 110
-    for kind in ("step", "linear", "ease", "cubic"):
+    for kind, now in (("step", 0.5), ("linear", 1.9), ("ease", 3.3), ("cubic", 0.5), ("cubic", 1.9), ("cubic", 3.3)):
         shown.press(kind)
-        for now in (0.5, 1.9, 3.3):
-            shown.slide("time", now)
-            state = shown.state()
-            keys = np.deg2rad(state["keys"]).T
-            times = np.array(state["times"])
-            expected = splines.sample(arm, times, keys, np.array([now]), kind=kind, wrap=False)[0]
-            np.testing.assert_allclose(state["pose"], expected, atol=1e-12)
-            if kind == "cubic":
-                np.testing.assert_allclose(expected, CubicSpline(times, keys, bc_type="natural")(now), atol=1e-12)
+        shown.slide("time", now)
+        state = shown.state()
+        keys, times = np.deg2rad(state["keys"]).T, np.array(state["times"])
+        expected = splines.sample(arm, times, keys, np.array([now]), kind=kind, wrap=False)[0]
+        np.testing.assert_allclose(state["pose"], expected, atol=1e-12)
+        if kind == "cubic":
+            np.testing.assert_allclose(expected, CubicSpline(times, keys, bc_type="natural")(now), atol=1e-12)
 
 
 def test_solutions_are_counted_as_solve_all_counts(figure):

@@ -7,6 +7,8 @@ import { svg, writeSvg } from "./dom.js";
 /** @typedef {import("./plane.js").Point} Point */
 /** @typedef {import("./plane.js").Look} Look */
 
+const SHORT = 42; // pixels: a label beside a shorter arrow would stand on others
+
 /** Something that is shown on a plane and drawn anew when the plane changes. */
 export class Mark {
   /** @param {Plane} plane @param {string} layer @param {Look} look @param {string} kind */
@@ -209,7 +211,7 @@ export class Vector extends Mark {
     this.text.setAttribute("x", lx.toFixed(2));
     this.text.setAttribute("y", (ly + 5).toFixed(2));
     this.text.setAttribute("text-anchor", Math.abs(ux) > 0.5 && along === 1 ? (ux > 0 ? "start" : "end") : "middle");
-    writeSvg(this.text, length > 0.5 ? label : "");
+    writeSvg(this.text, length > (along === 1 ? 0.5 : SHORT) ? label : "");
   }
 }
 
