@@ -18,13 +18,16 @@ import { TURN, refuse } from "./linkwork.js";
  * plane, or none), and whether its turn does.
  * @typedef {{frame: string, name?: string, at?: boolean, position?: number, orientation?: boolean, weight?: number}} Wish
  */
+/** That the pose leans towards another, as far as the goals leave room: a wish, at a level below theirs.
+ * @typedef {{rest: true, name?: string}} Leaning */
 /** Joints that stay while others move, and other starts at most. @typedef {{stays?: string[], restarts?: number}} Staying */
 
 const LOOP = -1; // the level of loops, before that of goals
+const REST = 1; // and of wishes, after it
 
 /**
  * Return a solver of goals for a linkage. A goal with `at` is about a point of its link, which `hold` sets.
- * @param {Linkage} linkage @param {Wish[]} wishes @param {Staying} [staying]
+ * @param {Linkage} linkage @param {(Wish | Leaning)[]} wishes @param {Staying} [staying]
  */
 export function goalSolver(linkage, wishes, staying) {
   return new GoalSolver(linkage, new Assembly(linkage, wishes, staying).data());
@@ -59,8 +62,18 @@ class Assembly {
   /** Where frames are in here, by name; and where, in the numbers of rows, points on links are. */
   /** @type {Map<string, number>} */ index = new Map();
   /** @type {Map<string, number>} */ points = new Map();
+  /** The velocities that are columns, in order, and the column of each; of columns: motions', places in the pose, what stays. */
+  /** @type {number[]} */ of = [];
+  /** @type {Map<number, number>} */ column = new Map();
+  /** @type {number[]} */ rates = [];
+  /** @type {number[]} */ places = [];
+  /** @type {number[]} */ stays = [];
+  /** Balls with limits and without; which columns each goal depends on. */
+  /** @type {any[]} */ cones = [];
+  /** @type {number[][]} */ balls = [];
+  /** @type {number[][]} */ support = [];
 
-  /** @param {Linkage} linkage @param {Wish[]} wishes @param {Staying} [staying] */
+  /** @param {Linkage} linkage @param {(Wish | Leaning)[]} wishes @param {Staying} [staying] */
   constructor(linkage, wishes, { stays = [], restarts = Infinity } = {}) {
     const own = linkage.data.assembly ?? refuse(`nothing moves ${linkage.name}.`);
     this.linkage = linkage;
@@ -68,11 +81,18 @@ class Assembly {
     this.layout = linkage.data.layouts.assembly;
     this.fixed = new Set(stays);
     this.restarts = Math.min(own.restarts, restarts);
-    /** @type {any[]} */ this.goals = wishes.map((wish) => this.goal(wish));
+    this.wishes = wishes;
+    /** @type {any[]} */ this.goals = wishes.map((wish) => ("rest" in wish ? this.leaning(wish) : this.goal(wish)));
     for (const loop of own.loops) this.goals.push(this.closing(loop));
     const levels = [...new Set(this.goals.map((goal) => goal.level))].sort((a, b) => a - b);
     for (const goal of this.goals) goal.level = levels.indexOf(goal.level);
     this.levels = levels.length;
+    let number = 0;
+    for (const goal of this.goals) {
+      goal.number = number;
+      number += goal.size;
+    }
+    this.size = number; // of the numbers of all goals
     this.frames();
     this.columns();
   }
@@ -84,7 +104,25 @@ class Assembly {
     if (!rows.length) refuse(`a goal of ${frame} asks for a position, an orientation, or both.`);
     const blocks = [...(position ? [["m", position, m]] : []), ...(orientation ? [["rad", 3, rad]] : [])];
     return { name, kind: "Reach", frames: [at ? `${frame} at ${name}` : frame], on: at ? frame : "", rows, blocks, weight,
-      mask: rows.reduce((sum, k) => sum + (1 << k), 0), explicit: 0, level: 0, free: [0, 0, 0] };
+      mask: rows.reduce((sum, k) => sum + (1 << k), 0), explicit: 0, level: 0, free: [0, 0, 0], size: this.layout.place.size };
+  }
+
+  /** @param {Leaning} wish */
+  leaning({ name = "rest" }) {
+    const { items, turning, rows } = this.own.rest;
+    const { item, numbers } = this.layout.rest;
+    const count = items.length / item.length;
+    const blocks = [["rad", turning, Infinity], ["m", rows - turning, Infinity]].filter(([, size]) => size);
+    return { name, kind: "Rest", frames: [], on: "", blocks, weight: 1, mask: turning, explicit: 0, level: REST, wish: true,
+      count, size: this.layout.aim.size + count * numbers };
+  }
+
+  /** The items of a leaning: kind, place in the pose, first velocity and first error row of each joint. */
+  restItems() {
+    const { item: names } = this.layout.rest;
+    const { items } = this.own.rest;
+    return Array.from({ length: items.length / names.length }, (_, k) =>
+      Object.fromEntries(names.map((/** @type {string} */ name, /** @type {number} */ i) => [name, items[names.length * k + i]])));
   }
 
   /** @param {any} loop */
@@ -94,7 +132,7 @@ class Assembly {
     const spin = kind === "axis" ? this.layout.place.any_spin : 0;
     const mask = rows.reduce((sum, k) => sum + (1 << k), 0) + spin;
     return { name: frames[0], kind: "Close", frames, on: "", rows, blocks, weight: 1, mask, explicit: rows.length,
-      level: LOOP, free: [0, 0, 1] };
+      level: LOOP, free: [0, 0, 1], size: this.layout.place.size };
   }
 
   /** Pack the links that goals depend on, and the frames on them. */
@@ -153,10 +191,11 @@ class Assembly {
   columns() {
     const { linkage } = this;
     const { quaternions, cones, pose_index, velocity_joints } = linkage.data;
-    const used = new Set(this.velocities);
+    const leans = this.goals.some((goal) => goal.wish);
+    const used = new Set(leans ? Array(linkage.nv).keys() : this.velocities); // a leaning is about all of them
     const balls = Array.from({ length: quaternions.length / 2 }, (_, k) => [quaternions[2 * k], quaternions[2 * k + 1]]);
     for (const [, v] of balls) if ([0, 1, 2].some((k) => used.has(v + k))) [0, 1, 2].forEach((k) => used.add(v + k));
-    /** @type {number[]} */ this.of = [...used].sort((a, b) => a - b);
+    this.of = [...used].sort((a, b) => a - b);
     this.column = new Map(this.of.map((v, k) => [v, k]));
     this.rates = this.velocities.map((v) => this.columnOf(v));
     this.places = this.of.map((v) => pose_index[v]);
@@ -164,11 +203,11 @@ class Assembly {
     /** @param {number} v */
     const free = (v) => this.column.has(v) && !this.stays[this.columnOf(v)];
     const limited = this.own.keeps_limits ? cones : [];
-    /** @type {any[]} */ this.cones = limited.filter((/** @type {any} */ cone) => free(this.velocityOf(cone.q)));
+    this.cones = limited.filter((/** @type {any} */ cone) => free(this.velocityOf(cone.q)));
     const held = new Set(this.cones.map((cone) => cone.q));
-    /** @type {number[][]} */ this.balls = balls.filter(([q, v]) => free(v) && !held.has(q));
+    this.balls = balls.filter(([q, v]) => free(v) && !held.has(q));
     this.support = this.goals.map((goal) => {
-      const row = Array(this.of.length).fill(0);
+      const row = Array(this.of.length).fill(goal.wish ? 1 : 0);
       for (const name of goal.frames) {
         for (const motion of this.motionsAbove(this.last[this.frameOf(name)])) row[this.rates[motion]] = 1;
       }
@@ -252,14 +291,17 @@ class Assembly {
   /** Codes of goals and blocks of error rows; where the numbers of each goal begin. */
   goalTables() {
     const { layout } = this;
-    const { size, fields, kind } = layout.place;
+    const { fields } = layout.aim;
     /** @type {any} */ const tables = { goal_codes: [], goal_items: [], block_codes: [], tolerances: [], units: [], ranks: [] };
     let [row, error] = [0, 0];
     this.goals.forEach((goal, k) => {
-      const [frame, other = -1] = goal.frames.map((/** @type {string} */ name) => this.frameOf(name));
-      const { mask, level } = goal;
-      const number = k * size;
-      const values = { kind, frame, other, third: -1, fourth: -1, mask, error, row, number, item: 0, count: 0, level };
+      const [frame = -1, other = -1] = goal.frames.map((/** @type {string} */ name) => this.frameOf(name));
+      const { level, number, wish, count = 0 } = goal;
+      const { kind } = wish ? layout.rest : layout.place;
+      const mask = goal.mask + (wish ? error : 0);
+      const item = tables.goal_items.length;
+      const values = { kind, frame, other, third: -1, fourth: -1, mask, error, row, number, item, count, level };
+      if (wish) tables.goal_items.push(...this.itemCodes(error));
       tables.goal_codes.push(...record(layout.goal, values));
       for (const [unit, rows, tolerance] of goal.blocks) {
         const weight = number + fields[unit === "rad" ? "radians" : "metres"][0];
@@ -272,6 +314,15 @@ class Assembly {
       row += goal.explicit;
     });
     return { ...tables, errors: error, explicit: row };
+  }
+
+  /** @param {number} error the first error row of a leaning @returns {number[]} its items, as they are numbered here */
+  itemCodes(error) {
+    const { item, first_cone: first } = this.layout.rest;
+    return this.restItems().flatMap(({ kind, value, column, error: own }) => {
+      const cone = this.cones.findIndex(({ q }) => q === value);
+      return record(item, { kind: cone >= 0 ? first + cone : kind, value, column: this.columnOf(column), error: own + error });
+    });
   }
 
   /** @param {number[]} all a number for each velocity @returns {number[]} one for each column */
@@ -296,29 +347,39 @@ class Assembly {
     return { codes: [...first, ...codes], numbers, rowNumbers: header.row_numbers };
   }
 
+  /** What a goal's errors are multiplied by: by its level, or alike for all but wishes. @param {any} goal @param {boolean} alike */
+  emphasis({ level, wish }, alike) {
+    const { emphasis, rest } = this.layout;
+    return !alike ? emphasis[level] : wish ? Math.max(emphasis[level], rest.wish) : 1;
+  }
+
   /** Return the numbers of goals: in each set, what a metre and a radian weigh, and the targets. */
   aims() {
     const { own, layout } = this;
-    const { size, fields } = layout.place;
+    const { fields } = layout.place;
     const sets = this.levels === 1 ? [false] : [false, true];
-    const aims = new Float64Array(sets.length * this.goals.length * size);
-    sets.forEach((alike, s) => this.goals.forEach((goal, k) => {
-      const at = (s * this.goals.length + k) * size;
-      const weight = (alike ? 1 : layout.emphasis[goal.level]) * goal.weight;
+    const aims = new Float64Array(sets.length * this.size);
+    sets.forEach((alike, s) => this.goals.forEach((goal) => {
+      const at = s * this.size + goal.number;
+      const weight = this.emphasis(goal, alike) * goal.weight;
       aims.set([weight], at + fields.metres[0]);
       aims.set([weight * own.arm], at + fields.radians[0]);
-      aims.set([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0], at + fields.target[0]);
-      aims.set(goal.free, at + fields.free[0]);
+      if (goal.wish) aims.set(own.rest.numbers, at + layout.aim.size);
+      else {
+        aims.set([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0], at + fields.target[0]);
+        aims.set(goal.free, at + fields.free[0]);
+      }
     }));
     return aims;
   }
 
-  /** @param {number[]} settings @returns {number[]} with what depends on goals: their levels, and that none is a wish */
+  /** @param {number[]} settings @returns {number[]} with what depends on goals: their levels, and whether some are wishes */
   steered(settings) {
     const { settings: names } = this.layout;
     const result = Array.from(settings);
-    result[names.indexOf("two_weights")] = this.levels > 1 ? 1 : 0;
-    result[names.indexOf("has_wishes")] = 0;
+    const differ = this.levels > 1 && this.goals.some((goal) => this.emphasis(goal, true) !== this.emphasis(goal, false));
+    result[names.indexOf("two_weights")] = Number(differ);
+    result[names.indexOf("has_wishes")] = Number(this.goals.some((goal) => goal.wish));
     return result;
   }
 
@@ -335,7 +396,7 @@ class Assembly {
   data() {
     const { own, layout, linkage } = this;
     const { units, ranks, errors, explicit, ...goals } = this.goalTables();
-    const size = this.goals.length * layout.place.size;
+    const { size } = this;
     const counts = {
       frames: this.parents.length, motions: this.rates.length, columns: this.of.length, balls: this.balls.length,
       cones: this.cones.length, goals: this.goals.length, blocks: units.length, errors, explicit, values: linkage.nq,
@@ -357,7 +418,7 @@ class Assembly {
     const scratch = layout.scratch.reduce((/** @type {number} */ sum, /** @type {any[]} */ [factor, ...names]) =>
       sum + names.reduce((product, name) => product * /** @type {any} */ (counts)[name], factor), 0);
     const named = this.names();
-    const fields = { target: layout.place.fields.target, free: layout.place.fields.free };
+    const { target, free } = layout.place.fields;
     const sets = this.levels === 1 ? [0] : [0, 1];
     const pointed = this.goals.filter((goal) => goal.on);
     const points = pointed.map(({ name, frames }) => [name, rowNumbers + (this.points.get(frames[0]) ?? 0)]);
@@ -365,38 +426,49 @@ class Assembly {
       kind: "body", codes, numbers, units, ranks, tolerances: goals.tolerances, size, scratch, aims: this.aims(),
       points: Object.fromEntries(points),
       goals: this.goals.map((goal, k) => ({
-        name: named[k], kind: goal.kind, frames: goal.frames, fields, size: layout.place.size, weights: fields.target[0],
-        at: sets.map((s) => s * size + k * layout.place.size), items: [], from_start: "",
+        name: named[k], kind: goal.kind, frames: goal.frames, fields: goal.wish ? {} : { target, free }, size: goal.size,
+        weights: layout.aim.size, at: sets.map((s) => s * size + goal.number), items: goal.wish ? this.restPlaces() : [], from_start: "",
       })),
       keeps_limits: own.keeps_limits, restarts: this.restarts, seed: own.seed, settings: this.steered(own.settings),
       follow_settings: this.steered(own.follow_settings), joints: this.each(linkage.data.velocity_joints),
       turning: this.turning(), above: this.above(), carried: null,
-      pace: this.pace(units),
+      pace: this.pace(units, goals.tolerances),
     };
+  }
+
+  /** Where the values of a leaning's joints are in a pose, how many, and where in the goal's numbers. */
+  restPlaces() {
+    const { ball, numbers, pose } = this.layout.rest;
+    const first = this.layout.aim.size + pose;
+    return this.restItems().map(({ kind, value }, k) => [value, kind === ball ? 4 : 1, first + k * numbers]);
   }
 
   /** Places of angles that have room for a whole turn. */
   turning() {
+    if (this.goals.some((goal) => goal.wish)) return []; // which is about angles themselves
     const { lower, upper, data } = this.linkage;
     const room = (/** @type {number} */ q) => !this.own.keeps_limits || upper[q] - lower[q] >= TURN;
     return this.places.filter((q) => q >= 0 && data.periodic[q] && room(q));
   }
 
-  /** The solver of loops alone, which answers that miss a goal are compared with. */
+  /** The solver of all levels but the last, which answers that miss a goal are compared with. */
   above() {
     if (this.levels === 1) return null;
-    const alone = new Assembly(this.linkage, [], { stays: [...this.fixed], restarts: this.restarts });
-    const which = this.goals.map((_, k) => k).filter((k) => this.goals[k].level === 0);
+    const last = this.levels - 1;
+    const wishes = this.wishes.filter((_, k) => this.goals[k].level < last);
+    const alone = new Assembly(this.linkage, wishes, { stays: [...this.fixed], restarts: this.restarts });
+    const which = this.goals.map((_, k) => k).filter((k) => this.goals[k].level < last);
     return { ...alone.data(), which };
   }
 
-  /** @param {string[]} units of blocks */
-  pace(units) {
+  /** @param {string[]} units of blocks @param {number[]} tolerances */
+  pace(units, tolerances) {
     const { own, layout } = this;
     const staying = this.of.flatMap((v) => Array.from(own.staying).slice(layout.rate * v, layout.rate * (v + 1)));
     return {
       ...own.pace, unit: this.each(own.unit), balls: this.places.map((q) => (q < 0 ? 1 : 0)), rates: this.of,
-      stride: layout.rate, calm: units.map((unit) => own.calm[unit]), staying: [...staying, ...units.map(() => Infinity)],
+      stride: layout.rate, calm: units.map((unit, k) => (tolerances[k] === Infinity ? own.calm_wished : own.calm)[unit]),
+      staying: [...staying, ...units.map(() => Infinity)],
     };
   }
 }

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +24,18 @@ from linkwork.linkage.linkage import Linkage
 WEB = Path(__file__).parents[2] / "web"
 
 
-def wishes(linkage: Linkage) -> list[dict[str, Any]]:
-    """Return goals as a page has them: the last frame's place, and two links held, one with its turn."""
+def wishes(linkage: Linkage, leans: bool) -> list[dict[str, Any]]:
+    """Return goals as a page has them: a frame's place, two links held, one with its turn; and perhaps a leaning."""
     links = [name for name in linkage.links if linkage.path_to(name)[0] and linkage.evaluator.moving_rows(name).any()]
     held = [{"frame": links[-1], "orientation": True}, {"frame": links[len(links) // 2]}]
-    return [{"frame": linkage.frames[-1]}, *(wish for wish in held if wish["frame"] != linkage.frames[-1])]
+    leaning: list[dict[str, Any]] = [{"rest": True}] if leans else []
+    return [{"frame": linkage.frames[-1]}, *(w for w in held if w["frame"] != linkage.frames[-1]), *leaning]
 
 
-def goal(linkage: Linkage, wish: dict[str, Any], q: Any) -> lw.Reach:
+def goal(linkage: Linkage, wish: dict[str, Any], q: Any) -> Any:
     """Return such a goal in Python, where a pose has its frame."""
+    if "rest" in wish:
+        return lw.Rest(q)
     place = linkage.forward(q, frame=wish["frame"])
     if wish.get("orientation"):
         return lw.Reach(wish["frame"], pose=place)
@@ -55,9 +59,9 @@ LINKAGES = {
 
 def write_cases(folder: Path) -> None:
     """Write linkages with goals that Python has packed, and what it answers to some of them."""
-    for name, make in LINKAGES.items():
-        linkage = make()
-        wanted = wishes(linkage)
+    for name, leans in product(LINKAGES, (False, True)):
+        linkage = LINKAGES[name]()
+        wanted = wishes(linkage, leans)
         start = linkage.stored_pose(next(iter(linkage.poses))) if linkage.poses else linkage.neutral()
         goals = [goal(linkage, wish, start) for wish in wanted]
         moved = linkage.pose(start) + 0.05 * (linkage.random_pose(5) - start) if not linkage.loops else start
@@ -68,11 +72,12 @@ def write_cases(folder: Path) -> None:
         case = {
             "wishes": wanted,
             "start": start.tolist(),
-            "targets": [aim.target.ravel().tolist() for aim in aims],
+            "targets": [(moved if isinstance(aim, lw.Rest) else aim.target).ravel().tolist() for aim in aims],
             "known": {"q": found.q.tolist(), "success": bool(found.success), "status": found.status},
         }
-        (folder / f"{name}.json").write_text(linkage.pack({"given": goals}).to_json())
-        (folder / f"{name}.case.json").write_text(json.dumps(case))
+        stem = f"{name}, leaning" if leans else name
+        (folder / f"{stem}.json").write_text(linkage.pack({"given": goals}).to_json())
+        (folder / f"{stem}.case.json").write_text(json.dumps(case))
 
 
 def test_arrays_and_answers_of_goals_chosen_in_a_page_are_those_of_python(tmp_path: Path) -> None:
@@ -88,5 +93,16 @@ def test_arrays_and_answers_of_goals_chosen_in_a_page_are_those_of_python(tmp_pa
     told = dict(re.findall(r"^(?:#|ℹ) (pass|fail|skipped) (\d+)$", done.stdout, re.MULTILINE))
     assert done.returncode == 0, done.stdout[-4000:]
     assert told["fail"] == told["skipped"] == "0"
-    assert int(told["pass"]) >= 2 * len(LINKAGES)
+    assert int(told["pass"]) >= 6 * len(LINKAGES)
     assert np.isfinite(json.loads((tmp_path / "panda.case.json").read_text())["start"]).all()
+
+
+def test_words_and_the_stage_in_node() -> None:
+    """Tests in node that need neither cases nor machine code."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("there is no node; try: apt-get install nodejs")
+    plain = [path for path in sorted((WEB / "test").glob("*.test.mjs")) if "LINKWORK_" not in path.read_text()]
+    done = subprocess.run([node, "--test", *plain], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert {path.name for path in plain} >= {"words.test.mjs"}

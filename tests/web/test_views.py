@@ -97,6 +97,8 @@ def test_a_dragged_figure_keeps_its_feet_where_python_does(view) -> None:
     last = state["last"]
     goals = [goal_of(made) for made in last["goals"]]
     assert [goal.frame for goal in goals] == ["left_hand", "left_foot", "right_foot"]
+    np.testing.assert_allclose(last["home"], body.stored_pose("stand"))
+    goals.append(lw.Rest(last["home"]))
     known = lw.prepare(body, goals)(goals, start=last["start"], stay=True)
     np.testing.assert_allclose(last["q"], known.q, atol=1e-9)
     assert state["told"]["sentence"] == known.reason

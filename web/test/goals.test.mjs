@@ -22,9 +22,12 @@ function plain(value) {
 
 /** The numbers of goals without their targets, which are for later. */
 function weights({ goals, aims }) {
-  return goals.flatMap(({ at, fields }) => at.flatMap((place) => [
-    ...aims.slice(place, place + fields.target[0]), ...aims.slice(place + fields.free[0], place + fields.free[0] + fields.free[1]),
-  ]));
+  return goals.flatMap(({ at, fields, size, items }) => at.flatMap((place) => {
+    const own = Array.from(aims.slice(place, place + size));
+    if (fields.target) own.splice(fields.target[0], fields.target[1]);
+    for (const [, width, first] of items) own.fill(0, first, first + width);
+    return own;
+  }));
 }
 
 for (const name of names) {

@@ -21,9 +21,9 @@ import { atLimits } from "./words.js";
 /** @typedef {ArrayLike<number>} Numbers */
 /**
  * What Python writes for a page: the pose to begin with, frames that one takes hold of, those that are pinned, whether all
- * is in one plane, and how far frames reach.
+ * is in one plane, how far frames reach, and whether the linkage leans back to the pose it was put into.
  * @typedef {{start: number[], handles: {frame: string, turn: boolean}[], pins: {frame: string, turn: boolean}[], flat: boolean,
- *   reach: Record<string, {numbers: number[], joint: string} | null>}} Scene
+ *   reach: Record<string, {numbers: number[], joint: string} | null>, leans?: boolean}} Scene
  */
 /** A frame, or a point of a link, that is pulled or held somewhere; with its turn, or without.
  * @typedef {{frame: string, point: number[] | null, turn: boolean, target: Float64Array, pinned: boolean}} Goal */
@@ -45,6 +45,7 @@ export class Session {
     this.linkage = linkage;
     this.scene = scene;
     /** @type {Float64Array} */ this.q = linkage.read(scene.start);
+    /** What it leans back to. */ this.home = this.q;
     /** @type {Map<string, Goal>} */ this.pins = new Map();
     /** @type {Goal | null} */ this.hand = null;
     this.held = false; // whether the hand is still on it
@@ -153,11 +154,13 @@ export class Session {
   solver(goals, stays = []) {
     const { linkage } = this;
     const name = solverName(goals[0]);
-    const alone = goals.length === 1 && !goals[0].point && !this.loops.length && !stays.length;
+    const leans = this.scene.leans && !stays.length;
+    const alone = goals.length === 1 && !goals[0].point && !this.loops.length && !stays.length && !leans;
     if (alone && name in linkage.data.solvers) return linkage.solver(name);
-    const wishes = goals.map(({ frame, point, turn }, k) => ({
+    /** @type {any[]} */ const wishes = goals.map(({ frame, point, turn }, k) => ({
       frame, name: `goal ${k}`, at: point !== null, position: this.coordinates, orientation: turn,
     }));
+    if (leans) wishes.push({ rest: true });
     const key = JSON.stringify([wishes, stays]);
     if (!this.solvers.has(key)) this.solvers.set(key, goalSolver(linkage, wishes, { stays, restarts: RESTARTS }));
     const solver = this.solvers.get(key);
@@ -167,7 +170,10 @@ export class Session {
 
   /** @param {Goal[]} goals @param {any} solver @returns {any} their targets as the solver reads them */
   targets(goals, solver) {
-    if (solver.goals) return goals.map(({ target }) => target);
+    if (solver.goals) {
+      const places = goals.map(({ target }, k) => [`goal ${k}`, target]);
+      return Object.fromEntries(solver.goals.includes("rest") ? [...places, ["rest", this.home]] : places);
+    }
     return goals[0].turn ? goals[0].target : this.position(goals[0]);
   }
 
@@ -194,7 +200,7 @@ export class Session {
     const found = solver.solve(this.targets(goals, solver), { start, stay: true });
     this.q = found.q;
     this.waiting = found.status === "following";
-    this.tell(goals, start, found);
+    this.tell(goals, start, found, solver);
     return found;
   }
 
@@ -205,7 +211,7 @@ export class Session {
     const found = solver.solve(this.targets(goals, solver), { start });
     if (!found.success) return;
     this.q = found.q;
-    this.tell(goals, start, found);
+    this.tell(goals, start, found, solver);
   }
 
   /** Take one step of a textbook method. @param {Goal} goal */
@@ -225,8 +231,11 @@ export class Session {
     this.steps += 1;
   }
 
-  /** Keep what a solve gave, and what is told of it. @param {Goal[]} goals @param {Float64Array} start @param {any} found */
-  tell(goals, start, found) {
+  /**
+   * Keep what a solve gave, and what is told of it: goals and loops, not wishes.
+   * @param {Goal[]} goals @param {Float64Array} start @param {any} found @param {any} [solver]
+   */
+  tell(goals, start, found, solver) {
     const { linkage, scene } = this;
     const names = goals.flatMap(({ frame, turn, pinned }) => {
       const name = `${pinned ? "Hold" : "Reach"} '${frame}'`;
@@ -237,11 +246,13 @@ export class Session {
       names.push(name, ...(kind === "point" ? [] : [name]));
     }
     const kept = goals.map((goal) => ({ ...goal, target: goal.target.slice() }));
-    this.last = { start, goals: kept, found, method: this.method };
+    const leans = Boolean(solver?.goals?.includes("rest"));
+    this.last = { start, goals: kept, found, method: this.method, home: leans ? this.home : null };
+    const judged = Array.from(found.residuals, (value, k) => ({ value, unit: found.units[k], tolerance: solver?.data.tolerances?.[k] }));
     this.told = {
       status: found.status, success: found.success, iterations: found.iterations, limits: atLimits(linkage, found.q),
       alone: goals.length + this.loops.length === 1, endings: linkage.data.layouts.endings, tolerance: linkage.data.assembly.tolerance.m,
-      blocks: Array.from(found.residuals, (value, k) => ({ value, unit: found.units[k], goal: names[k] })),
+      blocks: judged.filter(({ tolerance }) => tolerance !== Infinity).map(({ value, unit }, k) => ({ value, unit, goal: names[k] })),
       goals: kept.map(({ frame, point, target }) => ({ frame, target, position: this.coordinates,
         reach: point ? null : (scene.reach[frame] ?? null) })),
     };
@@ -284,14 +295,14 @@ export class Session {
 
   /** Take a pose, by name or as numbers; pins hold what they have there. @param {import("../linkwork.js").Pose} pose */
   pose(pose) {
-    this.q = this.linkage.read(pose);
+    this.q = this.home = this.linkage.read(pose);
     this.rest();
     for (const pin of this.pins.values()) pin.target.set(this.place(pin.frame));
   }
 
   /** Begin anew. */
   reset() {
-    this.q = this.linkage.read(this.scene.start);
+    this.q = this.home = this.linkage.read(this.scene.start);
     this.rest();
     this.pinFirst();
   }

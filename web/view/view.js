@@ -298,7 +298,7 @@ export class LinkworkView extends HTMLElement {
   state() {
     const { q, last, told, method, waiting } = /** @type {Session} */ (this.session);
     const plain = last && {
-      start: Array.from(last.start), q: Array.from(last.found.q), method: last.method,
+      start: Array.from(last.start), q: Array.from(last.found.q), method: last.method, home: last.home && Array.from(last.home),
       goals: last.goals.map((/** @type {any} */ goal) => ({ ...goal, target: Array.from(goal.target) })),
     };
     const words = told && { status: told.status, success: told.success, headline: headline(told), sentence: sentence(told) };

@@ -127,6 +127,7 @@ def page_data(
         "flat": flat,
         "handles": [{"frame": name, "turn": name in turned} for name in ends],
         "pins": [{"frame": name, "turn": len(held) <= FEET and not flat} for name in held],
+        "leans": free,
         "reach": {name: _reach(linkage, name) for name in ends},
         "missing": len(sketch.meshes),
         "stage": stage_scene(sketch, q[None], view=checked_view(view), points=_room(linkage, q, ends, flat)),

@@ -16,12 +16,13 @@ from ..goals.base import metres_per_radian
 from ..kernels import body_layout as body, goal_layout
 from ..kernels.body_search import EMPHASIS, SETTINGS
 from ..kernels.body_step import RATE
+from ..kernels.goal_layout import REST_ITEM, REST_NUMBERS
 from ..kernels.joint_step import BALL, ROW_CODES, ROW_NUMBERS, TRANSFORM
 from ..kernels.layout import Layout
 from ..linkage.linkage import Linkage
 from ..linkage.program import Motions, program_of
 from ..transforms import translation
-from .body_solver import body_solver_for
+from .body_solver import WISH, body_solver_for
 from .body_step import calm_travel
 from .options import Settings
 from .problem import Problem
@@ -45,14 +46,17 @@ def assembly_data(linkage: Linkage, settings: Settings, restarts: int, seed: int
         {"frames": goal.places, "kind": goal.loop.kind, "tolerance": [goal.tolerance_of("m"), goal.tolerance_of("rad")]}
         for goal in closings(linkage)
     ]
+    rest = program.goals[0]
     return {
         **tables,
+        "rest": {"items": rest.items, "numbers": rest.item_numbers, "turning": rest.mask, "rows": count},
         "unit": follower.unit,
         "staying": follower.staying[: RATE.size * count],
         "pace": PACE,
         "settings": solver.steering,
         "follow_settings": follower.settings,
         "calm": {unit: calm_travel(linkage, unit, wished=False) for unit in ("m", "rad")},
+        "calm_wished": {unit: calm_travel(linkage, unit, wished=True) for unit in ("m", "rad")},
         "tolerance": {"m": settings.tolerance, "rad": settings.rotation_tolerance},
         "keeps_limits": settings.keeps_limits,
         "restarts": solver.restarts,
@@ -66,6 +70,8 @@ def assembly_layouts() -> Data:
     """Return how the arrays of a body are made of tables and records: names in order, sizes, and codes."""
     shift = program_of([Motions(after=translation((1.0, 1.0, 1.0)))])  # a point on a link: a row that moves nothing
     place = {"kind": goal_layout.PLACE, "any_spin": goal_layout.ANY_SPIN, "size": PLACE.size}
+    rest = {"kind": goal_layout.REST, "ball": goal_layout.BALL_REST, "first_cone": goal_layout.FIRST_CONE_REST}
+    rest |= {"item": list(REST_ITEM.names), "numbers": REST_NUMBERS.size, "pose": REST_NUMBERS.pose}
     row = {"codes": list(ROW_CODES.names), "numbers": ROW_NUMBERS.size}
     return {
         "counts": list(body.COUNTS),
@@ -76,6 +82,8 @@ def assembly_layouts() -> Data:
         "block": list(body.BLOCK.names),
         "quaternion": list(body.QUATERNION.names),
         "mass": body.MASS.size,
+        "aim": {"size": goal_layout.AIM.size, "fields": fields_of(goal_layout.AIM)},
+        "rest": rest | {"wish": WISH},
         "place": place | {"fields": fields_of(PLACE)},
         "row": row | {"ball": BALL, "first_cone": body.FIRST_CONE},
         "shift": {"codes": shift.codes, "numbers": shift.numbers, "origin": ROW_NUMBERS.transform + TRANSFORM.origin},
