@@ -258,3 +258,12 @@ def test_a_page_shows_a_skin_where_a_film_does_and_goes_along(screen, tmp_path):
         middles.append(np.argwhere(shirt).mean(axis=0))
     assert np.abs(middles[1] - middles[0]).max() < 12.0
     assert np.ptp(np.argwhere(shirt)[:, 1]) > 60  # both sleeves of the T-pose
+
+
+def test_a_film_can_be_moved_about_a_page_and_taken_away(screen, arm):
+    page = screen(arm)
+    before = picture(page)
+    page.evaluate(f"document.body.append({FILM})")  # taken out and put in again: it begins anew
+    assert np.array_equal(picture(page), before)
+    page.evaluate(f"{FILM}.remove()")
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")

@@ -254,7 +254,7 @@ export class Painter {
     gl.enable(gl.DEPTH_TEST);
     gl.enable(gl.CULL_FACE);
     gl.disable(gl.BLEND);
-    this.bodies(programs.parts, programs.corners, camera.matrix, settings, camera.towards.map((t) => -0.0002 * scene.scale * t));
+    this.bodies(programs.parts, programs.corners, camera.matrix, settings, camera.towards.map((t) => (scene.flat ? -0.002 : -0.0002) * scene.scale * t));
     gl.enable(gl.CULL_FACE);
     this.use(programs.parts, camera.matrix, settings);
     this.drawMarks(palette);

@@ -24,10 +24,10 @@ void main() {
   owner = int(size.w);
   mat3x4 move = mover(owner);
   vec3 local = turned(corner * size.xyz + vec3(0, 0, end * place.w)) + place.xyz;
-  world = vec4(local, 1) * move + away * float(gl_InstanceID & 3);  // of two surfaces in one place, one wins
+  world = vec4(local, 1) * move;
   facing = vec4(turned(normal), 0) * move;
   paint = reached >= 0.0 && float(gl_InstanceID) >= reached ? beyond : color;
-  gl_Position = camera * vec4(world, 1);
+  gl_Position = camera * vec4(world + away * float(gl_InstanceID & 3), 1);  // of two surfaces in one place, one wins
 }`;
 
 /** Triangles whose corners are moved by up to four movers. */

@@ -309,6 +309,7 @@ export class Stage {
     this.painter?.free();
     this.picker.free();
     this.painter = null;
+    this.gl?.getExtension("WEBGL_lose_context")?.loseContext(); // browsers have few of them
     this.root.replaceChildren();
   }
 }
