@@ -18,7 +18,7 @@ from linkwork.solvers.groups import group_of
 from linkwork.solvers.iterate import limited_step, moved, settled
 from linkwork.solvers.problem import Problem, State
 from linkwork.solvers.textbook_packing import COMPILED
-from linkwork.solvers.walking import Walked, targets_of, walk_for
+from linkwork.solvers.walking import FIRST, Walked, targets_of, walk_for
 
 OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
     "inverse": ({}, {"singular": 0.5}),
@@ -191,7 +191,7 @@ def test_a_time_budget_changes_no_bit_or_stops_the_walk() -> None:
     np.testing.assert_array_equal(patient.q, plain.q)
     assert (patient.status, patient.iterations) == (plain.status, plain.iterations)
     hasty = lw.solve(arm, goal, time_budget=1e-9, **given)
-    assert (hasty.status, hasty.success, hasty.iterations) == ("time", False, 64)
+    assert (hasty.status, hasty.success, hasty.iterations) == ("time", False, FIRST)
     assert "used up its time" in hasty.reason
     several = lw.solve(arm, goal, time_budget=1e-9, **given | {"start": [[0.39, 0.79, 0.79], plain.q]})
     assert several.status[0] == "time"

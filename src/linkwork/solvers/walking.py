@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 NAMES: dict[int, Status] = {REACHED: "reached", STALLED: "stalled", DIVERGED: "diverged", ACTIVE: "iterations"}
 EMPTY, NEW = np.empty, object.__new__  # a solution is filled in by hand: a tenth of the time of its constructor
 FLOAT64 = np.dtype(np.float64)
-FIRST = 64  # steps before the first look at the clock
+FIRST = 4  # steps before the first look at the clock
 NO_TRACE = np.empty((0, 0))
 
 
