@@ -168,7 +168,8 @@ def _room(linkage: Linkage, q: FloatArray, ends: list[str], flat: bool) -> Float
     corners = np.array(list(product((-1.0, 1.0), repeat=3)))
     if flat and len(ends) == 1 and not linkage.loops and (far := _reach(linkage, ends[0])) is not None:
         x, y, z, _, most = far["numbers"]
-        return np.array([x, y, z]) + 1.03 * most * corners * [1.0, 1.0, 0.0]
+        seen: FloatArray = np.array([x, y, z]) + 1.03 * most * corners * [1.0, 1.0, 0.0]
+        return seen
     points: FloatArray = middle + ROOM * corners * half
     points[:, 2] = np.maximum(points[:, 2], min(0.0, float(places[:, 2].min())))
     return points

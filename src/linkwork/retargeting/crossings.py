@@ -38,7 +38,7 @@ def crossings(first: FloatArray, second: FloatArray, apart: FloatArray, stride: 
         chosen[f] = now
         now = int(came[f, now])
     result = chosen.copy()
-    for f in np.flatnonzero(np.diff(chosen)) + 1:  # the first frame of the other fit
+    for f in map(int, np.flatnonzero(np.diff(chosen)) + 1):  # the first frame of the other fit
         half = math.ceil(apart[f] / stride) // 2
         low, high = max(f - 1 - half, 0), min(f + half, frames - 1)
         result[low : high + 1] = np.linspace(chosen[f - 1], chosen[f], high - low + 1)

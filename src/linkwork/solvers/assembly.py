@@ -70,9 +70,9 @@ def assembly_layouts() -> Data:
     """Return how the arrays of a body are made of tables and records: names in order, sizes, and codes."""
     shift = program_of([Motions(after=translation((1.0, 1.0, 1.0)))])  # a point on a link: a row that moves nothing
     place = {"kind": goal_layout.PLACE, "any_spin": goal_layout.ANY_SPIN, "size": PLACE.size}
-    rest = {"kind": goal_layout.REST, "ball": goal_layout.BALL_REST, "first_cone": goal_layout.FIRST_CONE_REST}
+    rest: Data = {"kind": goal_layout.REST, "ball": goal_layout.BALL_REST, "first_cone": goal_layout.FIRST_CONE_REST}
     rest |= {"item": list(REST_ITEM.names), "numbers": REST_NUMBERS.size, "pose": REST_NUMBERS.pose}
-    row = {"codes": list(ROW_CODES.names), "numbers": ROW_NUMBERS.size}
+    row: Data = {"codes": list(ROW_CODES.names), "numbers": ROW_NUMBERS.size}
     return {
         "counts": list(body.COUNTS),
         "code_tables": list(body.CODE_TABLES),

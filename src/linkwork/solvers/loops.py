@@ -142,7 +142,7 @@ class Closure:
             change = (inverse @ off[..., None])[..., 0]
             change *= np.minimum(1.0, LONGEST_STEP / np.maximum(np.abs(change).max(axis=-1), 1e-300))[:, None]
             result[left] = self.moved(result[left], change)
-        closed: NDArray[np.bool_] = (np.abs(self.error(result)) <= self._tolerances).all(axis=-1)
+        closed = np.asarray((np.abs(self.error(result)) <= self._tolerances).all(axis=-1))
         result[~closed] = poses[~closed]
         return result, closed
 
