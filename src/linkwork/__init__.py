@@ -58,19 +58,22 @@ _NAMES = {
     "solvers": "METHODS BodySolver Prepared PreparedMethod Solution solve",
     "solvers.batch": "Batch solve_batch solve_blocks",
     "solvers.closing": "Assemblies assemble close",
+    "solvers.loop_rates": "LoopRates loop_rates",
     "solvers.preparing": "prepare",
     "solvers.step": "Step",
     "explain.all_solutions": "Branches count_solutions solve_all",
     "explain.diagnosis": "Diagnosis diagnose",
     "explain.mobility": "Mobility degrees_of_freedom mobility",
     "explain.singular_positions": "SingularPosition SingularPositions singular_positions",
+    "explain.statics": "Statics statics",
+    "explain.transmission": "mechanical_advantage transmission_angle",
     "explain.races": "Race RaceResult race",
     "explain.swivel": "Swivel swivel",
     "motion.checks": "Finding",
     "motion.contacts": "Contact",
     "motion.clips": "Clip interpolate",
     "motion.differential": "step",
-    "motion.drive": "drive",
+    "motion.drive": "drive drive_rates",
     "motion.inspection": "InspectOptions Report inspect",
     "motion.keys": "Key",
     "motion.marker_fit": "MarkerFit solve_markers",
@@ -122,7 +125,12 @@ if TYPE_CHECKING:
         SingularPositions as SingularPositions,
         singular_positions as singular_positions,
     )
+    from .explain.statics import Statics as Statics, statics as statics
     from .explain.swivel import Swivel as Swivel, swivel as swivel
+    from .explain.transmission import (
+        mechanical_advantage as mechanical_advantage,
+        transmission_angle as transmission_angle,
+    )
     from .formats import (
         doctor as doctor,
         load as load,
@@ -192,7 +200,7 @@ if TYPE_CHECKING:
     from .motion.clips import Clip as Clip, interpolate as interpolate
     from .motion.contacts import Contact as Contact
     from .motion.differential import step as step
-    from .motion.drive import drive as drive
+    from .motion.drive import drive as drive, drive_rates as drive_rates
     from .motion.inspection import InspectOptions as InspectOptions, Report as Report, inspect as inspect
     from .motion.keys import Key as Key
     from .motion.marker_fit import MarkerFit as MarkerFit, solve_markers as solve_markers
@@ -217,6 +225,7 @@ if TYPE_CHECKING:
     )
     from .solvers.batch import Batch as Batch, solve_batch as solve_batch, solve_blocks as solve_blocks
     from .solvers.closing import Assemblies as Assemblies, assemble as assemble, close as close
+    from .solvers.loop_rates import LoopRates as LoopRates, loop_rates as loop_rates
     from .solvers.preparing import prepare as prepare
     from .solvers.step import Step as Step
 

@@ -83,6 +83,24 @@ class Close(Goal):
             motion[..., 3:, :] = without(motion[..., 3:, :], axis)
         return motion
 
+    def drift(self, linkage: Linkage, q: FloatArray, velocity: FloatArray) -> FloatArray:
+        """Return the acceleration of the first frame less that of the second while joints do not accelerate.
+
+        It is ``jacobian_dot @ velocity``. Axes that stay together, ``z``, leave a spin ``s z`` between the frames; it
+        turns with them, so that ``s z'`` is no acceleration that opens the loop.
+        """
+        names, speed = self.places, velocity[..., None]
+        first, second = (linkage.jacobian_dot(q, velocity, name) for name in names)
+        found: FloatArray = ((first - second) @ speed)[..., 0]
+        if self.loop.kind == "point":
+            return found[..., :3]
+        if self.loop.kind == "axis":
+            axis = linkage.forward(q, frame=names[0])[..., :3, 2]
+            turns = [(linkage.jacobian(q, name)[..., 3:, :] @ speed)[..., 0] for name in names]
+            spin = (axis * (turns[0] - turns[1])).sum(axis=-1, keepdims=True)
+            found[..., 3:] = without(found[..., 3:, None], axis)[..., 0] - spin * np.cross(turns[0], axis)
+        return found
+
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
         """Return the rows that one of the frames can change at all."""
         return moving_rows(linkage, *self.places)[: self.blocks[-1].rows.stop]

@@ -128,11 +128,17 @@ def gravity_torques(linkage: Linkage, q: PoseLike, gravity: ArrayLike = (0.0, 0.
     They are the gradient of the potential energy, ``-mass * jacobian(center of mass).T @ gravity``.
     """
     fall = as_vector(gravity, "gravity")
+    weights = weighed(linkage)
+    result: FloatArray = np.einsum("i,...ij->...j", -weights.total * fall, weights.jacobian(q))
+    return result
+
+
+def weighed(linkage: Linkage) -> Masses:
+    """Return the masses that gravity pulls at; where shapes had to be weighed, that is said, once."""
     weights = masses(linkage)
     if weights.by_volume:
         linkage.cache.get("said", "gravity of volumes", lambda: _say_by_volume(weights))
-    result: FloatArray = np.einsum("i,...ij->...j", -weights.total * fall, weights.jacobian(q))
-    return result
+    return weights
 
 
 def _say_by_volume(weights: Masses) -> bool:

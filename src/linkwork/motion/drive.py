@@ -14,6 +14,7 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike
 from ..solvers.closing import assemble, close
 from ..solvers.closure_side import ACROSS, Side
+from ..solvers.loop_rates import LoopRates, loop_rates
 from ..solvers.loops import LONGEST_STEP, Closure, coordinate, least_squares, one_pose
 from ..solvers.options import positive
 from ..transforms import FloatArray, as_angle, as_array
@@ -68,6 +69,36 @@ def drive(linkage: Linkage, joint: str, values: ArrayLike, *, start: PoseLike | 
     _say_if_elsewhere(closure, path, poses, joint, wraps=linkage.table[q_index].wraps)
     gaps = [np.linalg.norm(goal.error(linkage, poses), axis=-1) for goal in closure.goals]
     return Clip(linkage, np.arange(len(path)) / fps, poses, np.stack(gaps, axis=-1))
+
+
+def drive_rates(
+    clip: Clip, joint: str, *, speed: ArrayLike | None = None, acceleration: ArrayLike | None = None
+) -> LoopRates:
+    """Return the velocities and accelerations of everything in a clip in which one joint drives a mechanism.
+
+    Those of the other joints and of frames follow from the closed loops, exactly; no differences are taken of them.
+
+    Args:
+        clip: Closed poses, as `drive` returns them.
+        joint: Name of the joint that drives, or of a coordinate.
+        speed: Its velocity [rad/s, m/s], a number or one for each frame; as fast as the clip plays by default.
+        acceleration: Its acceleration, likewise; with a speed given, zero by default.
+
+    Raises:
+        LoopError: Where the others do not follow from the joint: at its dead centres.
+
+    Example:
+        >>> import linkwork as lw
+        >>> clip = lw.drive(lw.models.four_bar(), "crank", np.linspace(0, 2 * np.pi, 49), start="start")
+        >>> rates = lw.drive_rates(clip, "crank", speed=10.0)
+        >>> rates.velocity("point").shape, abs(rates.of("rocker")[0]).max().round(4).item()
+        ((49, 6), 6.8546)
+    """
+    _, place = coordinate(clip.linkage, joint)
+    own = speed is None
+    speeds = clip.velocities[:, place] if speed is None else speed
+    further = (clip.accelerations[:, place] if own else 0.0) if acceleration is None else acceleration
+    return loop_rates(clip.linkage, clip.poses, {joint: speeds}, accelerations={joint: further})
 
 
 def _say_if_elsewhere(closure: Closure, path: FloatArray, poses: FloatArray, joint: str, *, wraps: bool) -> None:

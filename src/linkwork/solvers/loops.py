@@ -67,6 +67,29 @@ class Closure:
         scaled: FloatArray = rows * self._rows[:, None] * self.units
         return scaled
 
+    def drift(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
+        """Return ``jacobian_dot @ velocity`` at poses (..., nq), measured by the mechanism's size, shape (..., rows).
+
+        The velocity is in radians and metres a second, shape (..., nv).
+        """
+        found = np.concatenate([goal.drift(self.linkage, q, velocity) for goal in self.goals], axis=-1)
+        scaled: FloatArray = found * self._rows
+        return scaled
+
+    def wrenches(self, multipliers: FloatArray) -> dict[str, FloatArray]:
+        """Return what each loop bears, by its name: forces, then torques, shape (..., 6), along the world's axes.
+
+        Multipliers belong to the rows of `jacobian`, shape (..., rows): with them, ``jacobian.T @ multipliers`` are
+        forces of the joints, measured by `units`. The wrench acts on the first frame, and its opposite on the second.
+        """
+        real, start, result = multipliers * self._rows, 0, {}
+        for goal in self.goals:
+            count = goal.blocks[-1].rows.stop
+            wrench = np.zeros((*real.shape[:-1], 6))
+            wrench[..., :count] = real[..., start : start + count]
+            result[goal.loop.name], start = wrench, start + count
+        return result
+
     def moved(self, q: FloatArray, change: FloatArray) -> FloatArray:
         """Return the pose that a change leads to, within limits."""
         after = advance(self.linkage, q, change * self.units)

@@ -1,0 +1,217 @@
+"""Forces in mechanisms at rest: what drivers must hold, and what every joint and every pin of a loop bears.
+
+Each link is in equilibrium: loads, weight and what its joints and loops do to it are nothing together. Loops bear what
+leaves the joints that nobody drives without effort; joints bear what is beyond them in the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import LoopError, OptionError
+from ..linkage.linkage import Linkage, check_linkage
+from ..linkage.mass import weighed
+from ..linkage.poses import PoseLike, joint_shape, start_pose
+from ..solvers.loop_rates import check_closed
+from ..solvers.loops import Closure, coordinate
+from ..transforms import FloatArray, as_array, as_vector
+
+NOT_HELD = 1e-6  # of the loads: if more is left over, the drivers cannot hold them
+OPEN = 1e-6  # of one: a row that can bear this without being asked to is not determined
+
+
+@dataclass(frozen=True, eq=False)
+class Statics:
+    """The forces in a mechanism that is held still.
+
+    Attributes:
+        linkage: The linkage.
+        q: Closed poses, shape (..., nq).
+        drivers: What each driver must do to hold the loads, by name, shape (...) [N m, N].
+        loops: What each loop bears, by name: the force on its first frame, then the torque, along the world's axes and
+            at the frame's origin, shape (..., 6) [N, N m]. On the second frame the opposite acts.
+        joints: What each joint does to the link that it carries, likewise, at the origin of that link.
+        undetermined: Loops that can bear more or less without any change elsewhere, since the mechanism is held more
+            often than it must; what is given for them is the least. Joints between them share their fate.
+
+    Example:
+        >>> import linkwork as lw
+        >>> bars = lw.models.four_bar()
+        >>> held = lw.statics(bars, "start", "crank", loads={"point": (0, -10, 0)})
+        >>> held
+        <Forces in 'four_bar': crank 0.109369 N m>
+        >>> held.loops["four_bar"].round(3).tolist()
+        [-0.574, 3.104, 0.0, 0.0, 0.0, 0.0]
+    """
+
+    linkage: Linkage
+    q: FloatArray
+    drivers: Mapping[str, FloatArray]
+    loops: Mapping[str, FloatArray]
+    joints: Mapping[str, FloatArray]
+    undetermined: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        if self.q.ndim > 1:
+            return f"<Forces in {self.linkage.name!r} in {self.q[..., 0].size} poses>"
+        units = {row.name: "N m" if row.unit == "rad" else "N" for row in self.linkage.table}
+        each = ", ".join(f"{name} {value:.6g} {units[name]}" for name, value in self.drivers.items())
+        return f"<Forces in {self.linkage.name!r}: {each}>"
+
+
+def statics(
+    linkage: Linkage,
+    q: PoseLike,
+    drivers: str | Iterable[str],
+    *,
+    loads: Mapping[str, ArrayLike] | None = None,
+    efforts: Mapping[str, ArrayLike] | None = None,
+    gravity: ArrayLike | None = None,
+) -> Statics:
+    """Return the forces in a mechanism that drivers hold still in closed poses.
+
+    Args:
+        linkage: A linkage with loops.
+        q: Closed poses of shape (..., nq), or the name of a stored one.
+        drivers: Joints, or coordinates, that may do any effort; as many as it has degrees of freedom.
+        loads: Forces on frames by name along the world's axes, at their origins, shape (..., 3) [N]; with torques
+            behind them, shape (..., 6) [N m].
+        efforts: Of other joints by name, such as springs and brakes, shape (...) [N m, N].
+        gravity: Acceleration of free fall in the world [m/s²]; nothing weighs anything without it.
+
+    Raises:
+        LoopError: If the loops are open, or the drivers cannot hold the loads: at a dead centre, or too few.
+        LinkageError: If there is gravity, and nothing has a mass.
+
+    Example:
+        >>> import linkwork as lw
+        >>> motor = lw.models.engine()
+        >>> q = lw.models.engine_pose(motor, 1.0)
+        >>> held = lw.statics(motor, q, "crank", loads={"pin": (0, 0, -1000.0)})      # gas on the piston
+        >>> round(float(held.drivers["crank"]), 3)
+        -44.209
+    """
+    check_linkage(linkage)
+    names = (drivers,) if isinstance(drivers, str) else tuple(drivers)
+    closure, poses = Closure(linkage), start_pose(linkage, q)
+    check_closed(closure, poses)
+    given = {name: as_array(value, f"effort of {name!r}") for name, value in (efforts or {}).items()}
+    wrenches = {name: _wrench(value, name) for name, value in (loads or {}).items()}
+    sizes = [*(value.shape for value in given.values()), *(value.shape[:-1] for value in wrenches.values())]
+    on_links = _OnLinks(linkage, np.broadcast_to(poses, (*joint_shape(poses.shape[:-1], *sizes), linkage.nq)))
+    for frame, wrench in wrenches.items():
+        on_links.add(frame, wrench)
+    if gravity is not None:
+        on_links.add_weight(as_vector(gravity, "gravity"))
+    asked = on_links.generalized.copy()
+    for name, value in given.items():
+        asked[..., coordinate(linkage, name)[1]] += value
+    return _balanced(closure, on_links, asked, names)
+
+
+def _balanced(closure: Closure, on_links: _OnLinks, asked: FloatArray, names: tuple[str, ...]) -> Statics:
+    """Return the forces that balance what acts on links, and what is asked of joints by it."""
+    linkage, poses = closure.linkage, on_links.q
+    places = [coordinate(linkage, name)[1] for name in names]
+    jacobian, free = closure.jacobian(poses), np.ones(linkage.nv, np.bool_)
+    free[places] = False
+    multipliers = _multipliers(closure, jacobian, asked, free, names)
+    borne = closure.wrenches(multipliers)
+    for goal in closure.goals:
+        on_links.add(goal.loop.first, borne[goal.loop.name])
+        on_links.add(goal.loop.second, -borne[goal.loop.name])
+    left = asked + (np.swapaxes(jacobian, -1, -2) @ multipliers[..., None])[..., 0] / closure.units
+    held = {name: -left[..., place] for name, place in zip(names, places, strict=True)}
+    return Statics(linkage, poses, held, borne, on_links.joints(), _undetermined(closure, poses, jacobian[..., free]))
+
+
+class _OnLinks:
+    """What acts on every link: forces and torques about the world's origin; and on every joint's motion."""
+
+    def __init__(self, linkage: Linkage, q: FloatArray) -> None:
+        self.linkage, self.q = linkage, q
+        self.wrenches = np.zeros((*q.shape[:-1], len(linkage.nodes), 6))
+        self.generalized = np.zeros((*q.shape[:-1], linkage.nv))
+
+    def add(self, frame: str, wrench: FloatArray, arm: FloatArray | None = None) -> None:
+        """Let a wrench (..., 6) act on a frame: at its origin, or further along an arm (..., 3)."""
+        jacobian = self.linkage.jacobian(self.q, frame)
+        place = self.linkage.forward(self.q, frame=frame)[..., :3, 3]
+        force = np.broadcast_to(wrench[..., :3], place.shape)
+        torque = wrench[..., 3:] + (0.0 if arm is None else np.cross(arm, force))
+        on_frame = np.concatenate([force, np.broadcast_to(torque, place.shape)], axis=-1)
+        self.generalized += (np.swapaxes(jacobian, -1, -2) @ on_frame[..., None])[..., 0]
+        node = self.linkage.path_to(frame)[0][-1]
+        self.wrenches[..., node, :3] += force
+        self.wrenches[..., node, 3:] += on_frame[..., 3:] + np.cross(place, force)
+
+    def add_weight(self, gravity: FloatArray) -> None:
+        """Let every link weigh what it does."""
+        heavy = weighed(self.linkage)
+        for link, mass, center in zip(heavy.links, heavy.masses, heavy.centers, strict=True):
+            turned = self.linkage.forward(self.q, frame=link)[..., :3, :3] @ center
+            self.add(link, np.concatenate([mass * gravity, np.zeros(3)]), turned)
+
+    def joints(self) -> dict[str, FloatArray]:
+        """Return what each joint does to the link it carries: the opposite of all that acts from there on."""
+        linkage, total = self.linkage, self.wrenches.copy()
+        for node in range(len(linkage.nodes) - 1, 0, -1):
+            total[..., linkage.parents[node], :] += total[..., node, :]
+        result = {}
+        for name in linkage.joints:
+            node = linkage.arc_index(name)
+            force = -total[..., node, :3]
+            place = linkage.forward(self.q, frame=linkage.links[node])[..., :3, 3]
+            result[name] = np.concatenate([force, -total[..., node, 3:] - np.cross(place, force)], axis=-1)
+        return result
+
+
+def _multipliers(
+    closure: Closure, jacobian: FloatArray, asked: FloatArray, free: NDArray[np.bool_], drivers: tuple[str, ...]
+) -> FloatArray:
+    """Return what the rows of the loops bear, so that nothing is asked of joints that are free."""
+    across = np.swapaxes(jacobian[..., free], -1, -2)
+    wanted = -(asked * closure.units)[..., free]
+    found: FloatArray = (np.linalg.pinv(across, rcond=closure.rank) @ wanted[..., None])[..., 0]
+    left = np.abs((across @ found[..., None])[..., 0] - wanted).max(axis=-1, initial=0.0)
+    most = np.abs(asked * closure.units).max(axis=-1, initial=0.0)
+    loose = np.flatnonzero(left > max(NOT_HELD, closure.rank) * most)
+    if len(loose):
+        where = f" (pose {loose[0]})" if left.ndim else ""
+        name, who = closure.linkage.name, ", ".join(drivers) or "no driver"
+        raise LoopError(
+            f"{who} cannot hold the loads on linkage {name!r}{where}: it is at a dead centre, or the mechanism has "
+            f"more degrees of freedom than drivers."
+        )
+    return found
+
+
+def _undetermined(closure: Closure, q: FloatArray, followers: FloatArray) -> tuple[str, ...]:
+    """Return the loops with rows that can bear something by themselves, and are not idle by nature."""
+    idle = np.eye(followers.shape[-2]) - followers @ np.linalg.pinv(followers, rcond=closure.rank)
+    start, found = 0, []
+    for goal in closure.goals:
+        rows = slice(start, start + goal.blocks[-1].rows.stop)
+        own = idle[..., rows, rows].copy()
+        if goal.loop.kind == "axis":  # the axis itself bears no torque
+            axis = closure.linkage.forward(q, frame=goal.loop.first)[..., :3, 2]
+            own[..., 3:, 3:] -= axis[..., :, None] * axis[..., None, :]
+        sizes = np.diagonal(own, axis1=-2, axis2=-1)[..., goal.changeable(closure.linkage)]
+        if (sizes > OPEN).any():
+            found.append(goal.loop.name)
+        start = rows.stop
+    return tuple(found)
+
+
+def _wrench(value: ArrayLike, frame: str) -> FloatArray:
+    """Return a load as forces and torques, shape (..., 6)."""
+    load = as_array(value, f"load on {frame!r}")
+    if load.ndim == 0 or load.shape[-1] not in (3, 6):
+        raise OptionError(
+            f"the load on {frame!r} is a force (..., 3) or a force and a torque (..., 6), got {load.shape}."
+        )
+    return load if load.shape[-1] == 6 else np.concatenate([load, np.zeros_like(load)], axis=-1)

@@ -1,0 +1,111 @@
+"""How well a mechanism passes motion and force on: the transmission angle and the mechanical advantage."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import OptionError, listed
+from ..linkage.linkage import Linkage
+from ..linkage.poses import PoseLike
+from ..solvers.loop_rates import loop_rates
+from ..solvers.loops import coordinate
+from ..transforms import FloatArray, as_vector
+from .statics import Statics, statics
+
+
+def transmission_angle(
+    linkage: Linkage, q: PoseLike, driver: str, output: str, *, through: str | None = None
+) -> FloatArray:
+    """Return the transmission angle of a mechanism in closed poses, shape (...) [rad].
+
+    It is what is left to a right angle between the force on the output link, as a load on it asks for, and the way that
+    the point goes where the force acts. A right angle is best: all of the force does work. Near zero it only pulls at
+    the bearing; below 40 degrees is called poor. In a four-bar it is the angle between coupler and rocker.
+
+    Args:
+        linkage: A linkage with loops.
+        q: Closed poses of shape (..., nq), or the name of a stored one.
+        driver: Joint that drives.
+        output: Joint of the link that is driven, on the ground as a rule.
+        through: Name of the loop or joint at which the output link is pushed; by default the one that does the most of
+            the work, in the sum over all poses.
+
+    Raises:
+        LoopError: If the loops are open, or the driver is at a dead centre.
+
+    Example:
+        >>> import linkwork as lw
+        >>> bars = lw.models.four_bar()
+        >>> np.degrees(lw.transmission_angle(bars, "start", "crank", "rocker")).round(2).item()
+        75.52
+    """
+    held = statics(linkage, q, driver, efforts={output: -1.0})
+    pushed = _pushes(held, output)
+    if not pushed:
+        link = linkage.joint(_joint_of(linkage, output)).child
+        raise OptionError(f"nothing pushes {link!r}, the link of {output!r}: it has no other joint and no loop.")
+    if through is not None and through not in pushed:
+        raise OptionError(
+            f"{through!r} is not where the link of {output!r} is pushed; these are: {listed(list(pushed))}."
+        )
+    work = {name: np.abs((force * way).sum(axis=-1)) for name, (force, way) in pushed.items()}
+    name = max(work, key=lambda name: float(work[name].sum())) if through is None else through
+    force, way = pushed[name]
+    across = np.linalg.norm(np.cross(force, way), axis=-1)
+    angle: FloatArray = np.arctan2(work[name], across)
+    return angle
+
+
+def mechanical_advantage(
+    linkage: Linkage, q: PoseLike, driver: str, output: str, *, direction: ArrayLike | None = None
+) -> FloatArray:
+    """Return how many times the effort of a driver comes out at another joint or at a frame, shape (...).
+
+    Without friction no work is lost: it is the speed that goes in over the speed that comes out, and infinite where the
+    output stands still. Negative where the output goes the other way.
+
+    Args:
+        linkage: A linkage with loops.
+        q: Closed poses of shape (..., nq), or the name of a stored one.
+        driver: Joint that drives.
+        output: Joint, or with a direction a frame.
+        direction: Along which the frame pushes in the world, shape (3,).
+
+    Example:
+        >>> import linkwork as lw
+        >>> round(float(lw.mechanical_advantage(lw.models.four_bar(), "start", "crank", "rocker")), 3)
+        2.386
+    """
+    rates = loop_rates(linkage, q, driver)
+    if direction is None:
+        out = rates.of(output)[0]
+    else:
+        along = as_vector(direction, "direction")
+        size = float(np.linalg.norm(along))
+        if not size > 0.0:
+            raise OptionError(f"the direction in which {output!r} pushes has no length: {direction!r}.")
+        out = rates.velocity(output)[..., :3] @ (along / size)
+    with np.errstate(divide="ignore"):
+        result: FloatArray = 1.0 / np.asarray(out)
+    return result
+
+
+def _joint_of(linkage: Linkage, name: str) -> str:
+    """Return the joint that a coordinate belongs to."""
+    return linkage.table[coordinate(linkage, name)[0]].joint
+
+
+def _pushes(held: Statics, output: str) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """Return the force on the output link at each of its pins, and the way each goes, by loop and joint: (..., 3)."""
+    linkage, column = held.linkage, coordinate(held.linkage, output)[1]
+    node = linkage.arc_index(_joint_of(linkage, output))
+    found: list[tuple[str, str, FloatArray]] = []
+    for loop in linkage.loops:
+        for frame, sign in ((loop.first, 1.0), (loop.second, -1.0)):
+            if linkage.path_to(frame)[0][-1] == node:
+                found.append((loop.name, frame, sign * held.loops[loop.name][..., :3]))
+    for child in linkage.children[node]:
+        name = linkage.arcs[child].name
+        found.append((name, linkage.links[child], -held.joints[name][..., :3]))
+    return {name: (force, linkage.jacobian(held.q, frame)[..., :3, column]) for name, frame, force in found}

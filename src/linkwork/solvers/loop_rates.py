@@ -1,0 +1,176 @@
+"""Rates of mechanisms: velocities and accelerations of all joints and frames, from those of the joints that drive.
+
+They come from the closure itself, by linear equations and without differences: loops that stay closed ask for
+``J v = 0`` and ``J a = -J' v``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import LoopError, OptionError
+from ..linkage.linkage import Linkage, check_linkage
+from ..linkage.poses import PoseLike, joint_shape, start_pose
+from ..transforms import FloatArray, as_array
+from .loops import Closure, coordinate
+
+CONTRADICTED = 1e-6  # of what drivers ask for: if loops refuse more than this, they cannot follow
+
+
+@dataclass(frozen=True, eq=False)
+class LoopRates:
+    """How a mechanism moves in a pose, or in many.
+
+    Attributes:
+        linkage: The linkage.
+        q: Closed poses, shape (..., nq).
+        velocities: Of all coordinates, shape (..., nv) [rad/s, m/s].
+        accelerations: Likewise, [rad/s², m/s²].
+        determined: Which coordinates the drivers determine, shape (..., nv). A rod between two balls may spin as it
+            likes, and where branches meet there are several ways to go on; such coordinates get the smallest rates.
+
+    Example:
+        >>> import linkwork as lw
+        >>> rates = lw.loop_rates(lw.models.four_bar(), "start", {"crank": 2.0})
+        >>> rates
+        <Rates of 'four_bar': crank 2, coupler -2.32133, rocker 0.838079>
+    """
+
+    linkage: Linkage
+    q: FloatArray
+    velocities: FloatArray
+    accelerations: FloatArray
+    determined: NDArray[np.bool_]
+
+    def velocity(self, frame: str) -> FloatArray:
+        """Return the velocity of a frame along the world's axes, shape (..., 6): of its origin [m/s], then angular."""
+        result: FloatArray = (self.linkage.jacobian(self.q, frame) @ self.velocities[..., None])[..., 0]
+        return result
+
+    def acceleration(self, frame: str) -> FloatArray:
+        """Return the acceleration of a frame along the world's axes, shape (..., 6): of its origin, then angular."""
+        change = self.linkage.jacobian_dot(self.q, self.velocities, frame) @ self.velocities[..., None]
+        result: FloatArray = (self.linkage.jacobian(self.q, frame) @ self.accelerations[..., None] + change)[..., 0]
+        return result
+
+    def of(self, joint: str) -> tuple[FloatArray, FloatArray]:
+        """Return the velocity and the acceleration of a joint with one value, or of a coordinate, each (...)."""
+        _, place = coordinate(self.linkage, joint)
+        return self.velocities[..., place], self.accelerations[..., place]
+
+    def __repr__(self) -> str:
+        if self.velocities.ndim > 1:
+            return f"<Rates of {self.linkage.name!r} in {self.velocities[..., 0].size} poses>"
+        names = [row.name for row in self.linkage.table if row.v is not None]
+        each = [f"{name} {self.of(name)[0]:.6g}" for name in names]
+        return f"<Rates of {self.linkage.name!r}: {', '.join(each)}>"
+
+
+def loop_rates(
+    linkage: Linkage,
+    q: PoseLike,
+    speeds: str | Mapping[str, ArrayLike],
+    *,
+    accelerations: Mapping[str, ArrayLike] | None = None,
+) -> LoopRates:
+    """Return how fast everything moves in closed poses while some joints are driven.
+
+    Args:
+        linkage: A linkage with loops.
+        q: Closed poses of shape (..., nq), or the name of a stored one.
+        speeds: Velocities of the driving joints, or coordinates, by name [rad/s, m/s]: numbers, or arrays of shape
+            (...). As many as the mechanism has degrees of freedom. A name alone is driven with one radian or metre a
+            second: then rates are ratios.
+        accelerations: Likewise [rad/s², m/s²]; zero for joints that are not named.
+
+    Raises:
+        LoopError: If the loops are open, or cannot follow: at a dead centre of the driving joint.
+
+    Example:
+        >>> import linkwork as lw
+        >>> motor = lw.models.engine()
+        >>> rates = lw.loop_rates(motor, lw.models.engine_pose(motor, 0.0), {"crank": 100.0})
+        >>> rates.of("piston")[1].round(1).item()      # -r w² (1 + r / l) at top dead centre [m/s²]
+        -585.0
+    """
+    check_linkage(linkage)
+    driven = {speeds: 1.0} if isinstance(speeds, str) else dict(speeds)
+    poses, closure = start_pose(linkage, q), Closure(linkage)
+    check_closed(closure, poses)
+    shape, given = _driver_rates(linkage, poses, driven, accelerations or {})
+    poses = np.broadcast_to(poses, (*shape, linkage.nq))
+    free = np.ones(linkage.nv, np.bool_)
+    free[[coordinate(linkage, name)[1] for name in driven]] = False
+    jacobian = closure.jacobian(poses)
+    followers = _Followers(closure, jacobian, free, tuple(driven))
+    velocities = followers.rates(given[0], np.zeros(jacobian.shape[:-1]))
+    further = followers.rates(given[1], closure.drift(poses, velocities))
+    return LoopRates(linkage, poses, velocities, further, followers.determined())
+
+
+def check_closed(closure: Closure, q: FloatArray) -> None:
+    """Raise if loops are open at poses (..., nq)."""
+    if not closure.closed(q):
+        gap = float(np.max(closure.gap(q)))
+        name = closure.linkage.name
+        raise LoopError(f"the loops of linkage {name!r} are open by {gap:.3g} here; lw.close closes them.", gap=gap)
+
+
+class _Followers:
+    """The coordinates that follow others through the loops, at many poses at once."""
+
+    def __init__(
+        self, closure: Closure, jacobian: FloatArray, free: NDArray[np.bool_], drivers: tuple[str, ...]
+    ) -> None:
+        self.closure, self.free, self.drivers, self.jacobian = closure, free, drivers, jacobian
+        self.inverse = np.linalg.pinv(jacobian[..., free], rcond=closure.rank)
+
+    def rates(self, given: FloatArray, drift: FloatArray) -> FloatArray:
+        """Return the rates (..., nv) of all with those of the drivers given: ``jacobian @ rates = -drift``."""
+        wanted = -drift - (self.jacobian @ (given / self.closure.units)[..., None])[..., 0]
+        found = (self.inverse @ wanted[..., None])[..., 0]
+        left = (self.jacobian[..., self.free] @ found[..., None])[..., 0] - wanted
+        off = np.abs(left).max(axis=-1, initial=0.0)
+        allowed = max(CONTRADICTED, self.closure.rank) * np.abs(wanted).max(axis=-1, initial=0.0)
+        refused = np.flatnonzero(off > allowed)
+        if len(refused):
+            where = f" (pose {refused[0]})" if off.ndim else ""
+            name, names = self.closure.linkage.name, ", ".join(self.drivers)
+            raise LoopError(
+                f"the loops of linkage {name!r} cannot follow {names} here{where}: it is at a dead "
+                f"centre, where branches meet, or more joints are driven than it has degrees of freedom."
+            )
+        result = np.array(given)
+        result[..., self.free] = found * self.closure.units[self.free]
+        return result
+
+    def determined(self) -> NDArray[np.bool_]:
+        """Return which coordinates the drivers determine, shape (..., nv)."""
+        result = np.ones((*self.jacobian.shape[:-2], self.jacobian.shape[-1]), np.bool_)
+        known = self.inverse @ self.jacobian[..., self.free]  # one on its diagonal where nothing is left free
+        result[..., self.free] = np.diagonal(known, axis1=-2, axis2=-1) > 1.0 - CONTRADICTED
+        return result
+
+
+def _driver_rates(
+    linkage: Linkage, q: FloatArray, speeds: Mapping[str, ArrayLike], accelerations: Mapping[str, ArrayLike]
+) -> tuple[tuple[int, ...], list[FloatArray]]:
+    """Return the shape of all together, and velocities and accelerations (..., nv) that are zero but for drivers."""
+    if not speeds:
+        raise OptionError("rates need the speed of at least one driving joint, as in {'crank': 10.0}.")
+    if unknown := sorted(set(accelerations) - set(speeds)):
+        raise OptionError(f"{', '.join(unknown)} has an acceleration and no speed; give it one, 0.0 too.")
+    places = {name: coordinate(linkage, name)[1] for name in speeds}
+    both = [
+        {name: as_array(value, f"rate of {name!r}") for name, value in each.items()} for each in (speeds, accelerations)
+    ]
+    shape = joint_shape(q.shape[:-1], *(value.shape for each in both for value in each.values()))
+    result = [np.zeros((*shape, linkage.nv)) for _ in both]
+    for each, rates in zip(both, result, strict=True):
+        for name, value in each.items():
+            rates[..., places[name]] = value
+    return shape, result
