@@ -18,14 +18,14 @@ test("amounts are said in units of their size", () => {
 });
 
 const told = {
-  status: "held", success: false, iterations: 12, tolerance: 1e-4, alone: true, limits: ["elbow (upper 2.1)"],
+  status: "held", success: false, iterations: 12, tolerance: 1e-4, alone: true, limits: ["elbow (upper 2.1)", "toe (lower 0)"], blocking: ["elbow"],
   endings: { held: "no continuous way from the start leads nearer" }, blocks: [{ value: 0.12, unit: "m", goal: "Reach 'tip'" }],
   goals: [{ frame: "tip", target: [1, 0, 0, 0.5, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1], position: 3, reach: { numbers: [0, 0, 0, 0, 1], joint: "j1" } }],
 };
 
 test("a limit in the way is named", () => {
   assert.equal(headline(told), "12 cm short: elbow is at its limit");
-  assert.equal(sentence(told), "not reached: no continuous way from the start leads nearer after 12 iterations, with position error 0.12 m; at their limits: elbow (upper 2.1).");
+  assert.equal(sentence(told), "not reached: no continuous way from the start leads nearer after 12 iterations, with position error 0.12 m; at their limits: elbow (upper 2.1), toe (lower 0).");
 });
 
 test("what is out of reach is said so", () => {
@@ -45,6 +45,6 @@ test("of many goals the largest errors are told", () => {
 
 test("values at limits", () => {
   const arm = { coordinates: ["a", "b", "c"], lower: [-1, -Infinity, 0], upper: [1, Infinity, 0] };
-  assert.deepEqual(atLimits(arm, [1, 5, 0]), ["a (upper 1)"]);
-  assert.deepEqual(atLimits(arm, [-1, 5, 0]), ["a (lower -1)"]);
+  assert.deepEqual(atLimits(arm, [1, 5, 0]), [{ k: 0, name: "a", text: "a (upper 1)" }]);
+  assert.deepEqual(atLimits(arm, [-1, 5, 0]), [{ k: 0, name: "a", text: "a (lower -1)" }]);
 });

@@ -27,8 +27,8 @@ import { atLimits } from "./words.js";
  */
 /** A frame, or a point of a link, that is pulled or held somewhere; with its turn, or without.
  * @typedef {{frame: string, point: number[] | null, turn: boolean, target: Float64Array, pinned: boolean}} Goal */
-/** What is told of a solve; `alone` if it had one goal and no loop.
- * @typedef {{status: string, success: boolean, iterations: number, limits: string[], tolerance: number, alone: boolean,
+/** What is told of a solve: all values at a limit, those that move the goals, `alone` if it had one goal and no loop.
+ * @typedef {{status: string, success: boolean, iterations: number, limits: string[], blocking: string[], tolerance: number, alone: boolean,
  *   endings: Record<string, string>, blocks: {value: number, unit: string, goal: string}[],
  *   goals: {frame: string, target: Numbers, position: number, reach: {numbers: number[], joint: string} | null}[]}} Told */
 
@@ -249,13 +249,27 @@ export class Session {
     const leans = Boolean(solver?.goals?.includes("rest"));
     this.last = { start, goals: kept, found, method: this.method, home: leans ? this.home : null };
     const judged = Array.from(found.residuals, (value, k) => ({ value, unit: found.units[k], tolerance: solver?.data.tolerances?.[k] }));
+    const limits = atLimits(linkage, found.q);
+    const moving = new Set(goals.flatMap(({ frame }) => this.joints(frame)));
     this.told = {
-      status: found.status, success: found.success, iterations: found.iterations, limits: atLimits(linkage, found.q),
+      status: found.status, success: found.success, iterations: found.iterations, limits: limits.map(({ text }) => text),
+      blocking: limits.filter(({ k }) => moving.has(linkage.data.joints[k])).map(({ name }) => name),
       alone: goals.length + this.loops.length === 1, endings: linkage.data.layouts.endings, tolerance: linkage.data.assembly.tolerance.m,
       blocks: judged.filter(({ tolerance }) => tolerance !== Infinity).map(({ value, unit }, k) => ({ value, unit, goal: names[k] })),
       goals: kept.map(({ frame, point, target }) => ({ frame, target, position: this.coordinates,
         reach: point ? null : (scene.reach[frame] ?? null) })),
     };
+  }
+
+  /** @param {string} frame @returns {string[]} the joints that move it */
+  joints(frame) {
+    const { data, frames, parents } = this.linkage;
+    const { owned, rates } = data.tree;
+    const found = [];
+    for (let k = frames.indexOf(frame); k >= 0; k = parents[k]) {
+      for (let i = owned[k]; i < owned[k + 1]; i++) found.push(data.velocity_joints[rates[i]]);
+    }
+    return found;
   }
 
   // Posing by hand

@@ -185,17 +185,10 @@ export class LinkworkView extends HTMLElement {
     const m = session.place(name);
     const away = point.map((/** @type {number} */ x, /** @type {number} */ k) => x - m[4 * k + 3]);
     const local = [0, 1, 2].map((k) => m[k] * away[0] + m[4 + k] * away[1] + m[8 + k] * away[2]);
-    if (!this.moves(name)) return null;
+    if (!session.joints(name).length) return null;
     if (this.grip) stage.handles.remove(this.grip);
     this.grip = stage.handles.add({ position: session.scene.flat ? origin(session.place(name, local)) : point, label: name, ...this.acts(name, local) });
     return this.grip;
-  }
-
-  /** @param {string} name of a link @returns {boolean} whether some joint moves it */
-  moves(name) {
-    const { data, frames, parents } = /** @type {Session} */ (this.session).linkage;
-    for (let k = frames.indexOf(name); k >= 0; k = parents[k]) if (data.tree.owned[k + 1] > data.tree.owned[k]) return true;
-    return false;
   }
 
   /** @param {Handle} handle */

@@ -76,7 +76,7 @@ export function sentence(told) {
 
 /** @param {Told} told @returns {string} the same in a few words, to be read at a glance */
 export function headline(told) {
-  const { status, blocks, limits } = told;
+  const { status, blocks, blocking: names } = told;
   if (status === "reached") return "reached";
   if (status === "following") return "on its way";
   /** @param {string} unit */
@@ -84,16 +84,18 @@ export function headline(told) {
   const [metres, radians] = [most("m"), most("rad")];
   const short = metres > 1e-4 || !radians ? `${amount(metres, "m")} short` : `${amount(radians, "rad")} off`;
   if (beyond(told).startsWith("out of reach")) return `${short}: out of reach`;
-  const names = limits.map((text) => text.split(" (")[0]);
   if (!names.length) return short;
   return `${short}: ${names.length === 1 ? `${names[0]} is at its limit` : `${names.length} joints are at their limits`}`;
 }
 
-/** @param {import("../linkwork.js").Linkage} linkage @param {ArrayLike<number>} q @returns {string[]} values at a limit */
+/**
+ * @param {import("../linkwork.js").Linkage} linkage @param {ArrayLike<number>} q
+ * @returns {{k: number, name: string, text: string}[]} values at a limit: which, their names, and that in words
+ */
 export function atLimits({ coordinates, lower, upper }, q) {
   return coordinates.flatMap((name, k) => {
-    if (!(lower[k] < upper[k])) return [];
-    if (q[k] <= lower[k] + 1e-9) return [`${name} (lower ${general(lower[k], 4)})`];
-    return q[k] >= upper[k] - 1e-9 ? [`${name} (upper ${general(upper[k], 4)})`] : [];
+    const [low, high] = [q[k] <= lower[k] + 1e-9, q[k] >= upper[k] - 1e-9];
+    if (!(lower[k] < upper[k]) || !(low || high)) return [];
+    return [{ k, name, text: `${name} (${low ? `lower ${general(lower[k], 4)}` : `upper ${general(upper[k], 4)}`})` }];
   });
 }

@@ -107,6 +107,7 @@ def page_data(
 
     Arguments are those of `page`.
     """
+    check_linkage(linkage)
     if goals is None:
         linkage, ends = with_ends(linkage)
     else:
