@@ -154,6 +154,7 @@ PUBLIC = [
     "step",
     "studio",
     "swivel",
+    "synthesis",
     "textbook",
     "track",
     "transforms",

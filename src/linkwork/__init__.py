@@ -95,6 +95,7 @@ _MODULES |= {
     "learn": "models.learn",
     "mass": "linkage.mass",
     "paths": "motion.paths",
+    "synthesis": "models.synthesis",
     "textbook": "models.textbook",
 }
 
@@ -194,7 +195,7 @@ if TYPE_CHECKING:
     from .linkage.kinematics import FrameMap as FrameMap, Visit as Visit
     from .linkage.linkage import Frame as Frame, Link as Link, Linkage as Linkage, Loop as Loop
     from .linkage.origin import Origin as Origin
-    from .models import learn as learn, textbook as textbook
+    from .models import learn as learn, synthesis as synthesis, textbook as textbook
     from .motion import paths as paths
     from .motion.checks import Finding as Finding
     from .motion.clips import Clip as Clip, interpolate as interpolate

@@ -16,8 +16,8 @@ from ..errors import LinkageError
 from ..linkage.builder import Builder
 from ..linkage.geometry import Cylinder, Polyline, Visual, bone
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray
-from .parts import BLUE, DARK, GREEN, ORANGE, PLUM, RED, SILVER, SKY, STEEL, TEAL, YELLOW, Color, checked_size
+from ..transforms import FloatArray, transform
+from .parts import BLUE, DARK, GREEN, ORANGE, PLUM, RED, SILVER, SKY, STEEL, TEAL, YELLOW, Color, checked_size, turn
 
 Point = Sequence[float] | FloatArray
 TURN = 2.0 * math.pi
@@ -104,37 +104,64 @@ def four_bar(ground: Any = 0.4, crank: Any = 0.15, coupler: Any = 0.35, rocker: 
     near, far = max(abs(b - c), abs(g - a)), min(b + c, g + a)
     middle = (near + far) / 2.0  # a distance from crank pin to rocker pivot that every bar is comfortable with
     start = math.acos(max(-1.0, min(1.0, (g * g + a * a - middle * middle) / (2.0 * g * a))))
+    return four_bar_linkage((g, a, b, c), (0.5 * b, 0.35 * b), start=start)
+
+
+def four_bar_linkage(
+    lengths: tuple[float, float, float, float],
+    point: Point,
+    *,
+    start: float,
+    side: int = 1,
+    at: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    name: str = "four_bar",
+) -> Linkage:
+    """Return a four-bar from lengths that close: ground, crank, coupler and rocker [m].
+
+    Args:
+        lengths: The lengths.
+        point: Where frame ``"point"`` is on the coupler, seen from the crank pin with x along the coupler [m].
+        start: Angle of the crank from the line of the ground in the poses ``"start"`` and ``"crossed"`` [rad].
+        side: In ``"start"``, 1 puts the rocker's pin to the left of the way from crank pin to rocker pivot, -1 right.
+        at: Where the crank's pivot is, x and y [m], and the angle of the ground's line from x [rad].
+        name: Its name.
+    """
+    g, a, b, c = lengths
     radius = 0.02 * min(lengths) + 0.01 * max(lengths)
-    point = np.array([0.5 * b, 0.35 * b])
-    base = [*pins([(0, 0), (g, 0)], radius), bone((0, 0, 0), (g, 0, 0), 0.5 * radius, SILVER)]
-    if near == abs(g - a) and far == g + a:  # the crank turns all the way round
-        base.append(curve(_coupler_curve(lengths, point)))
+    corner = np.asarray(point, dtype=float)
+    placement = transform((at[0], at[1], 0.0), turn("z", at[2]))
+    plane, origin = placement[:2, :2], placement[:2, 3]
+    far_pivot = origin + plane @ (g, 0.0)
+    base = [*pins([origin, far_pivot], radius), bone((*origin, 0), (*far_pivot, 0), 0.5 * radius, SILVER)]
+    if abs(g - a) >= abs(b - c) and g + a <= b + c:  # the crank turns all the way round
+        base.append(curve(_coupler_curve(lengths, corner, side) @ plane.T + origin))
     plate = [
         *bar((b, 0), BLUE, radius),
-        bone((0, 0, 0), (*point, 0), 0.6 * radius, SKY),
-        bone((b, 0, 0), (*point, 0), 0.6 * radius, SKY),
+        bone((0, 0, 0), (*corner, 0), 0.6 * radius, SKY),
+        bone((b, 0, 0), (*corner, 0), 0.6 * radius, SKY),
     ]
-    build = Builder("four_bar", base="ground", shape=base)
-    build.continuous("crank", "crank", shape=bar((a, 0), ORANGE, radius))
+    build = Builder(name, base="ground", shape=base)
+    build.continuous("crank", "crank", at=placement, shape=bar((a, 0), ORANGE, radius))
     build.continuous("coupler", "coupler", at=(a, 0, 0), shape=plate)
-    build.frame("coupler_end", at=(b, 0, 0)).frame("point", at=(*point, 0))
-    build.continuous("rocker", "rocker", parent="ground", at=(g, 0, 0), shape=bar((c, 0), GREEN, radius))
+    build.frame("coupler_end", at=(b, 0, 0)).frame("point", at=(*corner, 0))
+    pivot = transform((*far_pivot, 0.0), placement[:3, :3])
+    build.continuous("rocker", "rocker", parent="ground", at=pivot, shape=bar((c, 0), GREEN, radius))
     build.frame("rocker_end", at=(c, 0, 0))
     build.loop("four_bar", "coupler_end", "rocker_end")
-    pin, pivot = a * unit(start), np.array([g, 0.0])
-    for name, side in (("start", 1.0), ("crossed", -1.0)):
-        joint = meeting(pin, pivot, b, c, side)
-        build.pose(name, crank=start, coupler=direction(joint - pin) - start, rocker=direction(joint - pivot))
+    pin, foot = a * unit(start), np.array([g, 0.0])
+    for pose, way in (("start", side), ("crossed", -side)):
+        joint = meeting(pin, foot, b, c, way)
+        build.pose(pose, crank=start, coupler=direction(joint - pin) - start, rocker=direction(joint - foot))
     return build.build()
 
 
-def _coupler_curve(lengths: Sequence[float], point: FloatArray) -> FloatArray:
+def _coupler_curve(lengths: Sequence[float], point: FloatArray, side: float) -> FloatArray:
     """Return the path (n, 2) of a point of the coupler while the crank turns once."""
     g, a, b, c = lengths
     pivot, path = np.array([g, 0.0]), []
     for angle in np.linspace(0.0, TURN, 96, endpoint=False):
         pin = a * unit(angle)
-        along = (meeting(pin, pivot, b, c, 1.0) - pin) / b
+        along = (meeting(pin, pivot, b, c, side) - pin) / b
         path.append(pin + point[0] * along + point[1] * np.array([-along[1], along[0]]))
     return np.array(path)
 

@@ -1,0 +1,104 @@
+"""What synthesis gives: a four-bar, how well it does what was asked, and what is wrong with it, in words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...linkage.linkage import Linkage
+from ...transforms import FloatArray
+from .four_bars import TURN, FourBar
+
+BACKWARD = 0.02  # radians: a crank that goes back less than this between two positions stands still
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A four-bar that synthesis found.
+
+    Attributes:
+        four_bar: Its dimensions.
+        angles: Angle of the crank from the line of the ground at each thing that was asked for, in order [rad].
+        errors: How far each is missed: metres for paths and motions, radians for functions.
+        defects: What keeps it from doing it in one motion, in words; empty if nothing does.
+        unit: The unit of the errors, "m" or "rad".
+
+    Example:
+        >>> import linkwork as lw
+        >>> bars = lw.synthesis.FourBar(np.array([0, 0, 0.4, 0, 0.15, 0.35, 0.3, 0.2, 0.1]))
+        >>> best = lw.synthesis.path(bars.path(np.linspace(0, 6, 30)))[0]
+        >>> best.error < 1e-6, best.kind, best.defects
+        (True, 'crank-rocker', ())
+    """
+
+    four_bar: FourBar
+    angles: FloatArray
+    errors: FloatArray
+    defects: tuple[str, ...] = ()
+    unit: str = "m"
+
+    @property
+    def error(self) -> float:
+        """The root of the mean of the squared errors."""
+        return float(np.sqrt(np.mean(self.errors**2)))
+
+    @property
+    def worst(self) -> float:
+        """The largest error."""
+        return float(self.errors.max())
+
+    @property
+    def kind(self) -> str:
+        """What turns and what rocks, by Grashof's rule."""
+        return self.four_bar.kind
+
+    @cached_property
+    def transmission(self) -> float:
+        """The least transmission angle along the motion [rad]; less than about 40 degrees runs badly under load."""
+        return float(self.four_bar.transmission(self.four_bar.span(self.angles)).min())
+
+    @cached_property
+    def linkage(self) -> Linkage:
+        """It as a linkage; its pose ``"start"`` is the first thing that was asked for."""
+        return self.four_bar.linkage(float(self.angles[0]))
+
+    def __str__(self) -> str:
+        ground, crank, coupler, rocker = (f"{length:.4g}" for length in self.four_bar.lengths)
+        text = f"{self.kind}: ground {ground}, crank {crank}, coupler {coupler}, rocker {rocker} m; "
+        text += f"error {self.error:.2g} {self.unit}, at worst {self.worst:.2g}; "
+        text += f"transmission angle at least {math.degrees(self.transmission):.0f} degrees"
+        return text + "".join(f"; {defect}" for defect in self.defects)
+
+    def __repr__(self) -> str:
+        return f"<Design {self}>"
+
+
+def defects_of(four_bar: FourBar, angles: FloatArray, sides: FloatArray | None = None) -> tuple[str, ...]:
+    """Return what keeps a four-bar from passing positions in one motion, in their order.
+
+    Args:
+        four_bar: Its dimensions.
+        angles: Angles of the crank from the line of the ground at the positions [rad], shape (n,).
+        sides: Sign of the side on which it is put together in each, if that may differ.
+    """
+    found = []
+    if sides is not None and (np.sign(sides) != np.sign(sides[0])).any():
+        found.append("branch: it has to be taken apart between positions")
+    if not four_bar.turns and four_bar.middle == math.pi / 2.0 and np.ptp(np.sign(np.sin(angles))) == 2.0:
+        found.append("circuit: the crank cannot turn from one position to another")
+    if not in_order(four_bar, angles):
+        found.append("order: the crank passes the positions in another order")
+    return tuple(found)
+
+
+def in_order(four_bar: FourBar, angles: FloatArray) -> bool:
+    """Return whether a crank passes angles one after the other, turning one way, in less than a turn."""
+    if not four_bar.turns:
+        steps = np.diff(np.angle(np.exp(1j * (angles - four_bar.middle))))
+        return bool((steps > -BACKWARD).all() or (steps < BACKWARD).all())
+    steps = np.diff(angles) % TURN
+    ways = (steps, (TURN - steps) % TURN)
+    return any(np.where(way > TURN - BACKWARD, 0.0, way).sum() < TURN + BACKWARD for way in ways)

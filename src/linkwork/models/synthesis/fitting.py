@@ -1,0 +1,105 @@
+"""Least squares of many four-bars at once: damped Gauss-Newton steps with exact derivatives.
+
+Where crank angles are free, each point's own angle is eliminated: what is left of an error is what no turn of the crank
+mends, the distance from the curve.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...transforms import FloatArray
+from .closed_form import NUMBERS, ComplexArray, derivatives, place
+
+ROOM = 1e-6  # squared sine: a loop nearer to its dead centre than this is not closed
+SHORTEST, LONGEST = 0.01, 100.0  # bars, as shares of the path's size
+DAMPING, EASED, STIFFER = 1e-3, 0.3, 4.0
+LOST = 1e12  # a damping with which nothing moves any more
+BEST_KEPT, SORTED_AT = 12, 40  # after so many steps, only the best go on
+LOOK, STALLED = 20, 0.999999  # every so many steps the best must have become better by more than this factor
+DONE, ENOUGH, PATIENCE = 1e-28, 5, 120  # squared, against a path of size one; so many such; steps until one will do
+
+
+@dataclass
+class Fits:
+    """Four-bars on their way: rows (n, 9), sides (n,), angles (n, points), squared errors (n,)."""
+
+    rows: FloatArray
+    side: FloatArray
+    angles: FloatArray
+    cost: FloatArray
+
+    def take(self, which: FloatArray) -> Fits:
+        """Return some of them."""
+        return Fits(self.rows[which], self.side[which], self.angles[which], self.cost[which])
+
+
+def costs(rows: FloatArray, side: FloatArray, angles: FloatArray, points: ComplexArray) -> FloatArray:
+    """Return the mean squared distance from points, infinite where a loop does not close or a bar has no size."""
+    placed = place(rows, side, angles)
+    cost = np.mean(np.abs(placed.point - points) ** 2, axis=1)
+    sound = (placed.room > ROOM).all(axis=1)
+    sound &= ((rows[:, 4:7] > SHORTEST) & (rows[:, 4:7] < LONGEST)).all(axis=1)
+    return np.where(sound, cost, np.inf)
+
+
+def fit(fits: Fits, points: ComplexArray, *, timed: bool, steps: int) -> Fits:
+    """Return four-bars whose coupler points pass as near to points as steps take them, the best first.
+
+    Args:
+        fits: Where they start.
+        points: The points, of size about one around the origin, shape (points,).
+        timed: Whether the crank's angles are given: they are then turned all together only.
+        steps: How many steps are taken.
+    """
+    damping = np.full(len(fits.rows), DAMPING)
+    before = np.inf
+    for count in range(steps):
+        change, turned = _step(fits, points, damping, timed)
+        rows, angles = fits.rows + change, fits.angles + turned
+        cost = costs(rows, fits.side, angles, points)
+        better = cost < fits.cost
+        fits.rows = np.where(better[:, None], rows, fits.rows)
+        fits.angles = np.where(better[:, None], angles, fits.angles)
+        fits.cost = np.where(better, cost, fits.cost)
+        damping = np.where(better, damping * EASED, damping * STIFFER)
+        done = int((fits.cost < DONE).sum())
+        if done >= ENOUGH or (done and count >= PATIENCE) or ((damping > LOST) | (fits.cost < DONE)).all():
+            break
+        if count % LOOK == LOOK - 1:
+            if count > SORTED_AT and fits.cost.min() > STALLED * before:
+                break
+            before = fits.cost.min()
+        if count == SORTED_AT and len(fits.rows) > BEST_KEPT:
+            best = np.argsort(fits.cost)[:BEST_KEPT]
+            fits, damping = fits.take(best), damping[best]
+    return fits.take(np.argsort(fits.cost))
+
+
+def _step(fits: Fits, points: ComplexArray, damping: FloatArray, timed: bool) -> tuple[FloatArray, FloatArray]:
+    """Return the change of rows and of angles that a damped Gauss-Newton step takes."""
+    placed = place(fits.rows, fits.side, fits.angles)
+    moved, turned = derivatives(fits.rows, placed)
+    error = placed.point - points
+    if timed:  # one angle for all points
+        moved = np.concatenate([moved, turned[..., None]], axis=-1)
+    flat = np.concatenate([moved.real, moved.imag], axis=1)
+    wrong = np.concatenate([error.real, error.imag], axis=1)
+    normal = np.swapaxes(flat, 1, 2) @ flat
+    slope = (np.swapaxes(flat, 1, 2) @ wrong[..., None])[..., 0]
+    stiff = damping[:, None] * np.einsum("nkk->nk", normal) + 1e-14
+    if not timed:
+        own = np.abs(turned) ** 2 * (1.0 + damping[:, None]) + 1e-12
+        shared = np.real(np.conj(turned)[..., None] * moved)
+        along = np.real(np.conj(turned) * error)
+        weighed = np.swapaxes(shared / own[..., None], 1, 2)
+        normal = normal - weighed @ shared
+        slope = slope - (weighed @ along[..., None])[..., 0]
+    size = normal.shape[-1]
+    normal[:, np.arange(size), np.arange(size)] += stiff
+    change = -np.linalg.solve(normal, slope[..., None])[..., 0]
+    if timed:
+        return change[:, :NUMBERS], np.repeat(change[:, NUMBERS:], len(points), axis=1)
+    return change, -(along + (shared @ change[..., None])[..., 0]) / own

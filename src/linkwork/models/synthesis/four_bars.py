@@ -1,0 +1,119 @@
+"""A four-bar as dimensions: where it stands, how long its bars are, what it can do, and the linkage it becomes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...linkage.linkage import Linkage
+from ...transforms import FloatArray
+from ..closed import four_bar_linkage
+from .closed_form import Placed, place
+
+TURN = 2.0 * math.pi
+SLACK = 1e-9  # of its size: so much a change point may be missed by
+
+
+@dataclass(frozen=True, eq=False)
+class FourBar:
+    """Dimensions of a four-bar in the plane of x and y.
+
+    Attributes:
+        numbers: Pivot of the crank (x, y), pivot of the rocker (x, y), lengths of crank, coupler and rocker, and the
+            coupler point (x, y), seen from the crank pin with x along the coupler [m]; shape (9,).
+        side: How it is put together: 1 where the rocker's pin is to the left of the way from crank pin to rocker pivot,
+            else -1.
+
+    Example:
+        >>> FourBar(np.array([0, 0, 0.4, 0, 0.15, 0.35, 0.3, 0.2, 0.1])).kind
+        'crank-rocker'
+    """
+
+    numbers: FloatArray
+    side: int = 1
+
+    @property
+    def ground(self) -> float:
+        """The distance of the two pivots [m]."""
+        return float(np.hypot(*(self.numbers[2:4] - self.numbers[:2])))
+
+    @property
+    def heading(self) -> float:
+        """The angle of the way from the crank's pivot to the rocker's, from x [rad]."""
+        x, y = self.numbers[2:4] - self.numbers[:2]
+        return math.atan2(y, x)
+
+    @property
+    def lengths(self) -> tuple[float, float, float, float]:
+        """The lengths of ground, crank, coupler and rocker [m]."""
+        crank, coupler, rocker = map(float, self.numbers[4:7])
+        return self.ground, crank, coupler, rocker
+
+    @property
+    def kind(self) -> str:
+        """What turns and what rocks, by Grashof's rule: "crank-rocker", "double-crank", "triple-rocker" and so on."""
+        lengths = self.lengths
+        excess = 2.0 * (max(lengths) + min(lengths)) - sum(lengths)
+        if abs(excess) <= SLACK * sum(lengths):
+            return "change-point"
+        if excess > 0.0:
+            return "triple-rocker"
+        return ("double-crank", "crank-rocker", "double-rocker", "rocker-crank")[lengths.index(min(lengths))]
+
+    @property
+    def turns(self) -> bool:
+        """Whether the crank turns all the way round."""
+        return self.kind in ("crank-rocker", "double-crank")
+
+    def path(self, angles: FloatArray) -> FloatArray:
+        """Return where the coupler point is at angles of the crank from the line of the ground, shape (n, 2).
+
+        Example:
+            >>> FourBar(np.array([0, 0, 4.0, 0, 2, 4, 2, 2, 0])).path(np.array([np.pi / 2])).round(6).tolist()
+            [[2.0, 2.0]]
+        """
+        point = placed(self, angles).point[0]
+        return np.stack([point.real, point.imag], axis=-1)
+
+    def transmission(self, angles: FloatArray) -> FloatArray:
+        """Return the transmission angle, between coupler and rocker, 0 to a right angle [rad], shape (n,)."""
+        parts = placed(self, angles)
+        rod = parts.end - complex(*self.numbers[2:4])
+        turn = np.abs(np.angle(rod[0] / parts.along[0]))
+        return np.asarray(np.minimum(turn, math.pi - turn))
+
+    def span(self, angles: FloatArray) -> FloatArray:
+        """Return angles of the crank all along a motion: a whole turn where it can turn, else from least to most."""
+        if self.turns:
+            return np.linspace(0.0, TURN, 181)
+        around = self.middle + np.angle(np.exp(1j * (angles - self.middle)))
+        return np.linspace(float(around.min()), float(around.max()), 91)
+
+    @property
+    def middle(self) -> float:
+        """The middle of the crank's range from the line of the ground [rad]: 0 or half a turn, where it cannot turn.
+
+        A range that leaves out both ends of that line is in two parts; then it is a quarter turn, the upper part's.
+        """
+        ground, crank, coupler, rocker = self.lengths
+        folded, stretched = abs(ground - crank), ground + crank
+        near, far = folded >= abs(coupler - rocker), stretched <= coupler + rocker
+        return 0.0 if near and not far else math.pi if far and not near else math.pi / 2.0
+
+    def linkage(self, angle: float, *, name: str = "four_bar") -> Linkage:
+        """Return it as a linkage, with the pose ``"start"`` at an angle of the crank from the line of the ground [rad].
+
+        Joints ``crank``, ``coupler`` and ``rocker`` as in `linkwork.models.four_bar`; frame ``"point"``.
+        """
+        x, y = self.numbers[:2]
+        return four_bar_linkage(
+            self.lengths, self.numbers[7:9], at=(x, y, self.heading), start=angle, side=self.side, name=name
+        )
+
+
+def placed(four_bar: FourBar, angles: FloatArray) -> Placed:
+    """Return where the parts of a four-bar are at angles of its crank from the line of the ground [rad]; one row."""
+    turned = np.atleast_1d(angles)[None] + four_bar.heading
+    return place(four_bar.numbers[None], np.array([float(four_bar.side)]), turned)

@@ -1,0 +1,139 @@
+"""Path generation: four-bars whose coupler point passes along a path."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...errors import GoalError
+from ...transforms import FloatArray
+from .atlas import Match, atlas, closed_matches, open_matches, timed_matches
+from .closed_form import ComplexArray, place
+from .designs import Design, defects_of
+from .fitting import Fits, costs, fit
+from .four_bars import FourBar, placed
+
+CLOSED = 1.5  # a path whose ends are no further apart than so many of its longest steps is closed
+STEPS = 400
+SAME = 1e-3  # designs whose bars differ by less, as a share of their lengths, are one
+
+
+def path(
+    points: ArrayLike,
+    *,
+    timing: ArrayLike | None = None,
+    closed: bool | None = None,
+    designs: int = 5,
+    starts: int = 60,
+) -> tuple[Design, ...]:
+    """Return four-bars whose coupler point passes through points, as near as it can: the best first.
+
+    Curves of an atlas that look like the path are laid on it, and the nine dimensions of each are fitted by least
+    squares. Up to nine points can be met exactly (five where the crank's angles are given); more are approximated.
+    Designs without defects come before others, then those with the smaller error.
+
+    Args:
+        points: The points in the order in which they are passed [m], shape (n, 2), n at least 3.
+        timing: Angles by which the crank turns from the first point to each [rad], shape (n,), if they matter.
+        closed: Whether the path comes back to its beginning; by itself, if its ends are as near as its points.
+        designs: How many are returned at most.
+        starts: How many curves of the atlas are tried.
+
+    Raises:
+        GoalError: If the points are too few, not numbers, or all in one place.
+
+    Example:
+        >>> import linkwork as lw
+        >>> points = [[20, 20], [20, 25], [20, 30], [20, 35], [20, 40], [20, 45]]
+        >>> best = lw.synthesis.path(points)[0]
+        >>> best.error < 1e-3
+        True
+    """
+    wanted = checked_points(points)
+    middle = wanted.mean()
+    size = float(np.sqrt(np.mean(np.abs(wanted - middle) ** 2)))
+    if size <= 1e-12 * max(abs(middle), 1e-300):
+        raise GoalError("a path has points apart from each other, got all of them in one place.")
+    unit = (wanted - middle) / size
+    if timing is not None:
+        angles = checked_timing(timing, len(unit))
+        matches = [*timed_matches(unit, angles), *timed_matches(unit, -angles)]
+    else:
+        if closed is None:
+            closed = bool(abs(unit[-1] - unit[0]) <= CLOSED * np.abs(np.diff(unit)).max()) and len(unit) > 4
+        matches = closed_matches(unit) if closed else open_matches(unit)
+    fits = fit(_starts(matches, unit, starts), unit, timed=timing is not None, steps=STEPS)
+    found = [_design(row, side, turn, wanted, middle, size) for row, side, turn in _rows(fits)]
+    found.sort(key=lambda design: (len(design.defects) > 0, design.error))
+    return different(found, designs)
+
+
+def checked_points(points: ArrayLike, *, least: int = 3) -> ComplexArray:
+    """Return points of the plane as complex numbers, or say what is wrong with them."""
+    array = np.asarray(points, dtype=float)
+    if array.ndim != 2 or array.shape[1] != 2 or len(array) < least:
+        raise GoalError(f"expected at least {least} points of the plane, shape (n, 2), got shape {array.shape}.")
+    if not np.isfinite(array).all():
+        raise GoalError("points of a path are finite numbers, got nan or infinity.")
+    return np.asarray(array[:, 0] + 1j * array[:, 1])
+
+
+def checked_timing(timing: ArrayLike, count: int) -> FloatArray:
+    """Return angles of the crank from the first, or say what is wrong with them."""
+    angles = np.asarray(timing, dtype=float)
+    if angles.shape != (count,) or not np.isfinite(angles).all():
+        raise GoalError(f"the timing has one finite angle for each of {count} points, got shape {angles.shape}.")
+    return angles - angles[0]
+
+
+def _starts(matches: list[Match], points: ComplexArray, count: int) -> Fits:
+    """Return the entries of the atlas that look most like a path, laid on it."""
+    likeness = np.stack([match.likeness for match in matches])
+    which = likeness.argmax(axis=0)
+    best = np.argsort(-likeness.max(axis=0))[: max(4 * count, 1)]
+    book = atlas()
+    rows, side = book.rows[best].copy(), book.side[best]
+    angles = np.stack([matches[which[k]].angles[k] for k in best])
+    shape = place(rows, side, angles).point
+    centre = shape.mean(axis=1, keepdims=True)
+    spread = np.sum(np.abs(shape - centre) ** 2, axis=1, keepdims=True)
+    factor = np.sum(np.conj(shape - centre) * (points - points.mean()), axis=1, keepdims=True) / spread
+    shift = points.mean() - factor * centre
+    for first in (0, 2):
+        moved = (factor * (rows[:, first : first + 1] + 1j * rows[:, first + 1 : first + 2]) + shift)[:, 0]
+        rows[:, first], rows[:, first + 1] = moved.real, moved.imag
+    rows[:, 4:] *= np.abs(factor)
+    angles = angles + np.angle(factor)
+    cost = costs(rows, side, angles, points)
+    kept = np.argsort(cost)[:count]
+    return Fits(rows[kept], side[kept], angles[kept], cost[kept])
+
+
+def _rows(fits: Fits) -> list[tuple[FloatArray, float, FloatArray]]:
+    sound = np.isfinite(fits.cost)
+    return list(zip(fits.rows[sound], fits.side[sound], fits.angles[sound], strict=True))
+
+
+def _design(
+    row: FloatArray, side: float, angles: FloatArray, wanted: ComplexArray, middle: complex, size: float
+) -> Design:
+    numbers = row * size
+    numbers[[0, 2]] += middle.real
+    numbers[[1, 3]] += middle.imag
+    bars = FourBar(numbers, int(side))
+    turned = np.asarray(angles - bars.heading)
+    errors = np.abs(placed(bars, turned).point[0] - wanted)
+    return Design(bars, turned, errors, defects_of(bars, turned))
+
+
+def different(designs: list[Design], count: int) -> tuple[Design, ...]:
+    """Return the first designs that are not nearly the same as one before."""
+    kept: list[Design] = []
+    for design in designs:
+        if len(kept) == count:
+            break
+        numbers = design.four_bar.numbers
+        scale = sum(design.four_bar.lengths)
+        if all(np.abs(numbers - other.four_bar.numbers).max() > SAME * scale for other in kept):
+            kept.append(design)
+    return tuple(kept)

@@ -1,0 +1,108 @@
+"""Synthesis: derivatives against differences, known four-bars found again, published problems, defects said."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.errors import GoalError
+from linkwork.models.synthesis.closed_form import derivatives, place
+from linkwork.transforms import FloatArray
+
+TURN = 2.0 * math.pi
+
+# Eighteen points with the crank's angles, 20 degrees apart: a test problem of Kunjur and Krishnamurty (1997) that
+# papers on synthesis by genetic algorithms compare themselves with.
+EIGHTEEN = np.array(
+    [
+        (0.5, 1.1), (0.4, 1.1), (0.3, 1.1), (0.2, 1.0), (0.1, 0.9), (0.05, 0.75), (0.02, 0.6), (0.0, 0.5), (0.0, 0.4),
+        (0.03, 0.3), (0.1, 0.25), (0.15, 0.2), (0.2, 0.3), (0.3, 0.4), (0.4, 0.5), (0.5, 0.7), (0.6, 0.9), (0.6, 1.0),
+    ]
+)  # fmt: skip
+
+
+def known(rng: np.random.Generator) -> lw.synthesis.FourBar:
+    """Return a random four-bar whose crank turns, not next to a change point, standing anywhere."""
+    while True:
+        ground, crank, coupler, rocker = rng.uniform(0.5, 4.0, 4)
+        if abs(ground - crank) > abs(coupler - rocker) + 0.1 and ground + crank < coupler + rocker - 0.1:
+            break
+    heading, (x, y) = rng.uniform(0.0, TURN), rng.uniform(-3.0, 3.0, 2)
+    far = (x + ground * math.cos(heading), y + ground * math.sin(heading))
+    point = coupler * rng.uniform((-0.5, -1.0), (1.5, 1.0))
+    return lw.synthesis.FourBar(np.array([x, y, *far, crank, coupler, rocker, *point]), int(rng.choice([-1, 1])))
+
+
+def size_of(points: FloatArray) -> float:
+    return float(np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean()))
+
+
+def test_derivatives_are_those_of_differences() -> None:
+    rng = np.random.default_rng(0)
+    rows = np.array([known(rng).numbers for _ in range(20)])
+    side, angles, h = rng.choice([-1.0, 1.0], 20), rng.uniform(0.0, TURN, (20, 5)), 1e-6
+    moved, turned = derivatives(rows, place(rows, side, angles))
+    for k, column in enumerate(np.eye(9)):
+        change = place(rows + h * column, side, angles).point - place(rows - h * column, side, angles).point
+        assert abs(change / (2.0 * h) - moved[..., k]).max() < 1e-6
+    change = place(rows, side, angles + h).point - place(rows, side, angles - h).point
+    assert abs(change / (2.0 * h) - turned).max() < 1e-6
+
+
+def test_the_linkage_is_closed_and_its_point_is_on_the_path() -> None:
+    bars = known(np.random.default_rng(3))
+    linkage = bars.linkage(0.8)
+    clip = lw.drive(linkage, "crank", np.linspace(0.8, 0.8 + TURN, 49), start="start")
+    traced = linkage.forward(clip.poses, frame="point")[:, :2, 3]
+    assert abs(traced - bars.path(np.linspace(0.8, 0.8 + TURN, 49))).max() < 1e-9
+
+
+def test_known_four_bars_are_found_again_from_their_curves() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(6):
+        points = known(rng).path(np.linspace(0.0, TURN, 40, endpoint=False))
+        best = lw.synthesis.path(points)[0]
+        assert best.error < 1e-5 * size_of(points)
+        assert not best.defects
+
+
+def test_six_points_on_a_line_are_met_exactly() -> None:
+    """Another problem of those papers."""
+    designs = lw.synthesis.path([(20, y) for y in range(20, 50, 5)])
+    assert len(designs) == 5
+    for design in designs:
+        reached = design.linkage.forward(design.linkage.stored_pose("start"), frame="point")[:2, 3]
+        assert abs(reached - (20, 20)).max() < 1e-9
+        assert design.worst < 1e-6
+        assert not design.defects
+
+
+def test_eighteen_points_with_timing() -> None:
+    """Local minima are many. The best has cognates by Roberts and Chebyshev, which trace the same curve in time."""
+    best, other = lw.synthesis.path(EIGHTEEN, timing=np.arange(18) * math.radians(20.0), designs=2)
+    assert (best.errors**2).sum() == pytest.approx(0.0090289, abs=1e-6)
+    assert (other.errors**2).sum() == pytest.approx(0.0090289, abs=1e-6)
+    assert best.kind == other.kind == "crank-rocker"
+    steps = np.diff(np.unwrap(best.angles))
+    assert abs(abs(steps) - math.radians(20.0)).max() < 1e-9
+
+
+def test_size_and_place_do_not_matter() -> None:
+    points = known(np.random.default_rng(5)).path(np.linspace(0.0, TURN, 24, endpoint=False))
+    for scale in (1e-4, 1e4):
+        best = lw.synthesis.path(scale * (points + 7.0))[0]
+        assert best.error < 1e-5 * scale * size_of(points)
+
+
+def test_what_is_no_path_is_refused() -> None:
+    with pytest.raises(GoalError, match="at least 3 points"):
+        lw.synthesis.path([(0, 0), (1, 1)])
+    with pytest.raises(GoalError, match="in one place"):
+        lw.synthesis.path([(1, 1)] * 5)
+    with pytest.raises(GoalError, match="finite"):
+        lw.synthesis.path([(1, 1), (2, math.nan), (3, 3)])
+    with pytest.raises(GoalError, match="one finite angle for each of 3"):
+        lw.synthesis.path([(0, 0), (1, 1), (2, 1)], timing=[0.0, 1.0])
