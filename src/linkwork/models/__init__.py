@@ -19,15 +19,18 @@ from .closed import four_bar, jansen_leg, pantograph
 from .hands import hand
 from .humans import human
 from .mechanisms import engine, engine_pose, ferris_wheel, planets, pogo_stick
+from .parallel import delta, five_bar, stewart
 
 __all__ = [
     "CATEGORIES",
     "MODELS",
     "Model",
     "build",
+    "delta",
     "engine",
     "engine_pose",
     "ferris_wheel",
+    "five_bar",
     "four_bar",
     "hand",
     "human",
@@ -42,6 +45,7 @@ __all__ = [
     "scara",
     "snake",
     "stanford",
+    "stewart",
     "two_link",
     "ur5",
 ]

@@ -16,6 +16,7 @@ from .hands import hand
 from .humans import human
 from .mechanisms import engine, ferris_wheel, planets, pogo_stick
 from .motions import Motion
+from .parallel import delta, five_bar, stewart
 
 if TYPE_CHECKING:
     from ..motion.clips import Clip
@@ -170,6 +171,21 @@ MODELS: dict[str, Model] = {
     "jansen_leg": Model(
         jansen_leg, "mechanism", "A leg of Theo Jansen's beasts: one crank, eleven bars, three closed loops.",
         motions.cranking, "jansen_leg",
+    ),
+    "five_bar": Model(
+        five_bar, "mechanism", "A five-bar: two driven cranks carry one tip.",
+        motions.carrying("tip", 0.1), "five_bar",
+        "the lengths of ground, cranks and bars", _arguments(ground=float, crank=float, link=float),
+    ),
+    "delta": Model(
+        delta, "mechanism", "A Delta robot: three arms carry a platform that never turns.",
+        motions.carrying("platform", 0.1), "delta",
+        "the sizes of base, platform, arms and rods", _arguments(base=float, platform=float, arm=float, rod=float),
+    ),
+    "stewart": Model(
+        stewart, "mechanism", "A Stewart platform: six legs that become longer and shorter carry a platform.",
+        motions.carrying("platform", 0.1), "stewart",
+        "the radii of base and platform, and the height", _arguments(base=float, platform=float, height=float),
     ),
 }  # fmt: skip
 

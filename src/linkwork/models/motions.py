@@ -195,6 +195,33 @@ def cranking(linkage: Linkage) -> Clip:
     return drive(linkage, "crank", start[place] + turns, start=start, fps=FPS)
 
 
+def carrying(frame: str, radius: float) -> Motion:
+    """Return what carries the platform of a parallel robot round, up and down, by its legs.
+
+    Args:
+        frame: A frame of the platform.
+        radius: Of its way, as a share of the robot's size.
+    """
+
+    def motion(linkage: Linkage) -> Clip:
+        from ..motion.clips import Clip
+        from ..solvers.batch import solve_batch
+
+        ready, times = linkage.stored_pose("ready"), np.arange(4 * FPS + 1) / FPS
+        phase = 2.0 * math.pi * times / times[-1]
+        targets = np.repeat(linkage.forward(ready, frame=frame)[None], len(times), axis=0)
+        flat = linkage.name == "five_bar"
+        way = [np.sin(phase), np.sin(2.0 * phase) / 2.0 - flat, np.zeros_like(phase) if flat else np.cos(phase) - 1.0]
+        targets[:, :3, 3] += radius * linkage.loop_size * np.stack(way, axis=1)
+        turning = linkage.nv - 3 * len(linkage.loops) >= 6
+        found = solve_batch(
+            linkage, frame, targets if turning else targets[:, :3, 3], orientation=turning, start=ready, progress=False
+        )
+        return Clip(linkage, times, found.q)
+
+    return motion
+
+
 def tracing(linkage: Linkage) -> Clip:
     """Let the tracer of a pantograph follow a flower; its pen draws it larger."""
     from ..solvers.closed_forms import two_link_angles

@@ -27,6 +27,7 @@ from ..transforms import FloatArray
 from .chain_closest import NO_STARTS, bring_closer
 from .chain_solution import NAMES
 from .chain_solver import Prepared
+from .legs import solved_on_legs
 from .options import PrepareOptions, positive, precision, refuse_unknown, whole
 from .preparing import prepare
 from .solution import ending, errors_in_words
@@ -123,6 +124,8 @@ def solve_batch(
 ) -> Batch:
     """Return poses that bring a frame to each of many targets.
 
+    A parallel robot, whose loops join legs to the link of the frame, is solved leg by leg, with all loops closed.
+
     Args:
         linkage: The linkage.
         frame: Name of the frame.
@@ -153,6 +156,13 @@ def solve_batch(
         <Batch of 'tip': 1000 of 1000 reached>
     """
     check_linkage(linkage)
+    if linkage.loops:
+        given: Any = {"device": device, "threads": threads, "dtype": dtype, "time_budget": time_budget}
+        given |= {"progress": progress, "first": first, "closest": closest}
+        found: Batch = solved_on_legs(
+            solve_batch, linkage, frame, _as_array(targets, frame), start, given | {**options}
+        )
+        return found
     work = _work(device)(linkage, frame, dtype, threads, time_budget, options)
     work.first, work.closest = whole("first", first), closest
     if isinstance(work, _CardWork) and on_card(targets):
