@@ -15,7 +15,8 @@ from ..transforms import FloatArray
 
 SHORT = 0.1  # of the linkage's size: fingers, toes and faces below it are part of the hand, foot or head they hang on
 LONG = 0.12  # of the size: a last link that goes on that far is held by its far end
-STRAIGHT, BENT = 0.7, 0.45  # of the reach: from where on an arm is straight, and where its end is brought then
+STRAIGHT = 0.2  # of the largest singular value: where the least is below it, an arm cannot move its end that way
+BENT = 0.45  # of the reach: where the end of a straight arm is brought
 READY = ("ready", "home", "stand")  # stored poses to begin with
 ZERO = "qpos0"  # what MuJoCo's files call the pose they were put together in
 MOST = 12  # ends that are marked; every link can be taken hold of
@@ -94,8 +95,9 @@ def begin(linkage: Linkage, ends: list[str]) -> FloatArray:
     if len(ends) != 1 or linkage.loops or standing(linkage, q, ends):
         return q
     origin, _, most, _ = reach(linkage, ends[0])
-    away = linkage.forward(q, frame=ends[0])[:3, 3] - origin
-    if not np.isfinite(most) or np.linalg.norm(away) < STRAIGHT * most:
+    rows = linkage.jacobian(q, ends[0])[:3][linkage.evaluator.moving_rows(ends[0])[:3]]
+    sizes = np.linalg.svd(rows, compute_uv=False)
+    if not np.isfinite(most) or sizes[-1] > STRAIGHT * sizes[0]:
         return q
     flat = not linkage.evaluator.moving_rows(ends[0])[2]
     for way in ([0.8, 0.6, 0.0],) if flat else ([0.8, 0.0, 0.6], [0.0, 0.8, 0.6]):
