@@ -19,7 +19,7 @@ def _area() -> float:
 
 def _number_of_poses() -> float:
     first, second, _ = LENGTHS
-    return float(count_solutions(planar([first, second]), Reach("tip", position=(first + second, 0.0))).number)
+    return float(count_solutions(planar([first, second]), Reach("tip", position=(0.0, second - first))).number)
 
 
 def _any_direction() -> tuple[float, float]:
@@ -43,15 +43,15 @@ LESSON = Lesson(
             why="π (25² − 5²). The hole in the middle cannot be reached: the shorter link cannot fold back far enough.",
         ),
         Exercise(
-            "The goal of the same arm is at (25, 0). How many poses reach it?",
+            "The goal of the same arm is at (0, -5). How many poses reach it?",
             _number_of_poses,
             tolerance=0.1,
             hint="How far is that from the base? What must the elbow do?",
-            why="One: the arm is stretched. On the edge the two elbows have become the same pose.",
+            why="One: the arm is folded. On the inner edge, too, the two elbows have become the same pose.",
         ),
         Exercise(
-            "A third link of 5 is added. At which distances from the base can the end effector point in every "
-            "direction? Type the smallest and the largest.",
+            "A third link of 5 is added. In a ring about the base the end effector can point in every direction. Type "
+            "the ring's inner and outer radius.",
             _any_direction,
             tolerance=0.1,
             hint="The wrist lies on a circle of radius 5 about the goal. All of it must be within the two links' ring.",

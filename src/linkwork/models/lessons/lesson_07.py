@@ -11,7 +11,7 @@ UPPER, LOWER = 15.0, 10.0  # as in the lesson's figure
 
 
 def _elbow() -> float:
-    return math.degrees(two_link_angles(UPPER, LOWER, (20.0, 10.0), elbow="down")[1])
+    return math.degrees(two_link_angles(UPPER, LOWER, (0.0, 20.0), elbow="down")[1])
 
 
 def _hole() -> float:
@@ -32,16 +32,16 @@ LESSON = Lesson(
     ("two-links",),
     (
         Exercise(
-            "An arm with links of 15 and 10 reaches for (20, 10), elbow down. By how many degrees is the elbow joint "
+            "An arm with links of 15 and 10 reaches for (0, 20), elbow down. By how many degrees is the elbow joint "
             "turned?",
             _elbow,
             unit="deg",
             tolerance=0.1,
             hint=(
-                "The distance to the goal is d = √500. The law of cosines gives the angle γ inside the triangle; the "
+                "The distance to the goal is d = 20. The law of cosines gives the angle γ inside the triangle; the "
                 "joint turns by 180° − γ."
             ),
-            why="cos γ = (225 + 100 − 500) / 300, so γ = 125.7° and the joint turns by the rest to 180°.",
+            why="cos γ = (225 + 100 − 400) / 300, so γ = 104.5° and the joint turns by the rest to 180°.",
         ),
         Exercise(
             "How near to its base can the tip of this arm (15 and 10) come?",

@@ -12,14 +12,14 @@ def _first_slider() -> float:
     return float((np.linalg.pinv(np.array([[1.0, 1.0]])) @ [6.0])[0])
 
 
-def _distances(steps: int) -> list[float]:
-    """Return how far the tip is from the goal of the worked example, before and after each of some full steps."""
+def _distances(steps: int, size: float = 1.0) -> list[float]:
+    """Return how far the tip is from the goal of the worked example, before and after each of some steps."""
     linkage, q = arm(), np.array(START)
     found = []
     for _ in range(steps + 1):
         way = np.array(NEAR) - linkage.forward(q, frame="tip")[:2, 3]
         found.append(float(np.linalg.norm(way)))
-        q = q + np.linalg.pinv(linkage.jacobian(q, "tip")[:2]) @ way
+        q = q + size * np.linalg.pinv(linkage.jacobian(q, "tip")[:2]) @ way
     return found
 
 
@@ -44,13 +44,13 @@ LESSON = Lesson(
             why="Both joints move by 3 cm. Of all pairs that add up to 6 this one has the smallest sum of squares.",
         ),
         Exercise(
-            "The arm (15, 10, 5) starts at (π/8, π/4, π/4), the goal is (−20, 5). It takes one full step of the "
-            "pseudoinverse, h = 1. How far is the tip from the goal then?",
-            lambda: _distances(1)[-1],
+            "The arm (15, 10, 5) starts at (π/8, π/4, π/4), the goal is (−20, 5). It takes one step of the "
+            "pseudoinverse of half the size, h = 0.5. How far is the tip from the goal then?",
+            lambda: _distances(1, size=0.5)[-1],
             unit="",
             tolerance=0.1,
-            hint="Use the code under “Steps that are too large”, or the figure with the step size at 1.",
-            why="The tip was 38.6 away before. The step is far too large for a linear prediction.",
+            hint="Use the code under “Steps that are too large”, with half the change, or the figure with h at 0.5.",
+            why="The Jacobian predicts 19.3, half of 38.6. Too large a step still, but h = 1 leaves 31.7.",
         ),
         Exercise(
             "Go on with full steps from the same start. After how many steps is the tip within 0.001 of the goal for "

@@ -35,12 +35,12 @@ LESSON = Lesson(
     ("singularities",),
     (
         Exercise(
-            "An arm with links of 15 and 10 has its elbow bent by 30°. What is its manipulability √det(JJᵀ)?",
-            lambda: _measure(30.0),
+            "An arm with links of 15 and 10 has its elbow bent by 60°. What is its manipulability √det(JJᵀ)?",
+            lambda: _measure(60.0),
             unit="",
             tolerance=0.1,
             hint="For two links it is L₁ L₂ |sin θ₂|.",
-            why="150 · sin 30° is half of what it can have at best.",
+            why="150 · sin 60° is 87 percent of the 150 that it can have at best.",
         ),
         Exercise(
             "By how many degrees should the elbow of this arm be bent so that its manipulability is largest?",

@@ -22,7 +22,7 @@ def _spare() -> float:
 def _second_joint() -> float:
     first, second = arm().jacobian(START, "tip")[:2]
     way = np.cross(first, second)  # perpendicular to both rows: the tip does not feel it
-    return float(way[1] / way[0])
+    return float(way[1] / way[2])
 
 
 def _after_one_step() -> float:
@@ -47,13 +47,13 @@ LESSON = Lesson(
             why="7 − 6 = 1: the elbow can swing about the line from shoulder to wrist.",
         ),
         Exercise(
-            "The arm (15, 10, 5) is at (π/8, π/4, π/4). The first joint turns by 1 degree and the tip stays where it "
+            "The arm (15, 10, 5) is at (π/8, π/4, π/4). The third joint turns by 1 degree and the tip stays where it "
             "is. By how many degrees does the second joint turn?",
             _second_joint,
             unit="deg",
             tolerance=0.01,
             hint="The null space is perpendicular to both rows of J. Which product of two vectors is?",
-            why="The null space here is (1, −3.12, 5.12), or any multiple of it.",
+            why="The null space here is (1, −3.12, 5.12), or any multiple of it. Divide by 5.12.",
         ),
         Exercise(
             "A joint is at 0.2 radians, its desired angle is 0.5 and its gain 0.5. Say that the tip does not feel this "

@@ -21,8 +21,8 @@ def worked_example() -> tuple[FloatArray, FloatArray]:
 
 
 def largest_scale() -> float:
-    """Return the scale above which the part of the error along the largest singular value grows."""
-    jacobian, _ = worked_example()
+    """Return the scale above which the part of the error along the largest singular value grows, elbow at 90°."""
+    jacobian = planar([15, 10, 5]).jacobian([0.0, math.pi / 2, 0.0], "tip")[:2]
     return float(2.0 / np.linalg.svd(jacobian, compute_uv=False)[0] ** 2)
 
 
@@ -35,8 +35,9 @@ def first_turn() -> float:
 
 
 def pulled_column() -> tuple[float, float]:
-    """Return the first column of the alternative Jacobian: z x (goal - joint 1), and joint 1 is at the origin."""
-    return -float(GOAL[1]), float(GOAL[0])
+    """Return the first column of the alternative Jacobian for a goal: z x (goal - joint 1), joint 1 at the origin."""
+    goal = (10.0, 20.0)
+    return -goal[1], goal[0]
 
 
 LESSON = Lesson(
@@ -47,16 +48,16 @@ LESSON = Lesson(
     figures=("transpose-step",),
     exercises=(
         Exercise(
-            "Links of 15, 10 and 5 in the pose (π/8, π/4, π/4): above which scale α does the transpose jump past its "
-            "goal and land further away?",
+            "Links of 15, 10 and 5 in the pose (0, π/2, 0): above which scale α does the transpose jump past its goal "
+            "and land further away?",
             largest_scale,
             tolerance=0.0001,
             hint="np.linalg.svd gives the singular values of the two rows x and y of J. The limit is 2/σ².",
-            why="σ is 28.2 there, so the limit is 2/28.2². The scale 0.1 printed with figure 5.24 is forty times that.",
+            why="σ is 24.6 there, so the limit is 2/24.6². At the start of the worked example it is 2/28.2².",
         ),
         Exercise(
-            "The same pose, and the goal is (-20, 5). With the scale that fits best, how far does joint 1 turn in the "
-            "first step of the transpose?",
+            "Now the pose is (π/8, π/4, π/4) and the goal is (-20, 5). With the scale that fits best, how far does "
+            "joint 1 turn in the first step of the transpose?",
             first_turn,
             unit="deg",
             tolerance=0.5,
@@ -64,7 +65,7 @@ LESSON = Lesson(
             why="α is 0.00141, and joint 1 has the dot product 470.8 with V: together 0.66 rad.",
         ),
         Exercise(
-            "The same arm stands at the origin and the goal is (-20, 5). What is the first column of the alternative "
+            "The same arm stands at the origin and the goal is (10, 20). What is the first column of the alternative "
             "Jacobian, x and y? You need no computer.",
             pulled_column,
             unit="m",

@@ -24,8 +24,8 @@ def last_turn() -> float:
 
 
 def sweeps() -> float:
-    """Return how many sweeps bring the end effector within a tenth of a millimetre."""
-    return float(solve(planar([15, 10, 5]), Reach("tip", position=GOAL), start=START, method="ccd").iterations)
+    """Return how many sweeps bring the end effector within a tenth of a millimetre of a goal nearer the edge."""
+    return float(solve(planar([15, 10, 5]), Reach("tip", position=(0.0, 25.0)), start=START, method="ccd").iterations)
 
 
 def most_useful() -> float:
@@ -33,7 +33,7 @@ def most_useful() -> float:
     arm = planar([15, 10, 5])
     tip = arm.forward(START, frame="tip")[:2, 3]
     joints = [arm.forward(START, frame=f"link{k}")[:2, 3] for k in (1, 2, 3)]
-    left = [abs(np.linalg.norm(np.array(GOAL) - at) - np.linalg.norm(tip - at)) for at in joints]
+    left = [abs(np.linalg.norm(np.array((10.0, 20.0)) - at) - np.linalg.norm(tip - at)) for at in joints]
     return 1.0 + int(np.argmin(left))
 
 
@@ -54,19 +54,20 @@ LESSON = Lesson(
             why="Joint 3 looks along its link to the end effector and then to the goal: 82.3 degrees further round.",
         ),
         Exercise(
-            "The same problem: how many sweeps does lw.solve with method 'ccd' need, at its default tolerance?",
+            "The same arm and pose, but the goal is (0, 25): how many sweeps does lw.solve with method 'ccd' need, at "
+            "its default tolerance?",
             sweeps,
             tolerance=0.5,
             hint="solution.iterations counts sweeps, not turns.",
-            why="Five sweeps are fifteen turns. The error shrinks by a factor of about thirty with each at the end.",
+            why="The goal (-20, 5) took five. Nearer the edge of reach two joints correct each other again and again.",
         ),
         Exercise(
-            "The same problem with 'ranked-ccd': which joint, 1, 2 or 3, turns first because it brings the end "
-            "effector nearest to the goal?",
+            "The same arm and pose, the goal is (10, 20), the method 'ranked-ccd'. Which joint, 1, 2 or 3, turns first "
+            "because it brings the end effector nearest to the goal?",
             most_useful,
             tolerance=0.1,
             hint="Turned alone, a joint brings the end effector onto the ray to the goal. | |g| - |e| | is left.",
-            why="Joint 1 sees end effector and goal at nearly the same distance, so it can bring them close together.",
+            why="Seen from joint 2, end effector and goal are at nearly the same distance, so it can join them.",
         ),
     ),
 )

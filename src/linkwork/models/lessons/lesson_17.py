@@ -36,7 +36,7 @@ LESSON = Lesson(
             unit="deg",
             tolerance=0.5,
             hint="lw.close with keep=('crank',); or find where two circles meet, about the crank's end and the pivot.",
-            why="The crank's end is 0.35 from the rocker's pivot; coupler and rocker stand on that side as a triangle.",
+            why="The crank's end is 0.35 from the pivot, in the direction 158.2°. The triangle's angle there is 64.6°.",
         ),
         Exercise(
             "A pantograph has five links, the board counts, and five revolute joints. In how many ways can it move?",

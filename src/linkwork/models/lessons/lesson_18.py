@@ -33,7 +33,8 @@ LESSON = Lesson(
     figures=("production",),
     exercises=(
         Exercise(
-            "The 40 goals of the lesson, from panda.random_pose(0, 40), start 'ready': how many does 'damped' reach?",
+            "The 40 goals of the lesson's code, from panda.random_pose(0, 40), start 'ready': how many does 'damped' "
+            "reach? (The figure has 40 other goals.)",
             lambda: reached(panda(), "damped", 40),
             tolerance=1.0,
             hint="Call the function reached of the lesson.",
