@@ -14,9 +14,7 @@ from ..transforms import FloatArray
 if TYPE_CHECKING:  # most linkages have no loops, and need no solver to be told how they move
     from ..solvers.loops import Closure
 
-NUDGE = 1e-3  # how far a mechanism is pushed to see whether it moves: radians, or shares of its size
-FOLLOWED = 0.5  # of that: so far it must come
-POSES = 3  # closed poses that are looked at where none is given
+POSES = 5  # closed poses that are looked at where none is given
 
 
 @dataclass(frozen=True)
@@ -73,15 +71,11 @@ def mobility(linkage: Linkage, *, at: PoseLike | None = None) -> Mobility:
 
     closure = Closure(linkage)
     poses = _poses(closure, at)
-    sigma = np.linalg.svd(closure.jacobian(poses), compute_uv=False)
-    ranks = (sigma > closure.rank * sigma.max(axis=-1, keepdims=True, initial=1e-300)).sum(axis=-1)
-    best = int(np.argmax(ranks))
-    degrees = linkage.nv - int(ranks[best])
-    rows = sum(int(goal.changeable(linkage).sum()) for goal in closure.goals)
-    # Two axes brought together leave their turn about themselves: one of the three rows says nothing.
-    rows -= sum(goal.loop.kind == "axis" and bool(goal.changeable(linkage)[3:].all()) for goal in closure.goals)
-    moving = _moving(Closure(linkage, keep_limits=False), poses[best], degrees)
-    return Mobility(moving, linkage.nv - rows, shaky=moving < degrees)
+    free = np.ones(linkage.nv, np.bool_)
+    degrees = [len(closure.ways(pose, free)) for pose in poses]
+    best = int(np.argmin(degrees))
+    moving = closure.freedom(poses[best], free)
+    return Mobility(moving, closure.count(), shaky=moving < degrees[best])
 
 
 def degrees_of_freedom(linkage: Linkage, *, at: PoseLike | None = None) -> int:
@@ -107,15 +101,6 @@ def _poses(closure: Closure, at: PoseLike | None) -> FloatArray:
     if at is not None:
         return start_pose(linkage, at).reshape(-1, linkage.nq)
     closed = [pose for pose in linkage.poses.values() if closure.closed(pose)]
-    return np.array(closed or [assemble(linkage, most=1, seed=seed)[0] for seed in range(POSES)])
-
-
-def _moving(closure: Closure, q: FloatArray, degrees: int) -> int:
-    """Return in how many of its directions a closed mechanism moves on when it is pushed, not only gives way."""
-    linkage, free = closure.linkage, np.ones(closure.linkage.nv, np.bool_)
-    if not degrees:
-        return 0
-    ways = np.linalg.svd(closure.jacobian(q))[2][linkage.nv - degrees :]
-    ends = [closure.newton(closure.moved(q, NUDGE * way), free) for way in ways]
-    gone = np.array([np.zeros(linkage.nv) if end is None else closure.way(q, end) for end in ends]) @ ways.T
-    return int((np.linalg.svd(gone, compute_uv=False) > FOLLOWED * NUDGE).sum())
+    rng = np.random.default_rng(0)  # the neutral pose is often a singular one, with all links in line
+    starts = [linkage.random_pose(rng) for _ in range(0 if closed else POSES)]
+    return np.array(closed or [assemble(linkage, start=start, most=1)[0] for start in starts])

@@ -25,6 +25,8 @@ from .preparing import prepare
 PULLS = 60  # towards a pose along the closed ones
 TRIES, IDLE = 600, 60  # random starts at most, and in a row that find nothing new
 FEW = 60  # random starts of a search for one assembly
+SEEN = 1e-6  # a coordinate that a unit motion changes by less does not drive it
+OTHERS = 24  # looked at where a pose has more freedom than joints and loops count: it may be folded into itself
 
 
 class Assemblies(Sequence[FloatArray]):
@@ -76,7 +78,8 @@ def assemble(
     """Return the ways to put a mechanism together: closed poses, found from anywhere.
 
     A mechanism that is free to move has closed poses without end. Then as many of its coordinates as it has freedom are
-    held where the first pose found has them, and the ways that leave them there come back.
+    held where the first pose found has them, and the ways that leave them there come back. Poses in which it could move
+    all the same are left out: a Peaucellier whose corners lie on one another swings as it likes.
 
     Args:
         linkage: A linkage with loops.
@@ -100,20 +103,20 @@ def assemble(
     closure, pose = Closure(linkage, closings(linkage, tolerance)), clamped(linkage, one_pose(linkage, start))
     free, names = free_velocities(linkage, keep)
     rng = np.random.default_rng(seed)
-    first = _first(closure, pose, free, names, rng)
+    first = _least_free(closure, _first(closure, pose, free, names, rng), pose, free, rng)
     held = names
     if limit > 1:
-        extra = _drivers(closure, first, free)
-        held = [*names, *extra]
+        held = [*names, *_drivers(closure, first, free)]
         free, _ = free_velocities(linkage, held)
         pose = np.where(pose_places(linkage, ~free), first, pose)
-    found = [first]
+    found, least = [first], closure.freedom(first, free) if limit > 1 else 0
     idle = 0
     for _ in range(TRIES):
         if len(found) >= limit or idle >= IDLE:
             break
         other = _closed(closure, _elsewhere(linkage, pose, free, rng), free)
         new = other is not None and len(distinct(linkage, np.array([*found, other]))) > len(found)
+        new = new and other is not None and closure.freedom(other, free) <= least
         idle = 0 if new else idle + 1
         if new and other is not None:
             found.append(other)
@@ -141,6 +144,22 @@ def _first(
     )
 
 
+def _least_free(
+    closure: Closure, first: FloatArray, pose: FloatArray, free: NDArray[np.bool_], rng: np.random.Generator
+) -> FloatArray:
+    """Return a closed pose, or another one if that leaves less freedom."""
+    usual = max(closure.count() - int((~free).sum()), 0)
+    best, least = first, closure.freedom(first, free)
+    for _ in range(OTHERS):
+        if least <= usual:
+            break
+        other = _closed(closure, _elsewhere(closure.linkage, pose, free, rng), free)
+        freedom = least if other is None else closure.freedom(other, free)
+        if other is not None and freedom < least:
+            best, least = other, freedom
+    return best
+
+
 def _elsewhere(linkage: Linkage, pose: FloatArray, free: NDArray[np.bool_], rng: np.random.Generator) -> FloatArray:
     """Return a random pose whose joints to keep are where they are."""
     return np.where(pose_places(linkage, ~free), pose, linkage.random_pose(rng))
@@ -166,15 +185,14 @@ def _drivers(closure: Closure, q: FloatArray, free: NDArray[np.bool_]) -> list[s
     from scipy.linalg import qr
 
     linkage = closure.linkage
-    _, sigma, Vt = np.linalg.svd(closure.jacobian(q)[:, free])
-    rank = int((sigma > closure.rank * sigma.max(initial=1e-300)).sum())
     plain = {int(v): linkage.coordinates[k] for k, v in zip(*linkage.table.plain[:2], strict=True)}
-    columns = [k for k, v in enumerate(np.flatnonzero(free)) if int(v) in plain]
-    ways = Vt[rank:][:, columns]
+    columns = [v for v in np.flatnonzero(free) if int(v) in plain]
+    ways = closure.ways(q, free)[:, columns]
     if not ways.size:
         return []
-    order = qr(ways, mode="r", pivoting=True)[1][: len(ways)]
-    return [plain[int(np.flatnonzero(free)[columns[k]])] for k in order]
+    r, order = qr(ways, mode="r", pivoting=True)
+    seen = int((np.abs(np.diag(r)) > SEEN).sum())  # what spins idly on ball joints moves no plain coordinate
+    return [plain[int(columns[k])] for k in order[:seen]]
 
 
 def close(

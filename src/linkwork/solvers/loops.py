@@ -18,6 +18,7 @@ ROUNDING = 2e-15  # of the mechanism's size: a gap that no step makes smaller
 RANK = 1e-9  # of the largest singular value: below, a direction is lost
 BLUR = 10.0  # of the tolerance over the length: rows of loops that differ by so little say the same
 NEWTON, TRIES = 30, 300
+NUDGE, FOLLOWED = 1e-3, 0.5  # how far a mechanism is pushed to see whether it moves, and how much of it must come
 LONGEST_STEP = 0.3  # the largest change of a value in a step: radians, or shares of the mechanism's size
 
 
@@ -168,6 +169,32 @@ class Closure:
         closed = np.asarray((np.abs(self.error(result)) <= self._tolerances).all(axis=-1))
         result[~closed] = poses[~closed]
         return result, closed
+
+    def ways(self, q: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
+        """Return an orthonormal basis (n, nv) of the changes of free joints that open no gap, to first order."""
+        _, sigma, Vt = np.linalg.svd(self.jacobian(q)[:, free])
+        rank = int((sigma > self.rank * sigma.max(initial=1e-300)).sum())
+        result = np.zeros((len(Vt) - rank, self.linkage.nv))
+        result[:, free] = Vt[rank:]
+        return result
+
+    def freedom(self, q: FloatArray, free: NDArray[np.bool_]) -> int:
+        """Return in how many ways free joints move on from a closed pose when pushed, not only give way; no limits."""
+        ways = self.ways(q, free)
+        if not len(ways):
+            return 0
+        loose = Closure(self.linkage, self.goals, keep_limits=False)
+        ends = [loose.newton(loose.moved(q, NUDGE * way), free) for way in ways]
+        gone = np.array([np.zeros(self.linkage.nv) if end is None else loose.way(q, end) for end in ends]) @ ways.T
+        return int((np.linalg.svd(gone, compute_uv=False) > FOLLOWED * NUDGE).sum())
+
+    def count(self) -> int:
+        """Return the degrees of freedom by the rule of Gruebler and Kutzbach, from joints and loops alone."""
+        changeable = [(goal.loop.kind, goal.changeable(self.linkage)) for goal in self.goals]
+        rows = sum(int(some.sum()) for _, some in changeable)
+        # Two axes brought together leave their turn about themselves: one of the three rows says nothing.
+        rows -= sum(kind == "axis" and bool(some[3:].all()) for kind, some in changeable)
+        return self.linkage.nv - rows
 
     def _off(self, q: FloatArray) -> float:
         """Return the largest gap at a pose, measured by the mechanism's size."""

@@ -1,0 +1,387 @@
+"""Mechanisms of the plane with their closed forms: where pins are, written down from circles and lines that meet.
+
+Points of the plane are complex numbers, many at once. Nothing here asks the library where anything is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import linkwork as lw
+
+Array = np.ndarray[Any, Any]
+TURN = np.linspace(0.3, 0.3 + 2.0 * np.pi, 25)
+SIDES = (1.0, -1.0)
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A linkage, the values that its drivers take, and what is known of it.
+
+    Attributes:
+        linkage: The linkage.
+        drivers: Values of the joints that drive it, shape (n,) each [rad, m].
+        ways: For each way to put it together that has a closed form, where frames are, shape (n, 3) each [m].
+        degrees: Its degrees of freedom.
+        modes: How many ways there are, if that is known.
+        hints: For each way joint values near which its first pose is, where there are too many ways to list.
+    """
+
+    linkage: lw.Linkage
+    drivers: Mapping[str, Array]
+    ways: Sequence[Mapping[str, Array]]
+    degrees: int = 1
+    modes: int | None = None
+    hints: Sequence[Mapping[str, Any]] = ()
+
+
+class Sized(lw.Builder):
+    """A builder that multiplies all lengths by a size; places of the plane may be complex numbers."""
+
+    def __init__(self, name: str, size: float) -> None:
+        super().__init__(name, base="ground")
+        self.size = size
+
+    def joint(self, *given: Any, at: Any = (0.0, 0.0, 0.0), **options: Any) -> Sized:
+        super().joint(*given, at=self.size * spread(at), **options)
+        return self
+
+    def frame(self, name: str, *, at: Any = (0.0, 0.0, 0.0), **options: Any) -> Sized:
+        super().frame(name, at=self.size * spread(at), **options)
+        return self
+
+    def bar(self, name: str, parent: str, at: complex, **pins: complex) -> Sized:
+        """Add a link that turns on another in the plane, with pins on it."""
+        self.continuous(name, name, parent=parent, at=at)
+        for pin, place in pins.items():
+            self.frame(pin, at=place)
+        return self
+
+    def made(self, drivers: Mapping[str, Array], ways: Sequence[Mapping[str, Array]], **known: Any) -> Mechanism:
+        """Return the mechanism: what was written at size one, in its own size."""
+        linkage = self.build()
+        units = dict(zip(linkage.coordinates, linkage.table.units, strict=True))
+        sized = {name: values * (self.size if units[name] == "m" else 1.0) for name, values in drivers.items()}
+        places = [{name: self.size * spread(points) for name, points in way.items()} for way in ways]
+        return Mechanism(linkage, sized, places, **known)
+
+
+def spread(points: Any) -> Array:
+    """Return points of the plane, given as complex numbers, in space; others as they are."""
+    array = np.asarray(points)
+    return np.stack([array.real, array.imag, 0.0 * array.real], axis=-1) if np.iscomplexobj(array) else array
+
+
+def spin(angle: Any) -> Any:
+    return np.exp(1j * np.asarray(angle))
+
+
+def meet(first: Any, second: Any, one: float, two: float, side: float) -> Any:
+    """Return where circles about two points meet: to the left (1) or right (-1) of the way between them."""
+    way = second - first
+    apart = np.abs(way)
+    along = (apart**2 + one**2 - two**2) / (2.0 * apart)
+    return first + way / apart * (along + 1j * side * np.sqrt(one**2 - along**2))
+
+
+# Four bars
+
+
+def four_bar(lengths: Sequence[float], path: Array) -> Callable[[float], Mechanism]:
+    """Return a four-bar of ground, crank, coupler and rocker, which is driven by its crank."""
+    ground, crank, coupler, rocker = lengths
+
+    def made(size: float) -> Mechanism:
+        b = Sized("four_bar", size)
+        b.bar("crank", "ground", 0j, pin=crank + 0j)
+        b.bar("coupler", "crank", crank + 0j, end=coupler + 0j, point=coupler * (0.5 + 0.35j))
+        b.bar("rocker", "ground", ground + 0j, rocker_end=rocker + 0j).loop("loop", "end", "rocker_end")
+        pin = crank * spin(path)
+        ends = [meet(pin, ground, coupler, rocker, side) for side in SIDES]
+        ways = [{"end": end, "point": pin + (0.5 + 0.35j) * (end - pin)} for end in ends]
+        return b.made({"crank": path}, ways, modes=2)
+
+    return made
+
+
+def parallelogram(size: float) -> Mechanism:
+    """Return four bars whose branches meet twice a turn; it goes straight on."""
+    b = Sized("parallelogram", size)
+    b.bar("crank", "ground", 0j).bar("coupler", "crank", 0.3 + 0j, end=0.5 + 0j)
+    b.bar("rocker", "ground", 0.5 + 0j, rocker_end=0.3 + 0j).loop("loop", "end", "rocker_end")
+    crossed = meet(0.3 * spin(TURN), 0.5, 0.5, 0.3, 1.0)
+    other = meet(0.3 * spin(TURN), 0.5, 0.5, 0.3, -1.0)
+    parallel = 0.5 + 0.3 * spin(TURN)
+    anti = np.where(np.abs(crossed - parallel) > np.abs(other - parallel), crossed, other)
+    return b.made({"crank": TURN}, [{"end": parallel}, {"end": anti}], modes=2)
+
+
+# Sliders
+
+
+def slider_crank(offset: float, rod: float = 0.7) -> Callable[[float], Mechanism]:
+    def made(size: float) -> Mechanism:
+        b = Sized("slider_crank", size)
+        b.bar("crank", "ground", 0j).bar("rod", "crank", 0.3 + 0j, end=rod + 0j)
+        b.prismatic("slide", "slider", axis="x", parent="ground", at=1j * offset).frame("pin")
+        pin = 0.3 * spin(TURN)
+        half = np.sqrt(rod**2 - (pin.imag - offset) ** 2)
+        ways = [{"end": pin.real + side * half + 1j * offset} for side in SIDES]
+        return b.loop("loop", "end", "pin").made({"crank": TURN}, ways, modes=2)
+
+    return made
+
+
+def whitworth(size: float) -> Mechanism:
+    """Return Whitworth's quick return: a crank longer than the ground turns a slotted link all the way round."""
+    b = Sized("whitworth", size)
+    b.bar("crank", "ground", 0j, pin=0.5 + 0j).bar("slot", "ground", -0.2j, tip=0.3 + 0j)
+    b.prismatic("slide", "block", axis="x", parent="slot").frame("center")
+    way = 0.5 * spin(TURN) + 0.2j
+    ways = [{"tip": -0.2j + side * 0.3 * way / np.abs(way)} for side in SIDES]
+    return b.loop("loop", "pin", "center").made({"crank": TURN}, ways, modes=2)
+
+
+def shaper(size: float) -> Mechanism:
+    """Return a shaper: a slotted lever that swings, and a ram that it pushes on a line."""
+    b = Sized("shaper", size)
+    b.bar("crank", "ground", 0j, pin=0.2 + 0j).bar("lever", "ground", -0.5j)
+    b.prismatic("slide", "block", axis="x", parent="lever").frame("center")
+    b.bar("rod", "lever", 0.9 + 0j, rod_end=0.4 + 0j)
+    b.prismatic("ram", "ram", axis="x", parent="ground", at=0.35j).frame("tool")
+    b.loop("lever", "pin", "center").loop("ram", "rod_end", "tool")
+    way, ways = 0.2 * spin(TURN) + 0.5j, []
+    tip = -0.5j + 0.9 * way / np.abs(way)
+    for side in SIDES:
+        ways.append({"rod": tip, "tool": tip.real + side * np.sqrt(0.4**2 - (tip.imag - 0.35) ** 2) + 0.35j})
+    return b.made({"crank": TURN}, ways, modes=2)  # the lever upside down is too far from the ram
+
+
+def trammel(size: float) -> Mechanism:
+    """Return the trammel of Archimedes: a bar whose ends slide on two axes draws ellipses."""
+    b = Sized("trammel", size)
+    b.prismatic("across", "one", axis="x").bar("bar", "one", 0j, end=0.6 + 0j, pen=1.0 + 0j)
+    b.prismatic("up", "two", axis="y", parent="ground").frame("pin")
+    way = {"end": 0.6j * np.sin(TURN), "pen": 0.4 * np.cos(TURN) + 1j * np.sin(TURN)}
+    return b.loop("loop", "end", "pin").made({"bar": TURN}, [way], modes=1)
+
+
+def scotch_yoke(size: float) -> Mechanism:
+    b = Sized("scotch_yoke", size)
+    b.bar("crank", "ground", 0j, pin=0.4 + 0j)
+    b.prismatic("yoke", "yoke", axis="x", parent="ground").frame("bar", at=0.7 + 0j)
+    b.prismatic("slide", "block", axis="y", parent="yoke").frame("center")
+    return b.loop("loop", "pin", "center").made({"crank": TURN}, [{"bar": 0.4 * np.cos(TURN) + 0.7 + 0j}], modes=1)
+
+
+# Six bars and more: dyads that hang on a four-bar
+
+GROUND, CRANK, COUPLER, ROCKER = 0.4, 0.15, 0.35, 0.3
+
+
+def six_bar(name: str, size: float) -> tuple[Sized, list[tuple[Array, Array]]]:
+    """Return the four-bar that six-bars begin with, and for both its branches where pin and end of the coupler are."""
+    b = Sized(name, size)
+    b.bar("crank", "ground", 0j).bar("coupler", "crank", CRANK + 0j, end=COUPLER + 0j)
+    b.bar("rocker", "ground", GROUND + 0j, rocker_end=ROCKER + 0j).loop("loop", "end", "rocker_end")
+    pin = CRANK * spin(TURN)
+    return b, [(pin, meet(pin, GROUND, COUPLER, ROCKER, side)) for side in SIDES]
+
+
+def watt_one(size: float) -> Mechanism:
+    """Return Watt's first six-bar: a dyad between coupler and rocker, which share a pin."""
+    b, branches = six_bar("watt", size)
+    b.bar("fifth", "coupler", COUPLER * (0.6 + 0.7j), tip=0.4 + 0j)
+    b.bar("sixth", "rocker", ROCKER * (1.3 + 0.4j), sixth_end=0.45 + 0j).loop("second", "tip", "sixth_end")
+    ways = []
+    for pin, end in branches:
+        one, two = pin + (0.6 + 0.7j) * (end - pin), GROUND + (1.3 + 0.4j) * (end - GROUND)
+        ways += [{"end": end, "tip": meet(one, two, 0.4, 0.45, side)} for side in SIDES]
+    return b.made({"crank": TURN}, ways, modes=4)
+
+
+def watt_two(size: float) -> Mechanism:
+    """Return Watt's second six-bar: the rocker of a four-bar drives another."""
+    b, branches = six_bar("watt", size)
+    b.bar("fifth", "rocker", ROCKER * (0.5 - 0.6j), tip=0.5 + 0j)
+    b.bar("sixth", "ground", 0.9 - 0.1j, sixth_end=0.35 + 0j).loop("second", "tip", "sixth_end")
+    ways = []
+    for _, end in branches[:1]:
+        corner = GROUND + (0.5 - 0.6j) * (end - GROUND)
+        ways += [{"end": end, "tip": meet(corner, 0.9 - 0.1j, 0.5, 0.35, side)} for side in SIDES]
+    return b.made({"crank": TURN}, ways)
+
+
+def stephenson(size: float) -> Mechanism:
+    """Return Stephenson's third six-bar: a dyad between a point of the coupler and the ground."""
+    b, branches = six_bar("stephenson", size)
+    b.bar("fifth", "coupler", COUPLER * (0.5 + 0.6j), tip=0.45 + 0j)
+    b.bar("sixth", "ground", 0.6 + 0.3j, sixth_end=0.4 + 0j).loop("second", "tip", "sixth_end")
+    ways = []
+    for pin, end in branches[:1]:
+        corner = pin + (0.5 + 0.6j) * (end - pin)
+        ways += [{"end": end, "tip": meet(corner, 0.6 + 0.3j, 0.45, 0.4, side)} for side in SIDES]
+    return b.made({"crank": TURN}, ways)
+
+
+def klann(size: float) -> Mechanism:
+    """Return a leg as Klann's: coupler and shin are corners, on two rockers; the foot steps."""
+    b = Sized("klann", size)
+    low, high = -0.59 - 0.18j, -0.22 + 0.46j
+    elbow, foot = 1.52 - 0.48j, 2.09 + 0.5j  # corners as shares of the way from one pin to the other
+    b.bar("crank", "ground", 0j).bar("coupler", "crank", 0.26 + 0j, end=0.59 + 0j)
+    b.bar("lower", "ground", low, lower_end=0.36 + 0j).bar("upper", "ground", high, upper_end=0.59 + 0j)
+    b.bar("shin", "coupler", 0.59 * elbow, knee=0.61 + 0j, foot=0.61 * foot)
+    b.loop("lower", "end", "lower_end").loop("upper", "knee", "upper_end")
+    pin, ways = 0.26 * spin(TURN), []
+    for side in SIDES:
+        end = meet(pin, low, 0.59, 0.36, -1.0)
+        hip = pin + elbow * (end - pin)
+        knee = meet(hip, high, 0.61, 0.59, side)
+        ways.append({"end": end, "knee": knee, "foot": hip + foot * (knee - hip)})
+    return b.made({"crank": TURN}, ways)
+
+
+def jansen(size: float) -> Mechanism:
+    """Return Theo Jansen's leg, from his holy numbers."""
+    lengths = (0.38, 0.415, 0.393, 0.401, 0.558, 0.394, 0.367, 0.657, 0.49, 0.5, 0.619, 0.078)
+    n = dict(zip("abcdefghijkl", lengths, strict=True))
+    pivot, pin = -n["a"] - 1j * n["l"], 0.15 * spin(TURN)
+    top, low = meet(pin, pivot, n["j"], n["b"], -1.0), meet(pin, pivot, n["k"], n["c"], 1.0)
+    back = meet(pivot, top, n["d"], n["e"], 1.0)
+    ways = []
+    for side in SIDES:
+        knee = meet(back, low, n["f"], n["g"], -side)
+        foot = meet(knee, low, n["h"], n["i"], -1.0)
+        ways.append({"top_end": top, "swing_end": low, "coupler_end": knee, "foot": foot})
+    upper, shin = meet(0j, n["b"], n["d"], n["e"], 1.0), meet(n["g"] + 0j, 0j, n["h"], n["i"], -1.0)
+    b = Sized("jansen", size).bar("crank", "ground", 0j)
+    b.bar("upper_rod", "crank", 0.15 + 0j, upper_rod_end=n["j"] + 0j)
+    b.bar("lower_rod", "crank", 0.15 + 0j, lower_rod_end=n["k"] + 0j)
+    b.bar("top", "ground", pivot, top_end=n["b"] + 0j).bar("coupler", "top", upper, coupler_end=n["f"] + 0j)
+    b.bar("swing", "ground", pivot, swing_end=n["c"] + 0j)
+    b.bar("knee", "swing", n["c"] + 0j, shin_end=n["g"] + 0j, foot=shin)
+    b.loop("upper", "upper_rod_end", "top_end").loop("lower", "lower_rod_end", "swing_end")
+    return b.loop("knee", "coupler_end", "shin_end").made({"crank": TURN}, ways, modes=8)
+
+
+# Straight lines, parallelograms and scissors
+
+
+def peaucellier(size: float) -> Mechanism:
+    """Return Peaucellier's inversor: what turns on a circle through its pivot draws a straight line."""
+    path, radius, arm, side = np.linspace(-1.3, 1.3, 19), 0.2, 0.6, 0.3
+    b = Sized("peaucellier", size).bar("crank", "ground", radius + 0j, pin=radius + 0j)
+    for k in (1, 2):
+        b.bar(f"near{k}", "crank", radius + 0j, **{f"near{k}_end": side + 0j})
+        b.bar(f"arm{k}", "ground", 0j, **{f"corner{k}": arm + 0j})
+        b.bar(f"far{k}", f"arm{k}", arm + 0j, **{f"pen{k}": side + 0j}).loop(f"loop{k}", f"near{k}_end", f"corner{k}")
+    b.loop("pen", "pen1", "pen2")
+    pin, ways = radius + radius * spin(path), []
+    pen = (arm**2 - side**2) / np.conj(pin)  # the inverse of the pin in a circle about the pivot
+    assert np.ptp(pen.real) < 1e-12  # which is a line
+    for sense in SIDES:
+        corners = {f"corner{k}": meet(0j, pin, arm, side, s * sense) for k, s in ((1, 1.0), (2, -1.0))}
+        ways.append({**corners, "pen1": pen})
+    return b.made({"crank": path}, ways)
+
+
+def hart(size: float) -> Mechanism:
+    """Return Hart's inversor: a crossed parallelogram draws the line with four bars less."""
+    path, short, long, radius = np.linspace(-2.0, 2.0, 19), 0.3, 0.5, 0.15
+    b = Sized("hart", size).bar("ab", "ground", 0j, a=-short / 2 + 0j)
+    b.bar("ad", "ab", -short / 2 + 0j, middle=long / 2 + 0j).bar("dc", "ad", long + 0j, c=short + 0j)
+    b.bar("bc", "ab", short / 2 + 0j, pen=long / 2 + 0j, bc_end=long + 0j)
+    b.bar("crank", "ground", radius + 0j, pin=radius + 0j).loop("crank", "pin", "middle").loop("bars", "c", "bc_end")
+    pin = radius + radius * spin(path)
+    half, other = np.abs(pin), (long**2 - short**2) / 4.0 / np.abs(pin)  # of the diagonals, BD and AC
+    height = np.sqrt(long**2 - (half + other) ** 2)
+    corners = [pin / half * (half - other - 1j * side * height) / 2.0 for side in SIDES]
+    return b.made({"crank": path}, [{"a": corner, "pen": pin / half * other} for corner in corners])
+
+
+def pantograph(size: float) -> Mechanism:
+    """Return a pantograph: its pen draws three times what its tracer does."""
+    phase = np.linspace(0.0, 2.0 * np.pi, 13)
+    shoulder, elbow = 0.4 + 0.3 * np.cos(phase), 1.4 + 0.5 * np.sin(phase)
+    b = Sized("pantograph", size).bar("shoulder", "ground", 0j).bar("elbow", "shoulder", 0.6 + 0j, pen=0.45 + 0j)
+    b.bar("link", "elbow", 0.15 + 0j, link_end=0.4 + 0j).bar("arm", "shoulder", 0.2 + 0j, tracer=0.15 + 0j)
+    tracer = 0.2 * spin(shoulder) + 0.15 * spin(shoulder + elbow)
+    way = {"tracer": tracer, "pen": 3.0 * tracer}
+    return b.loop("loop", "tracer", "link_end").made({"shoulder": shoulder, "elbow": elbow}, [way], degrees=2, modes=2)
+
+
+def scissor(size: float, stages: int = 3) -> Mechanism:
+    """Return bars that cross in pairs, one pair on another."""
+    path = np.linspace(0.2, 0.9, 9)
+    b = Sized("scissor", size).bar("a1", "ground", 0j, am1=0.5 + 0j)
+    b.prismatic("slide", "slider", axis="x", parent="ground").bar("b1", "slider", 0j, bm1=0.5 + 0j)
+    b.loop("pin1", "am1", "bm1")
+    for k in range(2, stages + 1):
+        b.bar(f"a{k}", f"b{k - 1}", 1.0 + 0j, **{f"am{k}": 0.5 + 0j})
+        b.bar(f"b{k}", f"a{k - 1}", 1.0 + 0j, **{f"bm{k}": 0.5 + 0j}).loop(f"pin{k}", f"am{k}", f"bm{k}")
+    rise = np.sqrt(1.0 - path**2)
+    pins = {f"am{k}": path / 2.0 + 1j * (k - 0.5) * rise for k in range(1, stages + 1)}
+    return b.made({"slide": path}, [pins, {name: np.conj(pin) for name, pin in pins.items()}], modes=2**stages)
+
+
+# Several drivers
+
+
+def five_bar(size: float) -> Mechanism:
+    phase = np.linspace(0.0, 2.0 * np.pi, 13)
+    left, right = 2.0 + 0.5 * np.cos(phase), 1.0 + 0.5 * np.sin(phase)
+    b = Sized("five_bar", size)
+    b.bar("left", "ground", 0j).bar("left_bar", "left", 0.3 + 0j, tip=0.5 + 0j)
+    b.bar("right", "ground", 0.3 + 0j).bar("right_bar", "right", 0.3 + 0j, right_end=0.5 + 0j)
+    one, two = 0.3 * spin(left), 0.3 + 0.3 * spin(right)
+    ways = [{"tip": meet(one, two, 0.5, 0.5, side)} for side in SIDES]
+    return b.loop("loop", "tip", "right_end").made({"left": left, "right": right}, ways, degrees=2, modes=2)
+
+
+def three_rrr(size: float) -> Mechanism:
+    """Return a plate on three arms of two bars; the arms' angles are those that a path of the plate asks for."""
+    phase = np.linspace(0.0, 2.0 * np.pi, 13)
+    center, turn = 0.1 * spin(phase), 0.2 * np.sin(phase)
+    corners = spin(2.0 * np.pi * np.arange(3) / 3.0 + 0.5)
+    b, drivers = Sized("three_rrr", size), {}
+    for k, corner in enumerate(corners):
+        b.bar(f"arm{k}", "ground", complex(corner)).bar(f"rod{k}", f"arm{k}", 0.6 + 0j, **{f"end{k}": 0.6 + 0j})
+        knee = meet(corner, center + 0.3 * corner * spin(turn), 0.6, 0.6, 1.0)
+        drivers[f"arm{k}"] = np.unwrap(np.angle(knee - corner))
+    b.planar("plate", "plate", parent="ground")
+    for k, corner in enumerate(corners):
+        b.frame(f"hole{k}", at=complex(0.3 * corner)).loop(f"loop{k}", f"end{k}", f"hole{k}")
+    way = {f"hole{k}": center + 0.3 * corner * spin(turn) for k, corner in enumerate(corners)}
+    return b.made(drivers, [way], degrees=3)
+
+
+PLANE: dict[str, Callable[[float], Mechanism]] = {
+    "crank and rocker": four_bar((0.4, 0.15, 0.35, 0.3), TURN),
+    "drag link": four_bar((0.15, 0.35, 0.4, 0.3), TURN),
+    "double rocker": four_bar((0.4, 0.35, 0.15, 0.3), np.linspace(0.6, 0.85, 9)),
+    "rocker that drives a crank": four_bar((0.4, 0.3, 0.35, 0.15), np.linspace(0.6, 1.4, 9)),
+    "triple rocker": four_bar((0.4, 0.3, 0.3, 0.25), np.linspace(-1.7, 1.7, 13)),
+    "parallelogram": parallelogram,
+    "slider-crank": slider_crank(0.0),
+    "offset slider-crank": slider_crank(0.2),
+    "whitworth": whitworth,
+    "shaper": shaper,
+    "trammel": trammel,
+    "scotch yoke": scotch_yoke,
+    "watt one": watt_one,
+    "watt two": watt_two,
+    "stephenson": stephenson,
+    "klann": klann,
+    "jansen": jansen,
+    "peaucellier": peaucellier,
+    "hart": hart,
+    "pantograph": pantograph,
+    "scissor": scissor,
+    "five-bar": five_bar,
+    "3-RRR": three_rrr,
+}
