@@ -13,6 +13,7 @@ from .embedding import Page
 from .films import FILMS, film
 from .live_figures import live
 from .live_races import live_race
+from .mechanisms import mechanism
 from .pages import page, page_data
 from .pictures import pose, strip
 from .sketch import is_flat
@@ -28,6 +29,7 @@ __all__ = [
     "live",
     "live_race",
     "map",
+    "mechanism",
     "page",
     "page_data",
     "pose",

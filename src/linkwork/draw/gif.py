@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 from matplotlib.colors import to_rgb
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from ..transforms import FloatArray
-from .panels import FAINT, GREY, GRID, ORANGE, Panel, Picture, calm
+from .panels import FAINT, GREY, GRID, ORANGE, Picture, calm
 from .sketch import INK
 
 COLORS = 128
@@ -31,6 +31,15 @@ class Shot:
     camera: FloatArray
 
 
+class Filmed(Protocol):
+    """What can be filmed: it shows itself at any pose, and says which of its parts move."""
+
+    moving: list[Any]
+
+    def show(self, q: FloatArray, *, frame: int, camera: FloatArray) -> None:
+        """Move to a pose, with a trail as far as a frame."""
+
+
 def durations(times: FloatArray) -> list[int]:
     """Return how long each frame is shown [ms], in the whole hundredths of a second that a GIF counts in.
 
@@ -47,7 +56,7 @@ def durations(times: FloatArray) -> list[int]:
     return [int(10 * max(h, LEAST_DELAY)) for h in hundredths]
 
 
-def frames(figure: Picture, panel: Panel, shots: Sequence[Shot], progress: Progress | None = None) -> Iterator[Pixels]:
+def frames(figure: Picture, panel: Filmed, shots: Sequence[Shot], progress: Progress | None = None) -> Iterator[Pixels]:
     """Yield the picture of each shot, re-using the ground and the axes; tell when the caller is done with each.
 
     A picture has the shape (height, width, 4), and lasts until the next is asked for.
@@ -103,7 +112,7 @@ class Palette:
 def write_gif(
     file: BinaryIO,
     figure: Picture,
-    panel: Panel,
+    panel: Filmed,
     shots: Sequence[Shot],
     times: FloatArray,
     progress: Progress | None,

@@ -1,0 +1,168 @@
+"""Planar mechanisms drawn as in a textbook: a picture, a film or a DXF drawing. Arguments are checked here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import OptionError
+from ..formats.atomic_files import replacing, write_text
+from ..linkage.linkage import Linkage, check_linkage
+from ..linkage.poses import PoseLike
+from ..motion.clips import Clip
+from ..transforms import FloatArray, is_whole
+from .arguments import IMAGES, Size, Target, checked_size, frame_names, need_matplotlib, one_pose, output_path, saved
+from .schemes import Scheme
+from .sketch import IntArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from .mechanism_panels import MechanismPanel
+    from .panels import Picture
+
+AREA = 4.6  # inches, about, along a side
+MOVING, DRAWING = (".gif", ".mp4"), ".dxf"
+DOTS = {".gif": 110, ".mp4": 200}  # pixels an inch
+TICKS = 24  # of a whole motion
+OPEN = 1e-6  # of the mechanism's size: pins that are further apart are not closed
+
+
+def mechanism(
+    motion: Linkage | Clip,
+    q: PoseLike | None = None,
+    *,
+    frame: int = 0,
+    trails: str | Sequence[str] = (),
+    ticks: int | None = None,
+    ghosts: int = 0,
+    labels: bool | Mapping[str, str] = True,
+    dimensions: bool = False,
+    title: str | None = None,
+    size: Size = None,
+    path: Target = None,
+) -> Figure:
+    """Draw a planar mechanism as a textbook does.
+
+    Fixed pivots stand on hatched ground, sliders are blocks between hatched guides or on the rod of another link, pins
+    of joints and loops are circles, links with three pins or more are plates. All of it follows from joints, loops and
+    frames; shapes of links are not looked at.
+
+    Args:
+        motion: A linkage, or a clip such as `linkwork.drive` gives.
+        q: The pose of a linkage: an array (nq,) or the name of a stored one. By default one that is closed.
+        frame: Which frame of a clip is drawn.
+        trails: Frames of a clip whose paths are drawn, such as the coupler's point.
+        ticks: How many ticks at equal times a trail has; 24 by default, 0 for none.
+        ghosts: How many poses of a clip to draw faintly behind it.
+        labels: Name pins (fixed pivots with the number of their link) and number links; or texts by the names of
+            joints, loops and frames. Films are drawn without.
+        dimensions: Give lengths and angles letters, and write their values below.
+        title: A line above the picture.
+        size: Width and height of the picture [inch].
+        path: Save it there too: .png, .svg, .pdf; .dxf for a drawing in metres with layers; .gif, .mp4 for a film of a
+            clip.
+
+    Raises:
+        OptionError: If the linkage moves in no plane, or its loops are open in the pose.
+
+    Example:
+        >>> import linkwork as lw
+        >>> clip = lw.drive(lw.models.four_bar(), "crank", np.linspace(0, 2 * np.pi, 73), start="start")
+        >>> figure = mechanism(clip, trails="point", dimensions=True)
+        >>> [text.get_text() for text in figure.texts][0]
+        '$a$ = 0.15 m    $b$ = 0.35 m    $c$ = 0.2136 m    $d$ = 0.2136 m'
+    """
+    linkage, poses, number = _poses(motion, q, frame)
+    names = frame_names(linkage, (trails,) if isinstance(trails, str) else trails)
+    size, count = checked_size(size), _count("ticks", TICKS if ticks is None else ticks)
+    if not isinstance(motion, Clip) and (names or _count("ghosts", ghosts)):
+        raise OptionError("a trail or a ghost needs a motion; give a clip, as lw.drive(linkage, joint, values) does.")
+    target = None if path is None else output_path(path, (*IMAGES, DRAWING, *MOVING), "a drawing of a mechanism")
+    scheme = Scheme(linkage, poses)
+    need_matplotlib()
+    from .dimensions import written
+    from .mechanism_panels import MechanismPanel, Trail, mechanism_page, resized
+
+    times = motion.times if isinstance(motion, Clip) else np.zeros(1)
+    paths = [Trail(scheme.path(name), _ticks(times, count)) for name in names]
+    faint = poses[np.linspace(0, len(poses) - 1, ghosts + 1).round().astype(int)[:-1]] if ghosts else None
+    if target is not None and target.suffix.lower() in MOVING:
+        panel = MechanismPanel(scheme, poses, paths, faint)
+        page = mechanism_page(panel, AREA, (), title)
+        return _film(motion, resized(page, panel, size), panel, target)
+    panel = MechanismPanel(scheme, poses[number : number + 1], paths, faint)
+    notes = written(scheme, poses[number], labels, dimensions)
+    panel.make_room(notes)
+    page = resized(mechanism_page(panel, AREA, notes.values, title), panel, size)
+    panel.draw(poses[number])
+    panel.write(poses[number], notes, panel.room())
+    if target is not None and target.suffix.lower() == DRAWING:
+        from .dxf import drawing
+
+        write_text(target, drawing(scheme, poses[number], notes, [(trail.points, trail.ticks) for trail in paths]))
+        return page
+    return saved(page, target)
+
+
+def _count(name: str, value: int) -> int:
+    if not is_whole(value) or value < 0:
+        raise OptionError(f"{name} is a whole number from 0 on, got {value!r}.")
+    return int(value)
+
+
+def _poses(motion: Linkage | Clip, q: PoseLike | None, frame: int) -> tuple[Linkage, FloatArray, int]:
+    """Return the linkage, the poses that it takes, and which of them is drawn."""
+    if isinstance(motion, Clip):
+        if q is not None:
+            raise OptionError("a clip has its poses; frame= says which is drawn.")
+        if not is_whole(frame) or not -len(motion) <= frame < len(motion):
+            raise OptionError(f"no frame {frame!r}; the motion has frames 0 to {len(motion) - 1}.")
+        return motion.linkage, motion.poses, int(frame) % len(motion)
+    check_linkage(motion)
+    values = one_pose(motion, q)
+    if motion.loops:
+        from ..solvers.closing import close
+        from ..solvers.loops import Closure
+
+        closure = Closure(motion)
+        gap = float(closure.gap(values))
+        if gap > OPEN * closure.size and q is None:
+            values = close(motion, None)
+        elif gap > OPEN * closure.size:
+            text = f"loops of linkage {motion.name!r} are open by {gap:.3g} m in this pose"
+            raise OptionError(f"{text}; lw.close(linkage, q) closes them.")
+    return motion, values[None], 0
+
+
+def _ticks(times: FloatArray, count: int) -> IntArray:
+    """Return the frames of a clip that are nearest to equally spaced times, that of the end left out."""
+    if not count or len(times) < 2:
+        return np.zeros(0, np.int64)
+    wanted = times[0] + (times[-1] - times[0]) * np.arange(count) / count
+    return np.unique(np.abs(times[:, None] - wanted).argmin(axis=0)).astype(np.int64)
+
+
+def _film(motion: Linkage | Clip, page: Picture, panel: MechanismPanel, target: Path) -> Figure:
+    """Write a film of a clip; trails grow as it goes on."""
+    if not isinstance(motion, Clip):
+        raise OptionError("a film needs a motion; give a clip, as lw.drive(linkage, joint, values) does.")
+    from . import gif, mp4
+    from .film_range import FilmRange, film_frames
+
+    suffix = target.suffix.lower()
+    video = suffix == ".mp4"
+    shown = film_frames(motion, FilmRange(), most=120.0 if video else 50.0, what="a film", even=video)
+    behind = np.abs(motion.times[:, None] - shown.times).argmin(axis=0)
+    shots = [gif.Shot(q, int(k), np.zeros(3)) for q, k in zip(shown.poses, behind, strict=True)]
+    panel.draw(shown.poses[0], pens=True)
+    page.set_dpi(DOTS[suffix])
+    with replacing(target) as file:
+        if suffix == ".gif":
+            gif.write_gif(file, page, panel, shots, shown.times, None)
+        else:
+            mp4.write_mp4(file, gif.frames(page, panel, shots), shown.rate)
+    return page
