@@ -106,3 +106,81 @@ def test_what_is_no_path_is_refused() -> None:
         lw.synthesis.path([(1, 1), (2, math.nan), (3, 3)])
     with pytest.raises(GoalError, match="one finite angle for each of 3"):
         lw.synthesis.path([(0, 0), (1, 1), (2, 1)], timing=[0.0, 1.0])
+
+
+# Motion generation
+
+THREE = [(0.0, 0.0, 0.0), (1.0, 0.5, 0.4), (2.0, 0.6, 1.0)]
+FOUR = [(0.0, 0.0, 0.0), (1.0, 0.2, 0.3), (2.0, 1.0, 0.8), (2.4, 2.0, 1.5)]
+
+
+def turned(angle: float) -> FloatArray:
+    return np.array([(math.cos(angle), -math.sin(angle)), (math.sin(angle), math.cos(angle))])
+
+
+@pytest.mark.parametrize("positions", [THREE, FOUR])
+def test_pins_of_dyads_stay_on_circles(positions: list[tuple[float, float, float]]) -> None:
+    found = lw.synthesis.dyads(positions)
+    assert len(found) > 100
+    x, y, start = positions[0]
+    for x_now, y_now, angle in positions:
+        pins = (found.pins - (x, y)) @ turned(angle - start).T + (x_now, y_now)
+        away = np.hypot(*(pins - found.pivots).T)
+        assert (abs(away - found.lengths) < 1e-9 * (1.0 + found.lengths)).all()
+
+
+@pytest.mark.parametrize(("positions", "kind"), [(THREE, None), (THREE, "crank-rocker"), (FOUR, None)])
+def test_the_linkage_is_driven_through_all_positions(
+    positions: list[tuple[float, float, float]], kind: str | None
+) -> None:
+    for design in lw.synthesis.motion(positions, kind=kind):
+        assert kind in (None, design.kind)
+        assert not design.defects
+        assert design.worst < 1e-9
+        bars = design.linkage
+        clip = lw.drive(bars, "crank", design.angles, start="start")
+        body = bars.forward(clip.poses, frame="point")
+        for placement, (x, y, angle) in zip(body, positions, strict=True):
+            assert abs(placement[:2, 3] - (x, y)).max() < 1e-9
+            assert abs(placement[:2, :2] - turned(angle)).max() < 1e-9
+
+
+def test_a_known_four_bar_lies_on_the_curves_of_its_own_positions() -> None:
+    """Burmester's curves of four positions that a four-bar takes pass through its pivots and pins."""
+    bars = known(np.random.default_rng(2))
+    linkage = bars.linkage(0.4)
+    clip = lw.drive(linkage, "crank", [0.4, 0.9, 1.5, 2.2], start="start")
+    body = linkage.forward(clip.poses, frame="point")
+    positions = np.column_stack([body[:, :2, 3], np.arctan2(body[:, 1, 0], body[:, 0, 0])])
+    found = lw.synthesis.dyads(positions)
+    for pivot in (bars.numbers[:2], bars.numbers[2:4]):
+        away = np.hypot(*(found.pivots - pivot).T).min()
+        assert away < 0.1 * bars.ground  # the curve is sampled
+
+
+def test_pivots_can_be_chosen_for_three_positions() -> None:
+    (design,) = lw.synthesis.motion(THREE, pivots=[(0.0, -1.5), (1.5, -1.6)])
+    assert design.worst < 1e-9
+    assert abs(design.four_bar.numbers[:4] - (0.0, -1.5, 1.5, -1.6)).max() < 1e-12
+
+
+def test_defects_are_said() -> None:
+    """A dyad pair whose coupler folds over between positions cannot pass them without being taken apart."""
+    rng = np.random.default_rng(0)
+    said = set()
+    for _ in range(40):
+        pivots = rng.uniform(-3.0, 3.0, (2, 2))
+        (design,) = lw.synthesis.motion(THREE, pivots=pivots)
+        said |= {defect.split(":")[0] for defect in design.defects}
+        if not any(defect.startswith("branch") for defect in design.defects):
+            assert design.worst < 1e-6
+    assert said >= {"branch", "order"}
+
+
+def test_what_is_no_motion_is_refused() -> None:
+    with pytest.raises(GoalError, match="three or four positions"):
+        lw.synthesis.motion([(0, 0, 0), (1, 1, 1)])
+    with pytest.raises(GoalError, match="no four-bar is a 'crank'; there are: double-crank, crank-rocker"):
+        lw.synthesis.motion(THREE, kind="crank")
+    with pytest.raises(GoalError, match="pivots can be chosen for three"):
+        lw.synthesis.motion(FOUR, pivots=[(0, 0), (1, 0)])

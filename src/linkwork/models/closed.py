@@ -113,6 +113,7 @@ def four_bar_linkage(
     *,
     start: float,
     side: int = 1,
+    tilt: float = 0.0,
     at: tuple[float, float, float] = (0.0, 0.0, 0.0),
     name: str = "four_bar",
 ) -> Linkage:
@@ -123,6 +124,7 @@ def four_bar_linkage(
         point: Where frame ``"point"`` is on the coupler, seen from the crank pin with x along the coupler [m].
         start: Angle of the crank from the line of the ground in the poses ``"start"`` and ``"crossed"`` [rad].
         side: In ``"start"``, 1 puts the rocker's pin to the left of the way from crank pin to rocker pivot, -1 right.
+        tilt: Angle of that frame from the coupler [rad].
         at: Where the crank's pivot is, x and y [m], and the angle of the ground's line from x [rad].
         name: Its name.
     """
@@ -143,7 +145,7 @@ def four_bar_linkage(
     build = Builder(name, base="ground", shape=base)
     build.continuous("crank", "crank", at=placement, shape=bar((a, 0), ORANGE, radius))
     build.continuous("coupler", "coupler", at=(a, 0, 0), shape=plate)
-    build.frame("coupler_end", at=(b, 0, 0)).frame("point", at=(*corner, 0))
+    build.frame("coupler_end", at=(b, 0, 0)).frame("point", at=(*corner, 0), rotation=turn("z", tilt) if tilt else None)
     pivot = transform((*far_pivot, 0.0), placement[:3, :3])
     build.continuous("rocker", "rocker", parent="ground", at=pivot, shape=bar((c, 0), GREEN, radius))
     build.frame("rocker_end", at=(c, 0, 0))

@@ -1,6 +1,7 @@
 """Dimensional synthesis: four-bars found from what they are to do.
 
-`path` finds those whose coupler point follows a path.
+`path` finds those whose coupler point follows a path, `motion` those whose coupler passes through positions; `dyads`
+are what these are made of.
 
     >>> import numpy as np
     >>> import linkwork as lw
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 from .designs import Design
 from .four_bars import FourBar
+from .motion import Dyads, dyads, motion
 from .path import path
 
-__all__ = ["Design", "FourBar", "path"]
+__all__ = ["Design", "Dyads", "FourBar", "dyads", "motion", "path"]

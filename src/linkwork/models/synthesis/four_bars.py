@@ -13,6 +13,7 @@ from ..closed import four_bar_linkage
 from .closed_form import Placed, place
 
 TURN = 2.0 * math.pi
+KINDS = ("double-crank", "crank-rocker", "double-rocker", "rocker-crank", "triple-rocker", "change-point")
 SLACK = 1e-9  # of its size: so much a change point may be missed by
 
 
@@ -25,6 +26,7 @@ class FourBar:
             coupler point (x, y), seen from the crank pin with x along the coupler [m]; shape (9,).
         side: How it is put together: 1 where the rocker's pin is to the left of the way from crank pin to rocker pivot,
             else -1.
+        tilt: The angle of frame ``"point"`` of its linkage from the coupler [rad].
 
     Example:
         >>> FourBar(np.array([0, 0, 0.4, 0, 0.15, 0.35, 0.3, 0.2, 0.1])).kind
@@ -33,6 +35,7 @@ class FourBar:
 
     numbers: FloatArray
     side: int = 1
+    tilt: float = 0.0
 
     @property
     def ground(self) -> float:
@@ -54,13 +57,7 @@ class FourBar:
     @property
     def kind(self) -> str:
         """What turns and what rocks, by Grashof's rule: "crank-rocker", "double-crank", "triple-rocker" and so on."""
-        lengths = self.lengths
-        excess = 2.0 * (max(lengths) + min(lengths)) - sum(lengths)
-        if abs(excess) <= SLACK * sum(lengths):
-            return "change-point"
-        if excess > 0.0:
-            return "triple-rocker"
-        return ("double-crank", "crank-rocker", "double-rocker", "rocker-crank")[lengths.index(min(lengths))]
+        return KINDS[int(kinds_of(np.array(self.lengths)))]
 
     @property
     def turns(self) -> bool:
@@ -108,9 +105,22 @@ class FourBar:
         Joints ``crank``, ``coupler`` and ``rocker`` as in `linkwork.models.four_bar`; frame ``"point"``.
         """
         x, y = self.numbers[:2]
+        at = (float(x), float(y), self.heading)
         return four_bar_linkage(
-            self.lengths, self.numbers[7:9], at=(x, y, self.heading), start=angle, side=self.side, name=name
+            self.lengths, self.numbers[7:9], tilt=self.tilt, at=at, start=angle, side=self.side, name=name
         )
+
+
+def kinds_of(lengths: FloatArray) -> FloatArray:
+    """Return places in `KINDS` of four-bars with lengths of ground, crank, coupler and rocker, shape (4, ...).
+
+    By Grashof's rule, a bar turns all the way round if the shortest and the longest are together shorter than the other
+    two; which of them is the shortest says which.
+    """
+    excess = 2.0 * (lengths.max(axis=0) + lengths.min(axis=0)) - lengths.sum(axis=0)
+    turning = np.where(excess > 0.0, KINDS.index("triple-rocker"), lengths.argmin(axis=0))
+    change = np.abs(excess) <= SLACK * lengths.sum(axis=0)
+    return np.asarray(np.where(change, KINDS.index("change-point"), turning))
 
 
 def placed(four_bar: FourBar, angles: FloatArray) -> Placed:
