@@ -30,6 +30,7 @@ MODULES = {
     **dict.fromkeys(("solve", "track", "workspace", "race", "figure"), "ik"),
     **dict.fromkeys(("convert", "pack", "doctor"), "file"),
     "animate": "film",
+    "drive": "drive",
     "page": "page",
     **dict.fromkeys(("inspect", "retime"), "report"),
     "retarget": "retarget",

@@ -1,0 +1,215 @@
+"""The command drive: a mechanism with closed loops, turned by one joint."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from click.exceptions import Exit
+
+from ..errors import GoalError, LoopError, OptionError
+from .commands import command, takes, writes
+from .console import NOT_DONE, print_json, say, writing
+from .options import AsJson, ModelOperand, PoseOptions, Size, View
+from .parsing import read_quantities, read_size, read_view
+from .reading import FileOptions
+
+if TYPE_CHECKING:
+    from ..explain.singular_positions import SingularPositions
+    from ..linkage.linkage import Linkage
+    from ..motion.clips import Clip
+    from ..transforms import FloatArray
+
+SECONDS = 2.0  # of a turn, or of the way of a joint that slides
+TABLES = (".csv", ".json")
+
+
+@command(
+    "drive engine --turns 2 -o engine.html",
+    "drive four_bar --frame point -o bars.csv",
+    "drive four_bar --joint rocker --from 100deg --to 140deg",
+    "drive jansen_leg --frame foot -o leg.png",
+)
+def drive(
+    model: ModelOperand,
+    *,
+    given: PoseOptions,
+    output: Annotated[Path | None, writes("A film: .html, .mp4, .gif, .png; or a table: .csv, .json.")] = None,
+    joint: Annotated[str | None, takes("NAME", "The joint that drives; one that can turn by default.")] = None,
+    turns: Annotated[float | None, takes("N", "How many turns, 1 by default; -1 turns back.")] = None,
+    begin: Annotated[str | None, takes("VALUE", "Where to begin, in place of the pose: 30deg, 0.1.", "--from")] = None,
+    end: Annotated[str | None, takes("VALUE", "Where to end, in place of turns.", "--to")] = None,
+    speed: Annotated[float | None, takes("RATE", "Of the joint [rad/s, m/s]; a turn in 2 s by default.")] = None,
+    fps: Annotated[float, takes("RATE", "Frames a second.", "--fps")] = 24.0,
+    frame: Annotated[list[str] | None, takes("NAME", "A frame whose path is wanted; may be repeated.")] = None,
+    driven: Annotated[str | None, takes("NAME", "The joint that is driven: one on the ground.", "--driven")] = None,
+    size: Size = None,
+    view: View = None,
+    title: Annotated[str | None, takes("TEXT", "A line above the picture.", "--title")] = None,
+    reading: FileOptions,
+    as_json: AsJson = False,
+) -> None:
+    """Drive a mechanism with closed loops by one joint.
+
+    Prints how it moves: dead centres, the fastest and the least transmission angle. A table has values, velocities
+    and accelerations of all joints and of the frames asked for, exactly. A film shows the path of the first of them.
+
+    Exits with 1 if the mechanism cannot go so far; the message says where it stops.
+    """
+    from .. import draw
+    from ..motion.drive_table import drive_table, ground_joint, turning_joint
+
+    linkage = reading.model(model)
+    if not linkage.loops:
+        raise OptionError(f"linkage {linkage.name!r} has no closed loops; linkwork animate and pose move others")
+    usual = "start" if "start" in linkage.poses else None
+    start = given.read(linkage, usual) if given.values or given.stored or usual else None
+    name = joint or turning_joint(linkage, start)
+    out = driven or ground_joint(linkage, name)
+    clip = _driven(linkage, name, start, turns, (begin, end), speed, fps)
+    table = drive_table(clip, name, frames=frame or (), output=out, speed=_speed(clip, name))
+    report = _report(clip, name, out, table)
+    if output is not None:
+        with writing(output, (*draw.FILMS, *TABLES)) as path:
+            if path.suffix.lower() not in TABLES:
+                trail, shape = (frame or [None])[0], read_size(size, path.suffix.lower())
+                draw.film(clip, path, trail=trail, size=shape, view=read_view(view), title=title)
+            elif size or view or title:
+                raise OptionError("--size, --view and --title are of films; a table has none of them")
+            else:
+                _write(table, path)
+    if as_json:
+        print_json(report | ({} if output is None else {"file": str(output)}))
+    elif str(output) != "-":
+        _print(report)
+        if output is not None:
+            say(f"the motion of {linkage.name!r} is in {output}")
+
+
+def _driven(
+    linkage: Linkage,
+    joint: str,
+    start: FloatArray | None,
+    turns: float | None,
+    ends: tuple[str | None, str | None],
+    speed: float | None,
+    fps: float,
+) -> Clip:
+    """Return the motion that is asked for."""
+    import numpy as np
+
+    from ..motion.drive import drive as driven
+    from ..solvers.closing import assemble
+    from ..solvers.loops import coordinate
+    from ..solvers.options import positive
+
+    place, _ = coordinate(linkage, joint)
+    unit = linkage.table[place].unit
+    positive("fps", fps, finite=True)
+    if speed is not None:
+        positive("speed", speed, finite=True)
+    if turns is not None and (ends[1] is not None or unit != "rad"):
+        raise OptionError(f"--turns is for joints that turn, in place of --to; {joint!r} is in {unit}")
+    values = [None if text is None else read_quantities(text, [unit], text)[0] for text in ends]
+    if values[1] is None and unit != "rad":
+        raise OptionError(f"{joint!r} slides: --from and --to say how far")
+    begin = values[0]
+    if begin is None:
+        start = assemble(linkage, most=1)[0] if start is None else start
+        begin = float(start[place])
+    way = 2.0 * math.pi * (1.0 if turns is None else turns) if values[1] is None else values[1] - begin
+    if not way:
+        raise OptionError(f"{joint!r} would stay where it is: --turns or --to says how far it goes")
+    usual = 2.0 * math.pi / SECONDS if unit == "rad" else abs(way) / SECONDS
+    fast = usual if speed is None else speed
+    count = max(5, round(abs(way) / fast * fps) + 1)
+    try:
+        clip = driven(linkage, joint, np.linspace(begin, begin + way, count), start=start)
+    except LoopError as error:
+        say(error)
+        raise Exit(NOT_DONE) from None
+    return type(clip)(linkage, np.linspace(0.0, abs(way) / fast, count), clip.poses, clip.residuals)
+
+
+def _speed(clip: Clip, joint: str) -> float:
+    """Return the even speed of the driving joint."""
+    values = clip.poses[:, clip.linkage.coordinates.index(joint)]
+    return float(values[-1] - values[0]) / clip.duration
+
+
+def _report(clip: Clip, joint: str, driven: str | None, table: dict[str, FloatArray]) -> dict[str, Any]:
+    """Return what is worth knowing of a motion, as plain data."""
+    angle = table.get("transmission_angle")
+    report: dict[str, Any] = {
+        "linkage": clip.linkage.name,
+        "joint": joint,
+        "driven": driven,
+        "frames": len(clip),
+        "units": {row.name: row.unit for row in clip.linkage.table if row.v is not None},
+        "seconds": clip.duration,
+        "gap": float(clip.residuals.max()) if clip.residuals is not None else None,
+        "transmission_angle": None if angle is None else [float(angle.min()), float(angle.max())],
+        "largest_velocity": {}, "largest_acceleration": {}, "dead_centres": {},
+    }  # fmt: skip
+    for row in clip.linkage.table:
+        if row.v is not None:
+            for what in ("velocity", "acceleration"):
+                report[f"largest_{what}"][row.name] = float(abs(table[f"{row.name}.{what}"]).max())
+    for name in (joint, driven):
+        if name is not None:
+            report["dead_centres"][name] = [
+                {"kind": one.kind, name: one.value, joint: _value(clip.linkage, joint, one.q)}
+                for one in _singular(clip, name)
+            ]
+    return report
+
+
+def _value(linkage: Linkage, joint: str, q: FloatArray) -> float:
+    """Return the value of a joint in a pose, within half a turn of zero where it goes round."""
+    row = linkage.table[linkage.coordinates.index(joint)]
+    return math.remainder(float(q[row.q]), 2.0 * math.pi) if row.wraps else float(q[row.q])
+
+
+def _in_words(value: float, unit: str) -> str:
+    return f"{math.degrees(value):.2f} deg" if unit == "rad" else f"{value:.6g} {unit}"
+
+
+def _singular(clip: Clip, joint: str) -> SingularPositions | tuple[()]:
+    """Return the singular positions of a joint; those of mechanisms with more freedom depend on more joints."""
+    from ..explain.singular_positions import singular_positions
+
+    try:
+        return singular_positions(clip.linkage, joint, start=clip.poses[0])
+    except GoalError as error:
+        say(error)
+        return ()
+
+
+def _print(report: dict[str, Any]) -> None:
+    """Print a report for people, angles in degrees."""
+    driver, units = report["joint"], report["units"]
+    print(f"{report['linkage']}: driven by {driver}, {report['frames']} frames, {report['seconds']:.4g} s")
+    print(f"largest gap: {report['gap']:.1e} m")
+    for name, centres in report["dead_centres"].items():
+        places = [f"{one['kind']} at {driver} = {_in_words(one[driver], units[driver])}" for one in centres]
+        print(f"singular positions of {name}: {', '.join(places) or 'none'}")
+    if report["transmission_angle"] is not None:
+        least, most = (math.degrees(angle) for angle in report["transmission_angle"])
+        print(f"transmission angle at {report['driven']}: {least:.2f} to {most:.2f} deg")
+    for name, speed in report["largest_velocity"].items():
+        further = report["largest_acceleration"][name]
+        print(f"{name}: at most {speed:.4g} {units[name]}/s, {further:.4g} {units[name]}/s²")
+
+
+def _write(table: dict[str, FloatArray], path: Path) -> None:
+    """Write columns as CSV, or as JSON of lists by name."""
+    if path.suffix.lower() == ".json":
+        path.write_text(json.dumps({name: values.tolist() for name, values in table.items()}), encoding="utf-8")
+        return
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(table)
+        writer.writerows(zip(*(values.tolist() for values in table.values()), strict=True))

@@ -1,0 +1,82 @@
+"""A driven mechanism as a table: poses, rates, paths of frames and the transmission angle, frame by frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from numpy.typing import ArrayLike
+
+from ..errors import OptionError
+from ..explain.singular_positions import singular_positions
+from ..explain.transmission import transmission_angle
+from ..linkage.linkage import Linkage
+from ..linkage.poses import PoseLike
+from ..transforms import FloatArray
+from .clips import Clip
+from .drive import drive_rates
+
+AXES = "xyz"
+
+
+def drive_table(
+    clip: Clip, joint: str, *, frames: Iterable[str] = (), output: str | None = None, speed: ArrayLike | None = None
+) -> dict[str, FloatArray]:
+    """Return a driven motion as columns by name, each of shape (n,), in radians, metres and seconds.
+
+    Every coordinate has its value, and ``.velocity`` and ``.acceleration`` behind its name; every frame that is asked
+    for ``.x``, ``.y``, ``.z`` of its place, ``.vx`` ... of its velocity and ``.ax`` ... of its acceleration.
+
+    Args:
+        clip: Closed poses, as `drive` returns them.
+        joint: The joint that drives.
+        frames: Frames whose paths are wanted: coupler curves.
+        output: The joint that is driven in the end; ``transmission_angle`` is that at its link.
+        speed: Of the driving joint; as fast as the clip plays by default.
+
+    Example:
+        >>> import linkwork as lw
+        >>> clip = lw.drive(lw.models.four_bar(), "crank", [0.0, 0.1, 0.2], start="start")
+        >>> list(drive_table(clip, "crank", output="rocker", speed=1.0))[:4]
+        ['time', 'crank', 'crank.velocity', 'crank.acceleration']
+    """
+    linkage, rates = clip.linkage, drive_rates(clip, joint, speed=speed)
+    table: dict[str, FloatArray] = {"time": clip.times}
+    for row in linkage.table:
+        table[row.name] = clip.poses[:, row.q]
+        if row.v is not None:
+            table[f"{row.name}.velocity"] = rates.velocities[:, row.v]
+            table[f"{row.name}.acceleration"] = rates.accelerations[:, row.v]
+    for frame in frames:
+        moving = clip.forward(frame=frame)[:, :3, 3], rates.velocity(frame), rates.acceleration(frame)
+        for letter, values in zip(("", "v", "a"), moving, strict=True):
+            table |= {f"{frame}.{letter}{axis}": values[:, k] for k, axis in enumerate(AXES)}
+    if output is not None:
+        table["transmission_angle"] = transmission_angle(linkage, clip.poses, joint, output)
+    return table
+
+
+def turning_joint(linkage: Linkage, start: PoseLike | None = None) -> str:
+    """Return the first coordinate of a mechanism that can be turned all the way round.
+
+    Raises:
+        OptionError: If there is none.
+
+    Example:
+        >>> import linkwork as lw
+        >>> turning_joint(lw.models.four_bar(0.4, 0.3, 0.25, 0.15), "start")
+        'rocker'
+    """
+    angles = [row.name for row in linkage.table if row.wraps]
+    for name in angles:
+        found = singular_positions(linkage, name, start=start)
+        if found.complete and not any(one.kind == "dead-centre" for one in found):
+            return name
+    tried = ", ".join(angles) or "no joint that turns without limits"
+    raise OptionError(f"no joint of linkage {linkage.name!r} can be turned all the way round, of {tried}.")
+
+
+def ground_joint(linkage: Linkage, driver: str) -> str | None:
+    """Return the first other coordinate of a link on the ground: where motion goes out as a rule."""
+    base = linkage.links[0]
+    rows = [row for row in linkage.table if row.name != driver and row.v is not None]
+    return next((row.name for row in rows if linkage.joint(row.joint).parent == base), None)

@@ -1,0 +1,76 @@
+"""`linkwork drive`: mechanisms turned by one joint, as films and tables."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+
+import numpy as np
+from numpy.testing import assert_allclose
+
+import linkwork as lw
+from command_line import run
+
+
+def test_an_engine_turns_and_its_dead_centres_are_listed():
+    result = run("drive", "engine", "--turns", "2", "--json")
+    report = json.loads(result.stdout)
+    assert (result.exit_code, report["joint"], report["driven"]) == (0, "crank", "piston")
+    assert (report["frames"], report["seconds"]) == (97, 4.0)
+    assert report["dead_centres"]["crank"] == []
+    tops = sorted(abs(one["crank"]) for one in report["dead_centres"]["piston"])
+    assert_allclose(tops, [0.0, math.pi], atol=1e-6)
+    assert_allclose(report["transmission_angle"], [math.acos(0.3), math.pi / 2], atol=2e-3)
+
+
+def test_a_table_has_exact_rates_and_the_path_of_a_frame(tmp_path):
+    out = tmp_path / "bars.csv"
+    result = run("drive", "four_bar", "--frame", "point", "--speed", "10", "-o", out)
+    assert result.exit_code == 0, result.output
+    assert "transmission angle at rocker: 44." in result.stdout
+    with out.open() as file:
+        rows = list(csv.DictReader(file))
+    row = {name: float(value) for name, value in rows[3].items()}
+    bars = lw.models.four_bar()
+    q = [row[name] for name in bars.coordinates]
+    rates = lw.loop_rates(bars, q, {"crank": 10.0})
+    assert_allclose([row[f"{name}.acceleration"] for name in bars.coordinates], rates.accelerations, atol=1e-9)
+    assert_allclose([row[f"point.{axis}"] for axis in "xyz"], bars.forward(q, frame="point")[:3, 3], atol=1e-12)
+    assert_allclose([row[f"point.a{axis}"] for axis in "xyz"], rates.acceleration("point")[:3], atol=1e-9)
+
+
+def test_a_joint_goes_from_a_value_to_another(tmp_path):
+    out = tmp_path / "motor.json"
+    result = run("drive", "engine", "--joint", "piston", "--from=-0.01", "--to=-0.08", "-o", out)
+    assert result.exit_code == 0, result.output
+    table = {name: np.array(values) for name, values in json.loads(out.read_text()).items()}
+    assert_allclose(table["piston"][[0, -1]], [-0.01, -0.08], atol=1e-12)
+    assert_allclose(table["piston.velocity"], -0.035, rtol=1e-9)
+
+
+def test_a_film_is_written(tmp_path):
+    out = tmp_path / "bars.html"
+    result = run("drive", "four_bar", "--frame", "point", "--fps", "6", "-o", out)
+    assert result.exit_code == 0, result.output
+    assert out.stat().st_size > 10_000
+
+
+def test_where_it_stops_is_said_with_exit_status_one():
+    result = run("drive", "four_bar", "--joint", "rocker")
+    assert result.exit_code == 1
+    assert "cannot be closed beyond rocker = 2.63623" in result.stderr
+
+
+def test_what_makes_no_sense_is_refused():
+    for words, message in (
+        (("panda",), "has no closed loops"),
+        (("engine", "--joint", "piston"), "--from and --to say how far"),
+        (("engine", "--turns", "0"), "would stay where it is"),
+        (("engine", "--joint", "piston", "--turns", "1"), "--turns is for joints that turn"),
+        (("four_bar:0.4,0.3,0.3,0.25",), "can be turned all the way round"),
+        (("four_bar", "--view", "top", "-o", "x.csv"), "are of films"),
+    ):
+        result = run("drive", *words)
+        assert result.exit_code == 2, (words, result.output)
+        assert message in result.stderr
