@@ -80,6 +80,18 @@ def test_six_points_on_a_line_are_met_exactly() -> None:
         assert not design.defects
 
 
+def test_nine_points() -> None:
+    """A problem of Wampler, Morgan and Sommese (1992): nine points are the most that a four-bar can meet exactly."""
+    nine = [
+        (0.8961867, -0.09802917), (1.2156535, -1.187491), (1.5151435, -0.85449808), (1.6754775, -0.48768058),
+        (1.713869, -0.30099232), (1.7215236, 0.03269953), (1.6642029, 0.33241088), (1.4984171, 0.74435576),
+        (1.3011834, 0.92153806),
+    ]  # fmt: skip
+    best = lw.synthesis.path(nine, starts=300)[0]
+    assert best.worst < 1e-4
+    assert not best.defects
+
+
 def test_eighteen_points_with_timing() -> None:
     """Local minima are many. The best has cognates by Roberts and Chebyshev, which trace the same curve in time."""
     best, other = lw.synthesis.path(EIGHTEEN, timing=np.arange(18) * math.radians(20.0), designs=2)
@@ -184,3 +196,54 @@ def test_what_is_no_motion_is_refused() -> None:
         lw.synthesis.motion(THREE, kind="crank")
     with pytest.raises(GoalError, match="pivots can be chosen for three"):
         lw.synthesis.motion(FOUR, pivots=[(0, 0), (1, 0)])
+
+
+# Function generation
+
+
+def rocker_angles(design: lw.synthesis.Design, angles: FloatArray) -> FloatArray:
+    """Return the rocker's angles as the linkage itself has them when it is driven."""
+    clip = lw.drive(design.linkage, "crank", angles, start="start")
+    return np.asarray(clip.poses[:, design.linkage.joints.index("rocker")])
+
+
+def test_three_pairs_of_angles_are_met_exactly() -> None:
+    given, wanted = np.radians([45.0, 90.0, 135.0]), np.radians([60.0, 80.0, 100.0])
+    best = lw.synthesis.function(given, wanted)[0]
+    assert best.worst < 1e-12
+    assert not best.defects
+    off = rocker_angles(best, best.angles) - wanted
+    assert abs(np.sin(off)).max() < 1e-9  # a bar that points the other way counts half a turn more
+
+
+def test_lengths_of_a_known_four_bar_come_from_its_angles() -> None:
+    bars = lw.synthesis.FourBar(np.array([0.0, 0.0, 1.0, 0.0, 0.3, 0.9, 0.7, 0.4, 0.2]))
+    angles = np.linspace(0.3, 2.5, 12)
+    linkage = bars.linkage(0.3)
+    clip = lw.drive(linkage, "crank", angles, start="start")
+    rocker = clip.poses[:, linkage.joints.index("rocker")]
+    best = lw.synthesis.function(angles, rocker, ground=2.0)[0]
+    assert best.four_bar.lengths == pytest.approx((2.0, 0.6, 1.8, 1.4), abs=1e-9)
+    assert best.four_bar.side == 1
+    turned_marks = lw.synthesis.function(angles - 0.2, rocker + 0.3, dials=True)[0]
+    assert turned_marks.worst < 1e-9
+
+
+def test_a_logarithm_between_one_and_two() -> None:
+    """Crank and rocker turn 60 degrees each; their marks may be anywhere."""
+    x = np.linspace(1.0, 2.0, 31)
+
+    def pairs(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return np.radians(60.0 * (x - 1.0)), np.radians(60.0 * np.log10(x) / math.log10(2.0))
+
+    best = lw.synthesis.function(*pairs(x), dials=True)[0]
+    assert best.worst < math.radians(0.02)
+    few = lw.synthesis.function(*pairs(lw.synthesis.spaced(1.0, 2.0, 5)), dials=True)[0]
+    assert few.worst < math.radians(0.05)
+
+
+def test_what_is_no_function_is_refused() -> None:
+    with pytest.raises(GoalError, match="at least 3 angles"):
+        lw.synthesis.function([0.1, 0.2], [0.1, 0.2])
+    with pytest.raises(GoalError, match="finite"):
+        lw.synthesis.function([0.1, 0.2, math.nan], [0.1, 0.2, 0.3])

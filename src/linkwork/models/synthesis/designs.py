@@ -12,6 +12,7 @@ from ...linkage.linkage import Linkage
 from ...transforms import FloatArray
 from .four_bars import TURN, FourBar
 
+SAME = 1e-3  # designs whose bars differ by less, as a share of their lengths, are one
 BACKWARD = 0.02  # radians: a crank that goes back less than this between two positions stands still
 
 
@@ -102,3 +103,16 @@ def in_order(four_bar: FourBar, angles: FloatArray) -> bool:
     steps = np.diff(angles) % TURN
     ways = (steps, (TURN - steps) % TURN)
     return any(np.where(way > TURN - BACKWARD, 0.0, way).sum() < TURN + BACKWARD for way in ways)
+
+
+def different(designs: list[Design], count: int) -> tuple[Design, ...]:
+    """Return the first designs that are not nearly the same as one before."""
+    kept: list[Design] = []
+    for design in designs:
+        if len(kept) == count:
+            break
+        numbers = design.four_bar.numbers
+        scale = sum(design.four_bar.lengths)
+        if all(np.abs(numbers - other.four_bar.numbers).max() > SAME * scale for other in kept):
+            kept.append(design)
+    return tuple(kept)

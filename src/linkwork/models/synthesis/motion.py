@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from ...errors import GoalError
 from ...transforms import FloatArray
 from .closed_form import ComplexArray
-from .designs import Design, defects_of
+from .designs import Design, defects_of, different
 from .four_bars import KINDS, TURN, FourBar, kinds_of, placed
-from .path import checked_points, different
+from .path import checked_points
 
 GRID, AROUND = 36, 720  # angles that are tried: of each of two bars for three positions, of one for four
 SHORTEST, FURTHEST = 0.05, 8.0  # bars and distances, as shares of the motion's size

@@ -9,13 +9,12 @@ from ...errors import GoalError
 from ...transforms import FloatArray
 from .atlas import Match, atlas, closed_matches, open_matches, timed_matches
 from .closed_form import ComplexArray, place
-from .designs import Design, defects_of
+from .designs import Design, defects_of, different
 from .fitting import Fits, costs, fit
 from .four_bars import FourBar, placed
 
 CLOSED = 1.5  # a path whose ends are no further apart than so many of its longest steps is closed
 STEPS = 400
-SAME = 1e-3  # designs whose bars differ by less, as a share of their lengths, are one
 
 
 def path(
@@ -29,7 +28,8 @@ def path(
     """Return four-bars whose coupler point passes through points, as near as it can: the best first.
 
     Curves of an atlas that look like the path are laid on it, and the nine dimensions of each are fitted by least
-    squares. Up to nine points can be met exactly (five where the crank's angles are given); more are approximated.
+    squares. A four-bar has enough dimensions for nine points (five where the crank's angles are given); more are met
+    as well as may be.
     Designs without defects come before others, then those with the smaller error.
 
     Args:
@@ -124,16 +124,3 @@ def _design(
     turned = np.asarray(angles - bars.heading)
     errors = np.abs(placed(bars, turned).point[0] - wanted)
     return Design(bars, turned, errors, defects_of(bars, turned))
-
-
-def different(designs: list[Design], count: int) -> tuple[Design, ...]:
-    """Return the first designs that are not nearly the same as one before."""
-    kept: list[Design] = []
-    for design in designs:
-        if len(kept) == count:
-            break
-        numbers = design.four_bar.numbers
-        scale = sum(design.four_bar.lengths)
-        if all(np.abs(numbers - other.four_bar.numbers).max() > SAME * scale for other in kept):
-            kept.append(design)
-    return tuple(kept)
