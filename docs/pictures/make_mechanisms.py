@@ -20,10 +20,13 @@ def smaller(path: Path) -> None:
 
 
 def main() -> None:
-    """Draw a four-bar with everything written beside it."""
+    """Draw a four-bar with everything written beside it, and an engine with its polygons."""
     bars = lw.drive(lw.models.four_bar(), "crank", TURN + 0.9, start="start")
     path = HERE / "mechanism-four-bar.png"
     lw.draw.mechanism(bars, trails="point", dimensions=True, path=path)
+    smaller(path)
+    motor, path = lw.models.engine(), HERE / "mechanism-polygons.png"
+    lw.draw.polygons(motor, lw.drive(motor, "crank", [0.8]).poses[0], {"crank": 100.0}, path=path)
     smaller(path)
 
 

@@ -13,7 +13,7 @@ from .embedding import Page
 from .films import FILMS, film
 from .live_figures import live
 from .live_races import live_race
-from .mechanisms import mechanism
+from .mechanisms import mechanism, polygons
 from .pages import page, page_data
 from .pictures import pose, strip
 from .sketch import is_flat
@@ -32,6 +32,7 @@ __all__ = [
     "mechanism",
     "page",
     "page_data",
+    "polygons",
     "pose",
     "race",
     "report",

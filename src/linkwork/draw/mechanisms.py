@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import OptionError
 from ..formats.atomic_files import replacing, write_text
@@ -14,7 +15,18 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike
 from ..motion.clips import Clip
 from ..transforms import FloatArray, is_whole
-from .arguments import IMAGES, Size, Target, checked_size, frame_names, need_matplotlib, one_pose, output_path, saved
+from .arguments import (
+    IMAGES,
+    Size,
+    Target,
+    checked_size,
+    frame_names,
+    need_matplotlib,
+    one_pose,
+    output_path,
+    picture_path,
+    saved,
+)
 from .schemes import Scheme
 from .sketch import IntArray
 
@@ -106,6 +118,47 @@ def mechanism(
         write_text(target, drawing(scheme, poses[number], notes, [(trail.points, trail.ticks) for trail in paths]))
         return page
     return saved(page, target)
+
+
+def polygons(
+    linkage: Linkage,
+    q: PoseLike | None,
+    speeds: str | Mapping[str, ArrayLike],
+    *,
+    accelerations: Mapping[str, ArrayLike] | None = None,
+    title: str | None = None,
+    path: Target = None,
+) -> Figure:
+    """Draw a planar mechanism with its velocity polygon and its acceleration polygon.
+
+    Vectors lead from the pole o to the image of each pin; sides are the images of links. In the acceleration polygon,
+    dashed arrows are the normal part ``-w² r`` and the tangential part ``e × r`` of what one pin of a link does
+    relative to another. Rates are exact, by `linkwork.loop_rates`; vector lengths are written below.
+
+    Args:
+        linkage: A linkage with loops.
+        q: Its pose: an array (nq,) or the name of a stored one; by default one that is closed.
+        speeds: The joint that drives, at 1 rad/s (or m/s), or speeds by the names of joints.
+        accelerations: Of the joints that drive, by name; none by default.
+        title: A line above everything.
+        path: Save it there too: .png, .svg or .pdf.
+
+    Example:
+        >>> import linkwork as lw
+        >>> figure = polygons(lw.models.four_bar(), "start", {"crank": 2.0})
+        >>> next(text.get_text() for text in figure.texts if "v_" in text.get_text())
+        '$v_{A}$ = 0.3 m/s    $v_{B}$ = 0.2514 m/s'
+    """
+    linkage, poses, _ = _poses(linkage, q, 0)
+    target = picture_path(path)
+    from ..solvers.loop_rates import loop_rates
+    from .polygon_pages import polygon_page
+    from .rate_polygons import rate_polygons
+
+    scheme = Scheme(linkage, poses)
+    velocity, acceleration = rate_polygons(scheme, loop_rates(linkage, poses[0], speeds, accelerations=accelerations))
+    both = [("Velocities", "v", "m/s", velocity), ("Accelerations", "a", "m/s²", acceleration)]
+    return saved(polygon_page(scheme, both, title), target)
 
 
 def _count(name: str, value: int) -> int:

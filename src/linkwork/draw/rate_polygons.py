@@ -1,0 +1,84 @@
+"""Velocity and acceleration polygons of a planar mechanism, in numbers.
+
+The image of a pin is where its velocity, or its acceleration, leads to from the pole. The images of a link's pins make
+the link's shape again, turned and scaled; what does not move is at the pole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..solvers.loop_rates import LoopRates
+from ..transforms import FloatArray
+from .dimensions import letters
+from .schemes import WORLD, Scheme
+
+
+@dataclass(frozen=True, eq=False)
+class RatePolygon:
+    """One polygon.
+
+    Attributes:
+        images: The image (2,) of each pin and point that moves, by its text [m/s or m/s²].
+        sides: For each link, by its body: the images of its pins that move, in turn (n, 2).
+        parts: Normal and tangential parts of what one pin of a link does relative to another: body and places (3, 2).
+    """
+
+    images: dict[str, FloatArray]
+    sides: list[tuple[int, FloatArray]]
+    parts: list[tuple[int, FloatArray]]
+
+
+def rate_polygons(scheme: Scheme, rates: LoopRates) -> tuple[RatePolygon, RatePolygon]:
+    """Return the polygon of velocities and that of accelerations in the first pose of a scheme.
+
+    With w the angular velocity of a link, e its angular acceleration and r the way from one of its pins to another, the
+    second moves relative to the first by ``w × r`` and accelerates by ``-w² r``, the normal part, and ``e × r``.
+    """
+    texts, q = letters(scheme), scheme.poses[0]
+    moving = {k: node for k, node in enumerate(scheme.nodes) if WORLD not in node.places}
+    places = {k: scheme.at(node, q) for k, node in enumerate(scheme.nodes)}
+    spins = {body: _spin(scheme, rates, body) for body in dict.fromkeys(scheme.bodies) if body != WORLD}
+    velocity = {k: np.zeros(2) for k in places}
+    acceleration = {k: np.zeros(2) for k in places}
+    for k, node in moving.items():
+        body = min(node.places)
+        origin, v, a, (w, e) = spins[body]
+        r = places[k] - origin
+        velocity[k], acceleration[k] = v + w * _turned(r), a + e * _turned(r) - w * w * r
+    sides: dict[int, list[int]] = {}
+    for body in spins:
+        own = [k for k, node in enumerate(scheme.nodes) if body in node.places]
+        if len(own) > 1:
+            sides[body] = own
+    parts = []
+    for body, (first, second, *_) in sides.items():
+        *_, (w, _) = spins[body]
+        start = acceleration[first]
+        normal = start - w * w * (places[second] - places[first])
+        parts.append((body, np.stack([start, normal, acceleration[second]])))
+
+    def polygon(images: dict[int, FloatArray], split: list[tuple[int, FloatArray]]) -> RatePolygon:
+        free = {body: [k for k in own if k in moving] for body, own in sides.items()}
+        lines = [(body, np.stack([images[k] for k in own])) for body, own in free.items() if len(own) > 1]
+        return RatePolygon({texts[k]: images[k] for k in moving}, lines, split)
+
+    return polygon(velocity, []), polygon(acceleration, parts)
+
+
+def _turned(way: FloatArray) -> FloatArray:
+    """Return a way of the plane turned by a quarter to the left."""
+    return np.array([-way[1], way[0]])
+
+
+def _spin(
+    scheme: Scheme, rates: LoopRates, body: int
+) -> tuple[FloatArray, FloatArray, FloatArray, tuple[float, float]]:
+    """Return where a body's origin is, its velocity and acceleration, and how fast and ever faster the body turns."""
+    name, plane = scheme.linkage.links[body], scheme.plane
+    v, a = rates.velocity(name), rates.acceleration(name)
+    towards_eye = np.cross(plane[0], plane[1])
+    place = scheme.linkage.forward(scheme.poses[0], frame=name)[:3, 3]
+    return plane @ place, plane @ v[:3], plane @ a[:3], (float(towards_eye @ v[3:]), float(towards_eye @ a[3:]))
