@@ -39,7 +39,7 @@ LESSON = Lesson(
     (
         Exercise(
             "A Panda robot has 7 revolute joints. Its hand must keep its position and its orientation. How many "
-            "dimensions has its null space, in an ordinary pose?",
+            "dimensions does its null space have, in an ordinary pose?",
             _spare,
             unit="",
             tolerance=0.1,

@@ -17,8 +17,8 @@ def rocker() -> float:
 
 
 def stop() -> float:
-    """Return where the crank of a four-bar of 0.4, 0.3, 0.3, 0.25 stops: coupler and rocker in line [deg]."""
-    g, a, b, c = 0.4, 0.3, 0.3, 0.25
+    """Return where the crank of a four-bar of 0.4, 0.3, 0.25, 0.2 stops: coupler and rocker in line [deg]."""
+    g, a, b, c = 0.4, 0.3, 0.25, 0.2
     return math.degrees(math.acos((a * a + g * g - (b + c) ** 2) / (2.0 * a * g)))
 
 
@@ -46,13 +46,13 @@ LESSON = Lesson(
             why="3·4 - 2·5 = 2: its tracer can go anywhere in the plane, and the pen follows.",
         ),
         Exercise(
-            "A four-bar of 0.4, 0.3, 0.3 and 0.25 (ground, crank, coupler, rocker) does not turn round. At which angle "
+            "A four-bar of 0.4, 0.3, 0.25 and 0.2 (ground, crank, coupler, rocker) does not turn round. At which angle "
             "does its crank stop?",
             stop,
             unit="deg",
             tolerance=0.5,
-            hint="Coupler and rocker are in one line, 0.55 long. The law of cosines gives the crank's angle.",
-            why="In line, coupler and rocker reach 0.55. Beyond that angle the crank's end is further away.",
+            hint="Coupler and rocker are in one line, 0.45 long. The law of cosines gives the crank's angle.",
+            why="In line, coupler and rocker reach 0.45. Beyond that angle the crank's end is further away.",
         ),
     ),
 )
