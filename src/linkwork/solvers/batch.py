@@ -139,12 +139,10 @@ def solve_batch(
         dtype: ``"float64"``, or ``"float32"``: faster; every answer is checked, and if need be finished, in float64.
             By default float64 on the processor, float32 on a card.
         time_budget: Seconds after which targets not yet looked at are left, with status ``time``.
-        progress: True for a bar, False for none, a function of (done, total); by default a bar on a terminal when it
-            takes longer than a second.
+        progress: True for a bar, False for none, a function of (done, total); by default a bar after a second.
         first: Number of the first target, where these are some of more: random starts are drawn by number.
         closest: Whether poses that miss are brought as close to their targets as they come, which takes twenty times as
-            long as reaching one. False leaves them as the search met them, where only what is reached counts. Targets
-            that stay on a card are always left so.
+            long as reaching one. Targets that stay on a card are always left as the search met them.
         **options: As in `prepare`: position, orientation, free, tolerance, rotation_tolerance, limits, restarts, seed,
             joints.
 
@@ -157,12 +155,8 @@ def solve_batch(
     """
     check_linkage(linkage)
     if linkage.loops:
-        given: Any = {"device": device, "threads": threads, "dtype": dtype, "time_budget": time_budget}
-        given |= {"progress": progress, "first": first, "closest": closest}
-        found: Batch = solved_on_legs(
-            solve_batch, linkage, frame, _as_array(targets, frame), start, given | {**options}
-        )
-        return found
+        shared = {"device": device, "threads": threads, "dtype": dtype, "time_budget": time_budget, "first": first}
+        return _on_legs(linkage, frame, targets, start, {**shared, "progress": progress, "closest": closest, **options})
     work = _work(device)(linkage, frame, dtype, threads, time_budget, options)
     work.first, work.closest = whole("first", first), closest
     if isinstance(work, _CardWork) and on_card(targets):
@@ -173,6 +167,12 @@ def solve_batch(
     if base.ndim == 1 or stiff is None or len(base) < 2 or (base[:, stiff] == base[0, stiff]).all():
         return work.solve(array, base, start is not None, progress)
     return _solved_apart(work, array, base, stiff, progress)
+
+
+def _on_legs(linkage: Linkage, frame: str, targets: Any, start: PoseLike | None, options: dict[str, Any]) -> Batch:
+    """Return answers of a robot whose loops join legs to the link of a frame."""
+    found: Batch = solved_on_legs(solve_batch, linkage, frame, _as_array(targets, frame), start, options)
+    return found
 
 
 def _solved_apart(
