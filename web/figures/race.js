@@ -152,7 +152,7 @@ export function race(root, home) {
     }
     const done = running.filter(({ error }) => error < NEAR).length;
     const out = Math.hypot(goal[0] - base[0], goal[1] - base[1]) > size ? " The goal is out of reach." : "";
-    panel.say(`${done} of ${running.length} are at the goal after ${far.length - 1} steps.${out}`, done === running.length ? "green" : "ink");
+    panel.say(`${done} of ${running.length} ${done === 1 ? "is" : "are"} at the goal after ${far.length - 1} steps.${out}`, done === running.length ? "green" : "ink");
   }
 
   begin(true);
