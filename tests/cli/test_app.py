@@ -316,6 +316,23 @@ def test_draw_draws_what_it_is_told(leg, tmp_path):
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
+def test_draw_draws_mechanisms_closed_with_what_is_given_kept(tmp_path):
+    words = ["crank=1.2", "--mechanism", "--dimensions", "-o", tmp_path / "a.dxf"]
+    assert run("draw", "four_bar", *words).exit_code == 0
+    bars = lw.models.four_bar()
+    q = lw.close(bars, bars.pose(crank=1.2, base="start"), keep="crank")
+    lw.draw.mechanism(bars, q, dimensions=True, path=tmp_path / "b.dxf")
+    assert (tmp_path / "a.dxf").read_bytes() == (tmp_path / "b.dxf").read_bytes()
+    for words, said in (
+        (["--dimensions"], "belongs to --mechanism"),
+        (["--mechanism", "--strip", "3"], "is drawn in its plane"),
+        (["--mechanism", "--dimensions", "-o", tmp_path / "a.gif"], "a film shows the motion"),
+    ):
+        result = run("draw", "four_bar", *words)
+        assert result.exit_code == 2
+        assert said in " ".join(result.stderr.split())
+
+
 def test_draw_starts_from_the_pose_that_shows_a_linkage_best(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run("draw", "planar:2,1").exit_code == 0

@@ -206,6 +206,12 @@ def test_words_are_escaped():
     assert page.every("img")[0]["alt"] == HOSTILE
 
 
+def test_mechanisms_are_filmed_as_in_the_book():
+    cards = list(gallery.mechanism_cards(fps=SLOW))
+    assert [card.title for card in cards] == ["Four bar", "Jansen leg", "Engine", "Pantograph"]
+    assert all(card.picture.startswith(b"GIF8") for card in cards)
+
+
 def test_cards_stand_under_their_section_in_the_order_given():
     cards = [card(title="a", section="X"), card(title="b", section="Y"), card(title="c", section="X")]
     page = Page(gallery.page(cards, title="Title", subtitle="More"))

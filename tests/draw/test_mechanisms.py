@@ -12,6 +12,8 @@ from linkwork.draw.dimensions import letters, written
 from linkwork.draw.schemes import WORLD, Scheme, plane_of
 from linkwork.draw.symbols import hatched, hull
 from linkwork.errors import FormatError, OptionError
+from mechanisms import PLANE
+from mechanisms_in_space import SPACE
 
 pytest.importorskip("matplotlib")
 
@@ -50,6 +52,23 @@ def test_pins_pivots_and_plates_are_those_of_the_mechanism(model: str, pivots: i
     assert sum(node.grounded for node in scheme.nodes) == pivots
     assert counted(scheme, "pins") == pins
     assert sum(piece.closed for piece in scheme.pieces if piece.layer == "links") == plates
+
+
+@pytest.mark.parametrize("name", PLANE)
+def test_mechanisms_of_the_books_have_a_pin_for_every_turn_and_every_loop(name: str) -> None:
+    linkage = PLANE[name](1.0).linkage
+    scheme = Scheme(linkage, linkage.neutral()[None])
+    named = [name for node in scheme.nodes if node.kind == "pin" for name in node.names]
+    turns = {joint for joint in linkage.joints if linkage.joint(joint).articulation.kind == "continuous"}
+    assert turns | {loop.name for loop in linkage.loops if loop.kind != "full"} <= set(named)
+    assert len(scheme.slides) == sum(linkage.joint(j).articulation.kind == "prismatic" for j in linkage.joints)
+    assert counted(scheme, "blocks") == len(scheme.slides)
+
+
+@pytest.mark.parametrize("name", SPACE)
+def test_mechanisms_in_space_are_refused(name: str) -> None:
+    with pytest.raises(OptionError, match="is not planar: at joint"):
+        plane_of(SPACE[name](1.0).linkage)
 
 
 def test_pins_of_loops_stay_together_all_the_way(bars: lw.Clip) -> None:

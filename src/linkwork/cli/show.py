@@ -5,15 +5,19 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import OptionError
 from .commands import command, flag, takes, writes
 from .console import print_columns, print_json, say, writing
 from .options import AsJson, ModelOperand, PoseOptions, Size, View
 from .output import add_torques, description, freedom_of, placements, print_placement
-from .parsing import read_size, read_view
+from .parsing import read_size, read_values, read_view
 from .reading import FileOptions
+
+if TYPE_CHECKING:
+    from ..linkage.linkage import Linkage
+    from ..motion.clips import Clip
 
 
 @command("info panda", "info planar:15,10,5 --json")
@@ -90,12 +94,16 @@ def pose(
     "draw panda panda_joint2=40deg --show-frames --show-limits -o panda.svg",
     "draw planar:15,10,5 --strip 5 -o strip.pdf",
     "draw snake:9 -o snake.gif",
+    "draw four_bar crank=1.2 --mechanism --dimensions -o four_bar.svg",
+    "draw engine --mechanism -o engine.dxf",
 )
 def draw(
     model: ModelOperand,
     *,
     given: PoseOptions,
     output: Annotated[Path | None, writes("A .png, .svg or .pdf, or a .gif of the motion.")] = None,
+    mechanism: Annotated[bool, flag("--mechanism", "Draw as a textbook on mechanisms does; also as .dxf.")] = False,
+    dimensions: Annotated[bool, flag("--dimensions", "Write lengths and angles beside a mechanism.")] = False,
     frames: Annotated[bool, flag("--show-frames", "Show all frames, their axes x, y, z in red, green, blue.")] = False,
     limits: Annotated[bool, flag("--show-limits", "Show the ranges of the joints.")] = False,
     labels: Annotated[bool, flag("--labels", "Write the names of joints and frames.")] = False,
@@ -113,6 +121,13 @@ def draw(
 
     linkage = reading.model(model)
     film = output is not None and output.suffix.lower() == ".gif"
+    if mechanism:
+        if frames or limits or strip or view:
+            raise OptionError("a mechanism is drawn in its plane: no --show-frames, --show-limits, --strip, --view")
+        draw_mechanism(linkage, given, reading.motion(model, poses=True) if film else None, dimensions, size, output)
+        return
+    if dimensions:
+        raise OptionError("--dimensions belongs to --mechanism")
     with writing(output or Path(f"{linkage.name}.png"), (*pictures.IMAGES, ".gif")) as path:
         look: dict[str, Any] = {"view": read_view(view), "size": read_size(size, path.suffix.lower()), "path": path}
         if not film and strip is None:
@@ -129,3 +144,23 @@ def draw(
         else:
             panels = [round(k * (len(clip) - 1) / max(1, strip - 1)) for k in range(strip)]
             pictures.strip(clip, frames=panels, limits=limits, labels=labels, **look)
+
+
+def draw_mechanism(
+    linkage: Linkage, given: PoseOptions, clip: Clip | None, dimensions: bool, size: str | None, output: Path | None
+) -> None:
+    """Draw a mechanism in a pose, closed with the joints that were given kept; or a film of its motion."""
+    from .. import draw as pictures
+    from ..solvers.closing import close
+
+    if clip is not None and (given != PoseOptions() or dimensions):
+        raise OptionError("a film shows the motion: give no pose and no --dimensions")
+    q = None
+    if given != PoseOptions():
+        ready = next((name for name in ("ready", *linkage.poses) if name in linkage.poses), None)
+        q = given.read(linkage, ready)
+        if linkage.loops:
+            q = close(linkage, q, keep=tuple(read_values([w for w in given.values or () if w != "-"], linkage)))
+    with writing(output or Path(f"{linkage.name}.png"), (*pictures.IMAGES, ".gif", ".dxf")) as path:
+        room = read_size(size, path.suffix.lower())
+        pictures.mechanism(linkage if clip is None else clip, q, dimensions=dimensions, size=room, path=path)

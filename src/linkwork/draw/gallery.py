@@ -23,6 +23,7 @@ from ..formats.atomic_files import write_text
 from ..models import textbook
 from . import charts
 from .films import film as write_film
+from .mechanisms import mechanism
 from .player import filled_page
 
 FPS = 12
@@ -57,6 +58,20 @@ lw.draw.film(clips["{body}"], "{name}.mp4", follow=True)
 
 # linkwork retarget walk.bvh --to character.glb -o walk.glb
 # linkwork animate walk.glb -o walk.mp4 --follow"""
+
+MECHANISMS_SECTION = "Mechanisms as in the book"
+MECHANISMS = {  # trails, and a sentence
+    "four_bar": (("point",), "Crank, coupler, rocker. Ticks on the coupler curve are at equal times."),
+    "jansen_leg": (("foot",), "Eleven bars on one crank: the foot goes straight along the ground."),
+    "engine": ((), "A slider-crank: the piston in its guide, hatched where it is fixed."),
+    "pantograph": (("tracer", "pen"), "What one point draws, the other draws larger."),
+}
+MECHANISM_CODE = """import linkwork as lw
+
+clip = lw.models.motion("{name}")
+lw.draw.mechanism(clip, trails={trails!r}, path="{name}.gif")
+
+# linkwork draw {name} --mechanism -o {name}.dxf"""
 
 STILL_DOTS = 80  # pixels an inch of a figure that stands still
 
@@ -172,10 +187,10 @@ def build(
     if texts is not None:
         cards: Iterable[Card] = model_cards(texts, fps=fps, progress=progress)
     else:
-        counts = (len(models.MODELS), len(BODIES_TEXT), len(textbook.FIGURES))
+        counts = (len(models.MODELS), len(MECHANISMS), len(BODIES_TEXT), len(textbook.FIGURES))
         shares = [0.0, *(done / sum(counts) for done in accumulate(counts))]
         told = [_stretch(progress, start, end) for start, end in pairwise(shares)]
-        makers = (model_cards, body_cards, figure_cards)
+        makers = (model_cards, mechanism_cards, body_cards, figure_cards)
         cards = chain.from_iterable(make(fps=fps, progress=tell) for make, tell in zip(makers, told, strict=True))
     write_text(path, page(cards, subtitle=SUBTITLE))
     return path
@@ -212,6 +227,26 @@ def model_cards(
                 section=models.CATEGORIES[model.category],
                 facts=f"{degrees_of_freedom(linkage)} DOF, {len(linkage.links)} links",
             )
+
+
+def mechanism_cards(*, fps: float | None = None, progress: Progress | None = None) -> Iterator[Card]:
+    """Yield a card for each of four mechanisms, with a film as a textbook draws it; arguments as in `build`."""
+    for k, (name, (trails, text)) in enumerate(MECHANISMS.items()):
+        clip = models.motion(name)
+        with tempfile.TemporaryDirectory() as folder:
+            film = Path(folder, f"{name}.gif")
+            mechanism(clip, trails=trails, fps=FPS if fps is None else fps, path=film)
+            picture = film.read_bytes()
+        yield Card(
+            title=name.replace("_", " ").capitalize(),
+            text=text,
+            picture=picture,
+            code=MECHANISM_CODE.format(name=name, trails=list(trails)),
+            section=MECHANISMS_SECTION,
+            facts=f"{degrees_of_freedom(clip.linkage)} DOF, {len(clip.linkage.loops)} loops",
+        )
+        if progress is not None:
+            progress((k + 1) / len(MECHANISMS), name)
 
 
 def body_cards(*, fps: float | None = None, progress: Progress | None = None) -> Iterator[Card]:

@@ -54,6 +54,7 @@ def mechanism(
     labels: bool | Mapping[str, str] = True,
     dimensions: bool = False,
     title: str | None = None,
+    fps: float | None = None,
     size: Size = None,
     path: Target = None,
 ) -> Figure:
@@ -74,6 +75,7 @@ def mechanism(
             joints, loops and frames. Films are drawn without.
         dimensions: Give lengths and angles letters, and write their values below.
         title: A line above the picture.
+        fps: Frames a second of a film; those of the clip by default.
         size: Width and height of the picture [inch].
         path: Save it there too: .png, .svg, .pdf; .dxf for a drawing in metres with layers; .gif, .mp4 for a film of a
             clip.
@@ -105,7 +107,7 @@ def mechanism(
     if target is not None and target.suffix.lower() in MOVING:
         panel = MechanismPanel(scheme, poses, paths, faint)
         page = mechanism_page(panel, AREA, (), title)
-        return _film(motion, resized(page, panel, size), panel, target)
+        return _film(motion, resized(page, panel, size), panel, target, fps)
     panel = MechanismPanel(scheme, poses[number : number + 1], paths, faint)
     notes = written(scheme, poses[number], labels, dimensions)
     panel.make_room(notes)
@@ -199,7 +201,7 @@ def _ticks(times: FloatArray, count: int) -> IntArray:
     return np.unique(np.abs(times[:, None] - wanted).argmin(axis=0)).astype(np.int64)
 
 
-def _film(motion: Linkage | Clip, page: Picture, panel: MechanismPanel, target: Path) -> Figure:
+def _film(motion: Linkage | Clip, page: Picture, panel: MechanismPanel, target: Path, fps: float | None) -> Figure:
     """Write a film of a clip; trails grow as it goes on."""
     if not isinstance(motion, Clip):
         raise OptionError("a film needs a motion; give a clip, as lw.drive(linkage, joint, values) does.")
@@ -208,7 +210,7 @@ def _film(motion: Linkage | Clip, page: Picture, panel: MechanismPanel, target: 
 
     suffix = target.suffix.lower()
     video = suffix == ".mp4"
-    shown = film_frames(motion, FilmRange(), most=120.0 if video else 50.0, what="a film", even=video)
+    shown = film_frames(motion, FilmRange(fps=fps), most=120.0 if video else 50.0, what="a film", even=video)
     behind = np.abs(motion.times[:, None] - shown.times).argmin(axis=0)
     shots = [gif.Shot(q, int(k), np.zeros(3)) for q, k in zip(shown.poses, behind, strict=True)]
     panel.draw(shown.poses[0], pens=True)
