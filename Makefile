@@ -71,6 +71,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/datasets.py
 	$(BIN)/python benchmarks/retarget.py
 	$(BIN)/python benchmarks/timing.py
+	$(BIN)/python benchmarks/mechanisms.py
 	$(BIN)/python benchmarks/machine_code.py
 
 fuzz: $(VENV)/fuzz.stamp

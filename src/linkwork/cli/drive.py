@@ -75,7 +75,7 @@ def drive(
     if output is not None:
         with writing(output, (*draw.FILMS, *TABLES)) as path:
             if path.suffix.lower() not in TABLES:
-                trail, shape = (frame or [None])[0], read_size(size, path.suffix.lower())
+                trail, shape = frame[0] if frame else None, read_size(size, path.suffix.lower())
                 draw.film(clip, path, trail=trail, size=shape, view=read_view(view), title=title)
             elif size or view or title:
                 raise OptionError("--size, --view and --title are of films; a table has none of them")
