@@ -447,7 +447,7 @@ def test_targets_of_a_wrong_kind_are_refused(targets: object) -> None:
         *((OptionError, {"time_budget": value}) for value in (0, -1, np.nan, "soon", True, [1])),
         *((OptionError, {"seed": value}) for value in (-1, 0.5, "one", None, True, [1], 10**30)),
         *((OptionError, {"restarts": value}) for value in (-1, 0.5, "one", None, True, [1], 10**30)),
-        *((OptionError, {"tolerance": value}) for value in (0, -1e-4, np.nan, "fine", None)),
+        *((OptionError, {"tolerance": value}) for value in (0, -1e-4, np.nan, "fine", [1e-4])),
         *((OptionError, {"progress": value}) for value in (5, "yes")),
         (OptionError, {"limits": False}),
         (OptionError, {"position": "z"}),

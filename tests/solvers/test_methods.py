@@ -490,7 +490,7 @@ def test_wrong_input_is_met_with_a_clear_error(call, error, message) -> None:
 
 
 def test_a_method_may_be_made_beforehand() -> None:
-    method, settings = configure("damped", {"damping": 2.0, "tolerance": 1e-3})
+    method, settings = configure("damped", {"damping": 2.0, "tolerance": 1e-3}, lw.models.panda())
     assert method.damping == 2.0
     assert settings.tolerance == 1e-3
     arm, goal = LINKAGES["planar"](), lw.Reach("tip", position=(-20, 5))

@@ -111,3 +111,33 @@ def test_a_model_is_not_its_name(call: Callable[..., Any]) -> None:
     operands = [given.get(p.name) for p in parameters if p.default is p.empty and p.kind < 2]
     with pytest.raises(OptionError, match=r"a Linkage is needed, such as lw\.models\.panda\(\), got 'panda'"):
         list(call(*operands))
+
+
+# Tolerances that nobody gave
+
+
+@pytest.mark.parametrize("size", [1e-4, 1e-2, 1.0, 1e5])
+def test_what_counts_as_reached_follows_the_size_of_small_linkages(size: float) -> None:
+    arm = lw.models.planar([size, 0.8 * size, 0.5 * size])
+    near = min(1e-4, 1e-3 * 2.3 * size)
+    wanted, start = np.array([1.2 * size, 0.9 * size, 0.0]), [0.1, 0.2, 0.3]
+    goal = lw.Reach("tip", position=wanted)
+    found = {name: lw.solve(arm, goal, start=start, method=name) for name in lw.METHODS if name != "inverse"}
+    found["quick"], found["body"] = lw.solve(arm, goal), lw.prepare(arm, [goal])([goal], start=start)
+    found["prepared"] = lw.prepare(arm, "tip", orientation=False)(wanted, start=start)
+    for name, solution in found.items():
+        assert solution.success, name
+        assert solution.settings.tolerance == pytest.approx(near), name
+        assert np.abs(arm.forward(solution.q, frame="tip")[:3, 3] - wanted).max() <= near, name
+    assert lw.solve_batch(arm, "tip", [wanted], orientation=False).residuals.max() <= near
+    clip = lw.track(arm, goal, start=start, frames=3)
+    assert clip.residuals is not None
+    assert clip.residuals.max() <= near
+    packed = arm.pack({"tip": goal}).data
+    assert packed["assembly"]["tolerance"]["m"] == pytest.approx(near)
+    assert lw.solve(arm, goal, start=start, tolerance=0.5 * size).settings.tolerance == 0.5 * size
+
+
+def test_a_linkage_without_lengths_takes_the_usual_tolerance() -> None:
+    slides = lw.Builder("slides").prismatic("x", "one", axis="x").prismatic("y", "two", axis="y").build()
+    assert lw.solve(slides, lw.Reach("two", position=(0.3, 0.2, 0.0))).settings.tolerance == 1e-4

@@ -144,7 +144,7 @@ def track(
                 linkage, goals, frames=frames, start=begin, method=chosen, fps=fps, steps=steps, lookahead=lookahead,
                 progress=lambda done, total: report(done / total, f"frame {done}"), **settings,
             )  # fmt: skip
-        _, loop = configure(chosen, {k: v for k, v in settings.items() if k not in ("joints", "weights")})
+        _, loop = configure(chosen, {k: v for k, v in settings.items() if k not in ("joints", "weights")}, linkage)
         data = motion_data(clip, name, loop.tolerances(Problem(linkage, first)))
         if path is not None:
             write_motion(clip, data, end, path)

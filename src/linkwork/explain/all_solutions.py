@@ -20,9 +20,10 @@ from ..linkage.showing import Shown
 from ..solvers import Group, Prepared, Problem, Settings, configure, group_of, run
 from ..solvers.chain_solver import prepared_for
 from ..solvers.groups import Joints, within_limits
-from ..solvers.options import Limits, LoopOptions, positive, whole
+from ..solvers.options import TOLERANCE, Limits, LoopOptions, positive, usual_tolerance, whole
 from ..transforms import FloatArray
 
+FINE = 1e-8  # tolerance of damped steps, where they search
 NEAR, EXACT = 1e-5, 1e-9  # tolerance of the search, and of the poses after Newton's method: branches must not blur
 NEWTON, LONGEST_STEP = 8, 0.3
 FIRST, MOST, SEEN = 512, 16384, 8
@@ -176,8 +177,9 @@ def count_solutions(
     if plain is not None and _prepared(linkage, plain, limits, seed).chain.values:
         found = solve_all(linkage, plain, starts=starts, limits=limits, seed=seed).q
     else:
-        exact: LoopOptions = {"tolerance": 1e-8, "rotation_tolerance": 1e-8, "max_iterations": 200, "limits": limits}
-        method, settings = configure("damped", {**exact, **options})
+        near = FINE * usual_tolerance(linkage) / TOLERANCE
+        exact: LoopOptions = {"tolerance": near, "rotation_tolerance": FINE, "max_iterations": 200, "limits": limits}
+        method, settings = configure("damped", {**exact, **options}, linkage)
         tried = run(method, problem, linkage.random_pose(seed, starts), settings)
         found = tried.q[tried.success]
         found = found[distinct(linkage, found)]
@@ -195,7 +197,8 @@ def _prepared(
     group: Group | None = None,
     rest: FloatArray | None = None,
 ) -> Prepared:
-    return prepared_for(linkage, goal, Settings(NEAR, NEAR, limits=limits), 1, whole("seed", seed), group, rest)
+    settings = Settings(NEAR / TOLERANCE * usual_tolerance(linkage), NEAR, limits=limits)
+    return prepared_for(linkage, goal, settings, 1, whole("seed", seed), group, rest)
 
 
 def _jacobian(prepared: Prepared, goal: Reach, poses: FloatArray) -> FloatArray:

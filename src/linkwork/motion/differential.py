@@ -86,7 +86,7 @@ def step(
     check_linkage(linkage)
     for name, value in (("dt", dt), ("gain", gain)):
         positive(name, value, finite=True)
-    chosen, settings = configure(method, options)
+    chosen, settings = configure(method, options, linkage)
     pose, speeds = start_pose(linkage, q), joint_speeds(linkage, velocity, 1.0)
     if pose.ndim != 1:
         raise OptionError(f"a cycle takes one pose of shape ({linkage.nq},), got shape {pose.shape}.")

@@ -13,6 +13,7 @@ from ..errors import GoalError, KeyFrameError, OptionError
 from ..goals import Goal
 from ..linkage.showing import Shown
 from ..solvers import Problem, Settings
+from ..solvers.options import usual_tolerance
 from ..transforms import FloatArray, is_number
 from . import checks, contacts
 from .checks import KINDS, Finding, runs
@@ -20,6 +21,7 @@ from .checks import KINDS, Finding, runs
 if TYPE_CHECKING:
     from .clips import Clip
 
+ROOM = 10.0  # a motion may miss its goals by so much more than a pose
 SHOWN = 2  # findings of a kind that the text of a report shows, the worst
 
 
@@ -101,7 +103,7 @@ def inspect(
     goals: Any = None,
     ground: float | None = None,
     feet: str | Sequence[str] | None = None,
-    tolerance: float = 1e-3,
+    tolerance: float | None = None,
     rotation_tolerance: float = 1e-2,
     slide: float | None = None,
     depth: float | None = None,
@@ -114,7 +116,7 @@ def inspect(
             the time [s]. By default the residuals of the clip are checked, if it has any.
         ground: Height of the ground [m]; by default where the feet of a floating body are lowest.
         feet: Names of the frames that should not slide while they are planted; by default found by name.
-        tolerance: Largest allowed position error of a goal [m].
+        tolerance: Largest allowed position error of a goal [m]; 1e-3 by default, less for what is below 10 cm.
         rotation_tolerance: Largest allowed rotation error [rad].
         slide: How far a planted foot may move from its place [m]; 1.2 % of the body's size by default.
         depth: How far below the ground a link may be [m]; 1.2 % of the body's size by default.
@@ -130,6 +132,7 @@ def inspect(
     for name, value in (("slide", slide), ("depth", depth)):
         if value is not None and (not is_number(value) or not value >= 0.0):
             raise OptionError(f"{name} is a number of metres, zero or more, got {value!r}.")
+    tolerance = ROOM * usual_tolerance(clip.linkage) if tolerance is None else tolerance
     settings = Settings(tolerance, rotation_tolerance)
     height, names = contacts.ground_and_feet(clip, ground, feet)
     found = [*checks.jumps(clip), *checks.limits(clip), *contacts.slides(clip, names, slide)]

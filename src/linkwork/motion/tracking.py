@@ -80,7 +80,7 @@ def track(
     check_linkage(linkage)
     q = start_pose(linkage, start)
     series = _series(linkage, goals, q, fps, frames)
-    chosen, settings = configure(method, options)
+    chosen, settings = configure(method, options, linkage)
     problem = Problem(linkage, series[0], q, group_of(linkage, joints, weights))
     series = _single_goals(series, steps) if lookahead else series
     way = _stepped(chosen, settings, problem, series, q, steps, progress)

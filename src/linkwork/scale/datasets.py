@@ -23,7 +23,7 @@ from ..errors import BlockError, OptionError, PoseError, RunError
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
 from ..solvers.batch import Batch, solve_batch
-from ..solvers.options import BatchOptions, precision, whole
+from ..solvers.options import BatchOptions, given_tolerance, precision, whole
 from ..solvers.preparing import prepare
 from ..solvers.threads import cores, dealt
 from ..transforms import FloatArray
@@ -226,6 +226,7 @@ class BlockSolver:
     def facts(self, block_rows: int) -> dict[str, Any]:
         """Return what decides the answers and how they are parted, as plain data."""
         plain: dict[str, Any] = DEFAULTS | self.options  # whether a default was said or not is no difference
+        plain["tolerance"] = given_tolerance(self.linkage, plain["tolerance"])
         free = plain["free"]
         plain["free"] = free if free is None or isinstance(free, str) else np.asarray(free).tolist()
         if "dtype" in plain:

@@ -10,12 +10,13 @@ from dataclasses import fields
 from typing import Any
 
 from ..errors import MethodNotFoundError
+from ..linkage.linkage import Linkage
 from .analytic import Analytic
 from .ccd import CyclicDescent, RankedDescent
 from .fabrik import Fabrik
 from .jacobian import Alternative, Control, Damped, Inverse, Pseudoinverse, SelectivelyDamped, Transpose
 from .method import Method
-from .options import Settings, refuse_unknown
+from .options import Settings, given_tolerance, refuse_unknown
 from .prioritized import Prioritized
 from .robust import Robust
 
@@ -39,8 +40,8 @@ METHODS: dict[str, type[Method]] = {
 }
 
 
-def configure(method: str | Method, options: Mapping[str, Any]) -> tuple[Method, Settings]:
-    """Return a method and the loop's settings from a name and options of both."""
+def configure(method: str | Method, options: Mapping[str, Any], linkage: Linkage) -> tuple[Method, Settings]:
+    """Return a method and the loop's settings from a name and options of both, for a linkage."""
     common = {f.name for f in fields(Settings)}
     if isinstance(method, Method):
         own: set[str] = set()
@@ -53,4 +54,6 @@ def configure(method: str | Method, options: Mapping[str, Any]) -> tuple[Method,
     takes = f"It takes {', '.join(sorted(own)) or 'no options'} and, as all do, {', '.join(sorted(common))}."
     refuse_unknown(options, common | own, f"method {method!r}", more=takes)
     chosen = make(**{name: value for name, value in options.items() if name in own})
-    return chosen, Settings(**{name: value for name, value in options.items() if name in common})
+    loop = {name: value for name, value in options.items() if name in common}
+    loop["tolerance"] = given_tolerance(linkage, loop.get("tolerance"))
+    return chosen, Settings(**loop)

@@ -10,17 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from ..errors import OptionError, meant
+from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, is_number, is_whole
 from .groups import Joints, Weights
 from .problem import Problem
 
 Limits = Literal["clamp", "project", "ignore"]
+TOLERANCE, SHARE = 1e-4, 1e-3  # metres that count as reached where nobody says, and the share of a linkage's length
 
 
 class LoopOptions(TypedDict, total=False):
     """What every method takes; `Settings` says what they mean."""
 
-    tolerance: float
+    tolerance: float | None
     rotation_tolerance: float
     max_iterations: int | None
     time_budget: float | None
@@ -72,7 +74,7 @@ class MethodOptions(SolveOptions, total=False):
 class PackOptions(TypedDict, total=False):
     """What `Linkage.pack` takes for all its solvers."""
 
-    tolerance: float
+    tolerance: float | None
     rotation_tolerance: float
     limits: Limits
     restarts: int
@@ -114,7 +116,7 @@ class Settings:
     """What every method takes.
 
     Args:
-        tolerance: Largest position error that counts as reached [m].
+        tolerance: Largest position error that counts as reached [m]; `usual_tolerance` where a call is given none.
         rotation_tolerance: Largest rotation error that counts as reached [rad].
         max_iterations: Steps at most; the method's own default if None.
         time_budget: Seconds at most, or None.
@@ -129,7 +131,7 @@ class Settings:
         trace: Keep every iteration.
     """
 
-    tolerance: float = 1e-4
+    tolerance: float = TOLERANCE
     rotation_tolerance: float = 1e-3
     max_iterations: int | None = None
     time_budget: float | None = None
@@ -161,6 +163,24 @@ class Settings:
         """Return the tolerance of every block."""
         own = np.array([self.rotation_tolerance if b.unit == "rad" else self.tolerance for b in problem.blocks])
         return np.where(np.isnan(problem.tolerances), own, problem.tolerances)
+
+
+def usual_tolerance(linkage: Linkage) -> float:
+    """Return the position error that counts as reached where nobody says [m]: a tenth of a millimetre.
+
+    A linkage smaller than ten centimetres would be there before it began: for it, a thousandth of its length.
+
+    Example:
+        >>> import linkwork as lw
+        >>> [usual_tolerance(lw.models.planar([size, size])) for size in (15.0, 0.005)]
+        [0.0001, 1e-05]
+    """
+    return min(TOLERANCE, SHARE * linkage.length) or TOLERANCE
+
+
+def given_tolerance(linkage: Linkage, tolerance: float | None) -> float:
+    """Return a tolerance, or the usual one of a linkage if it is None."""
+    return usual_tolerance(linkage) if tolerance is None else tolerance
 
 
 def precision(dtype: DTypeLike) -> np.dtype[Any]:

@@ -32,7 +32,7 @@ from .chain_solution import NAMES
 from .chain_solver import RESTARTS, Prepared, prepared_for
 from .chain_step import LIMIT, STATUS
 from .goal_arrays import PackedGoal, goal_records
-from .options import Limits, Settings, whole
+from .options import Limits, Settings, given_tolerance, whole
 from .problem import Problem, with_closings
 from .solution import ENDINGS
 from .step import CYCLES
@@ -309,7 +309,7 @@ def solvers_data(
     linkage: Linkage,
     solvers: Wanted | Mapping[str, Wanted],
     *,
-    tolerance: float = 1e-4,
+    tolerance: float | None = None,
     rotation_tolerance: float = 1e-3,
     limits: Limits = "clamp",
     restarts: int = RESTARTS,
@@ -317,7 +317,7 @@ def solvers_data(
 ) -> Data:
     """Return solvers by their names, and what goals are put together from elsewhere; see `Linkage.pack`."""
     restarts, seed = whole("restarts", restarts, least=1), whole("seed", seed)
-    settings = Settings(tolerance, rotation_tolerance, limits=limits)
+    settings = Settings(given_tolerance(linkage, tolerance), rotation_tolerance, limits=limits)
     named = solvers if isinstance(solvers, Mapping) else _named(solvers)
     made = {name: _solver_data(linkage, wanted, settings, restarts, seed) for name, wanted in named.items()}
     return {"solvers": made, "assembly": assembly_data(linkage, settings, restarts, seed)}

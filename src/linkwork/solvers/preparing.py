@@ -13,7 +13,7 @@ from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
 from .chain_solver import RESTARTS, Prepared, prepared_for
 from .groups import Group, Joints, Weights, group_of
-from .options import Limits, MethodOptions, PrepareOptions, SearchOptions, Settings, whole
+from .options import Limits, MethodOptions, PrepareOptions, SearchOptions, Settings, given_tolerance, whole
 from .problem import Problem
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def prepare(
     position: bool | str = True,
     orientation: bool = True,
     free: ArrayLike | str | None = None,
-    tolerance: float = 1e-4,
+    tolerance: float | None = None,
     rotation_tolerance: float = 1e-3,
     limits: Limits = "clamp",
     restarts: int = RESTARTS,
@@ -64,7 +64,7 @@ def prepare(
         position: Whether its position matters; ``"xy"`` for these axes of the world alone.
         orientation: Whether its orientation matters.
         free: An axis of the frame, such as ``"z"``, that it may spin about: only where the axis points matters.
-        tolerance: Largest position error that counts as reached [m].
+        tolerance: Largest position error that counts as reached [m]; 1e-4 by default, less for what is below 10 cm.
         rotation_tolerance: Largest rotation error that counts as reached [rad].
         limits: ``"ignore"`` lets joints go beyond their limits; see `Settings`.
         restarts: Starts at most, for one target.
@@ -92,7 +92,7 @@ def prepare(
         return _by_method(linkage, goal, method, options, group_of(linkage, joints, weights))
     if options:
         raise OptionError(f"{', '.join(options)}: options of methods; say which: prepare(..., method='damped').")
-    settings = Settings(tolerance, rotation_tolerance, limits=limits)
+    settings = Settings(given_tolerance(linkage, tolerance), rotation_tolerance, limits=limits)
     if isinstance(frame, str):
         return _search(linkage, _goal(frame, position, orientation, free), settings, restarts, seed, joints, weights)
     if (position, orientation, free) != (True, True, None):
@@ -127,7 +127,7 @@ def _by_method(
     from .methods import configure  # the compiled search does without methods
     from .prepared_method import PreparedMethod
 
-    return PreparedMethod(linkage, goal, *configure(method, options), group)
+    return PreparedMethod(linkage, goal, *configure(method, options, linkage), group)
 
 
 def _goal(frame: str, position: bool | str, orientation: bool, free: Any) -> Reach:

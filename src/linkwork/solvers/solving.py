@@ -16,7 +16,7 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
 from .chain_solver import RESTARTS, prepared_for
 from .groups import Joints, Weights, group_of
-from .options import Settings, SolveOptions
+from .options import SHARE, Settings, SolveOptions, usual_tolerance
 from .problem import Problem, with_closings
 from .solution import Solution
 
@@ -72,7 +72,7 @@ def solve(
     # One Reach by a method and its defaults, without the objects on the way: microseconds count.
     quick = not options and group is None and goal.__class__ is Reach and goal.ranges is None
     if quick and method == "robust" and goal.tolerance is None:
-        found = prepared_for(linkage, goal, DEFAULTS, RESTARTS, 0)
+        found = prepared_for(linkage, goal, _defaults(linkage), RESTARTS, 0)
         begin: Any = start
         if found.chain.values and (start is None or np.ndim(begin) < 2):
             return found.solve(goal.target, start=begin)
@@ -82,11 +82,16 @@ def solve(
             return walked
     from .methods import configure
 
-    chosen, settings = configure(method, options)
+    chosen, settings = configure(method, options, linkage)
     if start is None:
         return chosen.solve_without_start(Problem(linkage, goals, group=group), settings)
     pose = start_pose(linkage, start)
     return chosen.solve(Problem(linkage, goals, pose, group), pose, settings)
+
+
+def _defaults(linkage: Linkage) -> Settings:
+    """Return the settings of a solve without options."""
+    return DEFAULTS if linkage.length >= DEFAULTS.tolerance / SHARE else Settings(usual_tolerance(linkage))
 
 
 def _walked(linkage: Linkage, goal: Reach, start: Any, method: Any) -> Solution | None:
@@ -108,7 +113,7 @@ def _walk(linkage: Linkage, goal: Reach, method: str) -> Walk | None:
     from .methods import configure
     from .walking import walk_for
 
-    chosen, settings = configure(method, {})
+    chosen, settings = configure(method, {}, linkage)
     if type(chosen).solve is not Method.solve:
         return None
     return walk_for(chosen, Problem(linkage, goal), settled(settings, chosen))

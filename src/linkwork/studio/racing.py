@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ class Racer:
     def __init__(self, name: str, problem: Problem, q: FloatArray) -> None:
         self.name, self.q = name, q
         fixed = {"damping": DAMPING * max(problem.linkage.length, 1e-3)} if name == "damped" else {}
-        self.method, settings = configure(name, fixed)
+        self.method, settings = configure(name, fixed, problem.linkage)
         self.method.accept(problem)
         self.settings, self._memory = settled(settings, self.method), dict[str, Any]()
         self._stepping = type(self.method).step is not Method.step and type(self.method).solve is Method.solve
@@ -59,7 +60,7 @@ class Racer:
         if self._stepping:
             self.q = follow(self.method, problem, before, self.settings, 1, self._memory)
         else:
-            self.q = self.method.solve(problem, before, STEP).q
+            self.q = self.method.solve(problem, before, replace(STEP, tolerance=self.settings.tolerance)).q
         error = float(problem.residuals(problem.error(self.q)).max())
         jacobian = problem.jacobian(self.q)
         values = np.linalg.svd(jacobian, compute_uv=False) if jacobian.size else np.zeros(1)
