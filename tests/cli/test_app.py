@@ -79,6 +79,13 @@ def put_goals(line, folder):
         ]
         (folder / words[1]).write_text("\n".join(rows) + "\n")
         (folder / "map.yaml").write_text("HEAD: {frame: crown, at: [0, 0, 0]}\n")
+    elif words[0] == "synthesis":
+        tables = {
+            "points.csv": "x,y\n20,20\n20,25\n20,30\n20,35\n20,40\n20,45\n",
+            "positions.csv": "0,0,0\n1,0.5,0.4\n2,0.6,1\n",
+            "angles.csv": "0deg,0deg\n20deg,24deg\n40deg,44deg\n60deg,60deg\n",
+        }
+        (folder / words[2]).write_text(tables[words[2]])
     elif words[0] == "batch":
         parquet = pytest.importorskip("pyarrow.parquet")
         from pyarrow import csv, table

@@ -31,6 +31,7 @@ MODULES = {
     **dict.fromkeys(("convert", "pack", "doctor"), "file"),
     "animate": "film",
     "drive": "drive",
+    "synthesis": "synthesis",
     "page": "page",
     **dict.fromkeys(("inspect", "retime"), "report"),
     "retarget": "retarget",

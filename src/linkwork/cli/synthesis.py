@@ -1,0 +1,158 @@
+"""The command synthesis: four-bars found from what they are to do."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from click.exceptions import Exit
+
+from ..errors import FormatError, LinkworkError, OptionError
+from .commands import command, flag, operand, takes, writes
+from .console import NOT_DONE, print_json, say, writing
+from .options import AsJson
+from .parsing import read_quantities
+
+if TYPE_CHECKING:
+    from ..models.synthesis import Design
+    from ..transforms import FloatArray
+
+# What a row of the file may hold, by what is asked for: metres and radians.
+COLUMNS = {
+    "path": (("m", "m"), ("m", "m", "rad")),
+    "motion": (("m", "m", "rad"),),
+    "function": (("rad", "rad"),),
+}
+NAMES = {
+    "path": "x, y and, if it matters, the angle of the crank",
+    "motion": "x, y and angle",
+    "function": "angle of the crank, angle of the rocker",
+}
+
+
+@command(
+    "synthesis path points.csv -o four_bar.yaml",
+    "synthesis motion positions.csv --kind crank-rocker -o carrier.yaml",
+    "synthesis motion positions.csv --pivots 0,-1.5,1.5,-1.6",
+    "synthesis function angles.csv --dials --json",
+)
+def synthesis(
+    what: Annotated[str, operand("WHAT", "path, motion or function.")],
+    file: Annotated[str, operand("FILE", "A .csv file of what is wanted, one row each; - is stdin.")],
+    output: Annotated[Path | None, writes("The best four-bar as a linkage: .yaml or .json.")] = None,
+    kind: Annotated[str | None, takes("NAME", "What turns, for motion: crank-rocker, double-crank, ...")] = None,
+    pivots: Annotated[str | None, takes("X,Y,X,Y", "Both fixed pivots, for a motion of three positions.")] = None,
+    dials: Annotated[bool, flag("--dials", "For a function: angles are counted from marks of any place.")] = False,
+    ground: Annotated[str, takes("LENGTH", "For a function: the distance of the pivots.")] = "1",
+    designs: Annotated[int, takes("N", "How many designs to show at most.", least=1)] = 5,
+    as_json: AsJson = False,
+) -> None:
+    """Find four-bar linkages from what they are to do.
+
+    A path is rows of x and y that the coupler point passes in turn, with the angle of the crank at each as a third
+    column if it matters. A motion is three or four rows of x, y and angle of the coupler. A function is rows of the
+    angle of the crank and that of the rocker. Numbers are metres and radians, or degrees: 45deg. A first row
+    of names is skipped.
+
+    Designs are listed best first: error, Grashof's class, lengths, transmission angle and defects. Exits with 1 if
+    there is none, or if the best has a defect.
+    """
+    from .. import formats
+
+    if what not in COLUMNS:
+        raise OptionError(f"{what!r} cannot be synthesised; give one of {', '.join(COLUMNS)}")
+    rows = _rows(what, file)
+    found = _found(what, rows, kind, pivots, dials, ground, designs)
+    if output is not None and found:
+        with writing(output, (".yaml", ".yml", ".json")) as path:
+            formats.save(found[0].linkage, path)
+    if as_json:
+        print_json([_data(design) for design in found])
+    elif str(output) != "-":
+        for number, design in enumerate(found, 1):
+            print(f"{number}. {design}")
+    if output is not None and found and str(output) != "-":
+        say(f"the first is in {output}")
+    if not found:
+        say(f"no four-bar was found for this {what}{'' if kind is None else f' that is a {kind}'}")
+    if not found or found[0].defects:
+        raise Exit(NOT_DONE)
+
+
+def _found(
+    what: str, rows: FloatArray, kind: str | None, pivots: str | None, dials: bool, ground: str, designs: int
+) -> tuple[Design, ...]:
+    """Return what is asked for; options of another kind of synthesis are refused."""
+    from ..models import synthesis as made
+
+    options = {"--kind": kind, "--pivots": pivots} if what != "motion" else {}
+    options |= {"--dials": dials or None, "--ground": None if ground == "1" else ground} if what != "function" else {}
+    for name, value in options.items():
+        if value is not None:
+            raise OptionError(f"{name} does not matter for a {what}; see linkwork synthesis --help")
+    if what == "path":
+        return made.path(rows[:, :2], timing=rows[:, 2] if rows.shape[1] == 3 else None, designs=designs)
+    if what == "function":
+        length = read_quantities(ground, ["m"], f"--ground {ground}")[0]
+        return made.function(rows[:, 0], rows[:, 1], dials=dials, ground=length, designs=designs)
+    places = None
+    if pivots is not None:
+        numbers = read_quantities(pivots, ["m"] * 4, f"--pivots {pivots}")
+        if len(numbers) != 4:
+            raise OptionError(f"--pivots {pivots}: expected two points, X,Y,X,Y")
+        places = [numbers[:2], numbers[2:]]
+    return made.motion(rows, pivots=places, kind=kind, designs=designs)
+
+
+def _rows(what: str, file: str) -> FloatArray:
+    """Return the numbers of a table: metres and radians."""
+    import numpy as np
+
+    from ..transforms import as_angle, as_length
+
+    try:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FormatError(file, f"cannot be read: {error}") from error
+    widths, rows = {len(units): units for units in COLUMNS[what]}, []
+    for line, cells in enumerate(csv.reader(text.splitlines()), 1):
+        if not any(cell.strip() for cell in cells) or cells[0].lstrip().startswith("#"):
+            continue
+        units = widths.get(len(rows[0]) if rows else len(cells))
+        if units is None or len(units) != len(cells):
+            raise FormatError(file, f"a row has {NAMES[what]}, got {len(cells)} values.", line=line)
+        try:
+            rows.append(
+                [as_length(cell) if unit == "m" else as_angle(cell) for cell, unit in zip(cells, units, strict=True)]
+            )
+        except LinkworkError as error:
+            if rows or any(character.isdigit() for character in cells[0]):
+                raise FormatError(file, str(error), line=line) from error
+    if not rows:
+        raise FormatError(file, f"there are no rows; each has {NAMES[what]}.")
+    return np.array(rows)
+
+
+def _data(design: Design) -> dict[str, Any]:
+    """Return a design for a program: metres and radians."""
+    bars = design.four_bar
+    ground, crank, coupler, rocker = bars.lengths
+    return {
+        "kind": design.kind,
+        "pivots": [bars.numbers[:2].tolist(), bars.numbers[2:4].tolist()],
+        "ground": ground,
+        "crank": crank,
+        "coupler": coupler,
+        "rocker": rocker,
+        "point": bars.numbers[7:9].tolist(),
+        "tilt": bars.tilt,
+        "side": bars.side,
+        "angles": design.angles.tolist(),
+        "error": design.error,
+        "worst": design.worst,
+        "unit": design.unit,
+        "transmission_angle": design.transmission,
+        "defects": list(design.defects),
+    }
