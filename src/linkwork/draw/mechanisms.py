@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,34 +91,57 @@ def mechanism(
         >>> [text.get_text() for text in figure.texts][0]
         '$a$ = 0.15 m    $b$ = 0.35 m    $c$ = 0.2136 m    $d$ = 0.2136 m'
     """
-    linkage, poses, number = _poses(motion, q, frame)
-    names = frame_names(linkage, (trails,) if isinstance(trails, str) else trails)
-    size, count = checked_size(size), _count("ticks", TICKS if ticks is None else ticks)
-    if not isinstance(motion, Clip) and (names or _count("ghosts", ghosts)):
+    counts = (_count("ticks", TICKS if ticks is None else ticks), _count("ghosts", ghosts))
+    look = _Look(trails, *counts, labels, dimensions, title, fps, checked_size(size))
+    return _drawn(motion, _poses(motion, q, frame), look, path)
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """What `mechanism` was asked to show."""
+
+    trails: str | Sequence[str]
+    ticks: int
+    ghosts: int
+    labels: bool | Mapping[str, str]
+    dimensions: bool
+    title: str | None
+    fps: float | None
+    size: Size
+
+
+def _drawn(
+    motion: Linkage | Clip, linkage: Linkage, poses: FloatArray, number: int, look: _Look, path: Target
+) -> Figure:
+    """Draw one of the poses of a linkage, or a film of them, and save it."""
+    names = frame_names(linkage, look.trails)
+    if not isinstance(motion, Clip) and (names or look.ghosts):
         raise OptionError("a trail or a ghost needs a motion; give a clip, as lw.drive(linkage, joint, values) does.")
     target = None if path is None else output_path(path, (*IMAGES, DRAWING, *MOVING), "a drawing of a mechanism")
+    suffix = "" if target is None else target.suffix.lower()
     scheme = Scheme(linkage, poses)
     need_matplotlib()
     from .dimensions import written
     from .mechanism_panels import MechanismPanel, Trail, mechanism_page, resized
 
     times = motion.times if isinstance(motion, Clip) else np.zeros(1)
-    paths = [Trail(scheme.path(name), _ticks(times, count)) for name in names]
-    faint = poses[np.linspace(0, len(poses) - 1, ghosts + 1).round().astype(int)[:-1]] if ghosts else None
-    if target is not None and target.suffix.lower() in MOVING:
+    paths = [Trail(scheme.path(name), _ticks(times, look.ticks)) for name in names]
+    faint = poses[np.linspace(0, len(poses) - 1, look.ghosts + 1).round().astype(int)[:-1]]
+    if target is not None and suffix in MOVING:
         panel = MechanismPanel(scheme, poses, paths, faint)
-        page = mechanism_page(panel, AREA, (), title)
-        return _film(motion, resized(page, panel, size), panel, target, fps)
-    panel = MechanismPanel(scheme, poses[number : number + 1], paths, faint)
-    notes = written(scheme, poses[number], labels, dimensions)
+        page = resized(mechanism_page(panel, AREA, (), look.title), panel, look.size)
+        return _film(motion, page, panel, target, look.fps)
+    q = poses[number]
+    panel = MechanismPanel(scheme, q[None], paths, faint)
+    notes = written(scheme, q, look.labels, look.dimensions)
     panel.make_room(notes)
-    page = resized(mechanism_page(panel, AREA, notes.values, title), panel, size)
-    panel.draw(poses[number])
-    panel.write(poses[number], notes, panel.room())
-    if target is not None and target.suffix.lower() == DRAWING:
+    page = resized(mechanism_page(panel, AREA, notes.values, look.title), panel, look.size)
+    panel.draw(q)
+    panel.write(q, notes, panel.room())
+    if target is not None and suffix == DRAWING:
         from .dxf import drawing
 
-        write_text(target, drawing(scheme, poses[number], notes, [(trail.points, trail.ticks) for trail in paths]))
+        write_text(target, drawing(scheme, q, notes, [(trail.points, trail.ticks) for trail in paths]))
         return page
     return saved(page, target)
 
