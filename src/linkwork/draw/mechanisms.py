@@ -110,10 +110,9 @@ class _Look:
     size: Size
 
 
-def _drawn(
-    motion: Linkage | Clip, linkage: Linkage, poses: FloatArray, number: int, look: _Look, path: Target
-) -> Figure:
-    """Draw one of the poses of a linkage, or a film of them, and save it."""
+def _drawn(motion: Linkage | Clip, taken: tuple[Linkage, FloatArray, int], look: _Look, path: Target) -> Figure:
+    """Draw one of the poses that a linkage takes, or a film of them, and save it."""
+    linkage, poses, number = taken
     names = frame_names(linkage, look.trails)
     if not isinstance(motion, Clip) and (names or look.ghosts):
         raise OptionError("a trail or a ghost needs a motion; give a clip, as lw.drive(linkage, joint, values) does.")
