@@ -60,6 +60,9 @@ def test_where_it_stops_is_said_with_exit_status_one():
     result = run("drive", "four_bar", "--joint", "rocker")
     assert result.exit_code == 1
     assert "cannot be closed beyond rocker = 2.63623" in result.stderr
+    flat = run("drive", "four_bar:0.4,0.2,0.4,0.2", "--to", "180deg")
+    assert flat.exit_code == 1
+    assert "where branches meet" in flat.stderr
 
 
 def test_what_makes_no_sense_is_refused():

@@ -149,3 +149,14 @@ def test_what_cannot_follow_is_said() -> None:
         lw.loop_rates(bars, "start", {"crank": 1.0}, accelerations={"rocker": 1.0})
     with pytest.raises(OptionError, match="at least one driving joint"):
         lw.loop_rates(bars, "start", {})
+
+
+def test_where_branches_meet_nothing_is_made_up() -> None:
+    """A parallelogram that lies flat may go on as one, or cross: its rates are not determined there."""
+    bars = lw.models.four_bar(0.4, 0.2, 0.4, 0.2)
+    begin = float(bars.stored_pose("start")[0])
+    clip = lw.drive(bars, "crank", np.linspace(begin, np.pi, 20), start="start")
+    rates = lw.loop_rates(bars, clip.poses[:-1], "crank")
+    assert_allclose(rates.velocities, [[1.0, -1.0, 1.0]] * 19, atol=1e-9)
+    with pytest.raises(LoopError, match=r"follow crank here \(pose 19\): .* where branches meet"):
+        lw.drive_rates(clip, "crank", speed=1.0)

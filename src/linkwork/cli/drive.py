@@ -57,7 +57,8 @@ def drive(
     Prints how it moves: dead centres, the fastest and the least transmission angle. A table has values, velocities
     and accelerations of all joints and of the frames asked for, exactly. A film shows the path of the first of them.
 
-    Exits with 1 if the mechanism cannot go so far; the message says where it stops.
+    Exits with 1 if the mechanism cannot go so far, or a frame is where its rates are not determined: at a dead centre,
+    or where branches meet. The message says where.
     """
     from .. import draw
     from ..motion.drive_table import drive_table, ground_joint, turning_joint
@@ -69,8 +70,12 @@ def drive(
     start = given.read(linkage, usual) if given.values or given.stored or usual else None
     name = joint or turning_joint(linkage, start)
     out = driven or ground_joint(linkage, name)
-    clip = _driven(linkage, name, start, turns, (begin, end), speed, fps)
-    table = drive_table(clip, name, frames=frame or (), output=out, speed=_speed(clip, name))
+    try:
+        clip = _driven(linkage, name, start, turns, (begin, end), speed, fps)
+        table = drive_table(clip, name, frames=frame or (), output=out, speed=_speed(clip, name))
+    except LoopError as error:
+        say(error)
+        raise Exit(NOT_DONE) from None
     report = _report(clip, name, out, table)
     if output is not None:
         with writing(output, (*draw.FILMS, *TABLES)) as path:
@@ -126,11 +131,7 @@ def _driven(
     usual = 2.0 * math.pi / SECONDS if unit == "rad" else abs(way) / SECONDS
     fast = usual if speed is None else speed
     count = max(5, round(abs(way) / fast * fps) + 1)
-    try:
-        clip = driven(linkage, joint, np.linspace(begin, begin + way, count), start=start)
-    except LoopError as error:
-        say(error)
-        raise Exit(NOT_DONE) from None
+    clip = driven(linkage, joint, np.linspace(begin, begin + way, count), start=start)
     return type(clip)(linkage, np.linspace(0.0, abs(way) / fast, count), clip.poses, clip.residuals)
 
 

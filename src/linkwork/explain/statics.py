@@ -16,7 +16,7 @@ from ..errors import LoopError, OptionError
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.mass import weighed
 from ..linkage.poses import PoseLike, joint_shape, start_pose
-from ..solvers.loop_rates import check_closed
+from ..solvers.loop_rates import SINGULAR, check_closed
 from ..solvers.loops import Closure, coordinate
 from ..transforms import FloatArray, as_array, as_vector
 
@@ -176,7 +176,7 @@ def _multipliers(
     """Return what the rows of the loops bear, so that nothing is asked of joints that are free."""
     across = np.swapaxes(jacobian[..., free], -1, -2)
     wanted = -(asked * closure.units)[..., free]
-    found: FloatArray = (np.linalg.pinv(across, rcond=closure.rank) @ wanted[..., None])[..., 0]
+    found: FloatArray = (np.linalg.pinv(across, rcond=max(closure.rank, SINGULAR)) @ wanted[..., None])[..., 0]
     left = np.abs((across @ found[..., None])[..., 0] - wanted).max(axis=-1, initial=0.0)
     most = np.abs(asked * closure.units).max(axis=-1, initial=0.0)
     loose = np.flatnonzero(left > max(NOT_HELD, closure.rank) * most)
@@ -192,7 +192,7 @@ def _multipliers(
 
 def _undetermined(closure: Closure, q: FloatArray, followers: FloatArray) -> tuple[str, ...]:
     """Return the loops with rows that can bear something by themselves, and are not idle by nature."""
-    idle = np.eye(followers.shape[-2]) - followers @ np.linalg.pinv(followers, rcond=closure.rank)
+    idle = np.eye(followers.shape[-2]) - followers @ np.linalg.pinv(followers, rcond=max(closure.rank, SINGULAR))
     start, found = 0, []
     for goal in closure.goals:
         rows = slice(start, start + goal.blocks[-1].rows.stop)

@@ -18,6 +18,7 @@ from ..linkage.poses import PoseLike, joint_shape, start_pose
 from ..transforms import FloatArray, as_array
 from .loops import Closure, coordinate
 
+SINGULAR = 1e-6  # of the largest singular value: poses are not closed so finely that less can be told from nothing
 CONTRADICTED = 1e-6  # of what drivers ask for: if loops refuse more than this, they cannot follow
 
 
@@ -31,7 +32,7 @@ class LoopRates:
         velocities: Of all coordinates, shape (..., nv) [rad/s, m/s].
         accelerations: Likewise, [rad/s², m/s²].
         determined: Which coordinates the drivers determine, shape (..., nv). A rod between two balls may spin as it
-            likes, and where branches meet there are several ways to go on; such coordinates get the smallest rates.
+            likes; such coordinates get the smallest rates.
 
     Example:
         >>> import linkwork as lw
@@ -88,7 +89,7 @@ def loop_rates(
         accelerations: Likewise [rad/s², m/s²]; zero for joints that are not named.
 
     Raises:
-        LoopError: If the loops are open, or cannot follow: at a dead centre of the driving joint.
+        LoopError: If the loops are open, or cannot follow: at a dead centre of the driver, or where branches meet.
 
     Example:
         >>> import linkwork as lw
@@ -127,7 +128,7 @@ class _Followers:
         self, closure: Closure, jacobian: FloatArray, free: NDArray[np.bool_], drivers: tuple[str, ...]
     ) -> None:
         self.closure, self.free, self.drivers, self.jacobian = closure, free, drivers, jacobian
-        self.inverse = np.linalg.pinv(jacobian[..., free], rcond=closure.rank)
+        self.inverse = np.linalg.pinv(jacobian[..., free], rcond=max(closure.rank, SINGULAR))
 
     def rates(self, given: FloatArray, drift: FloatArray) -> FloatArray:
         """Return the rates (..., nv) of all with those of the drivers given: ``jacobian @ rates = -drift``."""
