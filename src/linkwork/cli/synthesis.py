@@ -87,7 +87,7 @@ def _found(
     """Return what is asked for; options of another kind of synthesis are refused."""
     from ..models import synthesis as made
 
-    options = {"--kind": kind, "--pivots": pivots} if what != "motion" else {}
+    options: dict[str, Any] = {"--kind": kind, "--pivots": pivots} if what != "motion" else {}
     options |= {"--dials": dials or None, "--ground": None if ground == "1" else ground} if what != "function" else {}
     for name, value in options.items():
         if value is not None:
@@ -116,7 +116,8 @@ def _rows(what: str, file: str) -> FloatArray:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise FormatError(file, f"cannot be read: {error}") from error
-    widths, rows = {len(units): units for units in COLUMNS[what]}, []
+    widths = {len(units): units for units in COLUMNS[what]}
+    rows: list[list[float]] = []
     for line, cells in enumerate(csv.reader(text.splitlines()), 1):
         if not any(cell.strip() for cell in cells) or cells[0].lstrip().startswith("#"):
             continue

@@ -34,11 +34,9 @@ class Atlas:
 
 @dataclass(frozen=True)
 class Match:
-    """Entries of the atlas laid on a path: how alike (1 is the same), entry, stretch and turn, angles of the crank."""
+    """The atlas laid on a path: how alike each entry is (1 is the same), and angles of its crank at the points."""
 
     likeness: FloatArray
-    entry: FloatArray
-    factor: ComplexArray
     angles: FloatArray
 
 
@@ -99,9 +97,8 @@ def closed_matches(points: ComplexArray) -> list[Match]:
         path = even if forward else even[-np.arange(SAMPLES)]
         product = np.fft.ifft(np.fft.fft(shape_of(path)) * np.conj(book.descriptors), axis=-1)
         shift = np.abs(product).argmax(axis=1)
-        best = product[np.arange(len(shift)), shift]
         knots = (where if forward else -where)[None] - shift[:, None]
-        found.append(Match(np.abs(best), np.arange(len(shift)), best, _angles(np.arange(len(shift)), knots)))
+        found.append(Match(np.abs(product).max(axis=1), _angles(knots)))
     return found
 
 
@@ -115,12 +112,9 @@ def open_matches(points: ComplexArray) -> list[Match]:
         for way in (1, -1):
             knots = begin[:, None] + way * np.round(np.linspace(0.0, arc, KNOTS)).astype(int)
             pieces = shape_of(book.curves[:, knots % SAMPLES])
-            product = np.conj(pieces @ path)
-            best = np.abs(product).argmax(axis=1)
-            entry = np.arange(len(best))
-            places = begin[best, None] + way * arc * where[None] / (KNOTS - 1)
-            value = product[entry, best]
-            found.append(Match(np.abs(value), entry, value, _angles(entry, places)))
+            likeness = np.abs(pieces @ path)
+            places = begin[likeness.argmax(axis=1), None] + way * arc * where[None] / (KNOTS - 1)
+            found.append(Match(likeness.max(axis=1), _angles(places)))
     return found
 
 
@@ -128,18 +122,18 @@ def timed_matches(points: ComplexArray, timing: FloatArray) -> list[Match]:
     """Return the atlas laid on a path whose crank angles are given, for starts all around the turn."""
     book, found = atlas(), []
     path = np.conj(shape_of(points))
-    entry = np.arange(len(book.rows))
     for phase in np.linspace(0.0, TURN, PHASES, endpoint=False):
-        angles = np.broadcast_to(timing + phase, (len(entry), len(timing)))
-        value = np.conj(shape_of(place(book.rows, book.side, angles).point) @ path)
-        found.append(Match(np.abs(value), entry, value, angles))
+        angles = np.broadcast_to(timing + phase, (len(book.rows), len(timing)))
+        likeness = np.abs(shape_of(place(book.rows, book.side, angles).point) @ path)
+        found.append(Match(likeness, angles))
     return found
 
 
-def _angles(entry: FloatArray, knots: FloatArray) -> FloatArray:
-    """Return angles of the cranks at places along curves of the atlas, between its samples by a line."""
+def _angles(knots: FloatArray) -> FloatArray:
+    """Return angles of the cranks at places along all curves of the atlas, between its samples by a line."""
+    entry = np.arange(len(knots))[:, None]
     low = np.floor(knots).astype(int)
     share = knots - low
-    first = atlas().angles[entry[:, None], low % SAMPLES]
-    second = atlas().angles[entry[:, None], (low + 1) % SAMPLES]
+    first = atlas().angles[entry, low % SAMPLES]
+    second = atlas().angles[entry, (low + 1) % SAMPLES]
     return np.asarray(first + share * ((second - first) % TURN))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ...transforms import FloatArray
 
 ComplexArray = NDArray[np.complex128]
+IndexArray = NDArray[np.intp]
 NUMBERS = 9
 
 

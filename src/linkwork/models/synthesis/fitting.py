@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...transforms import FloatArray
-from .closed_form import NUMBERS, ComplexArray, derivatives, place
+from .closed_form import NUMBERS, ComplexArray, IndexArray, derivatives, place
 
 ROOM = 1e-6  # squared sine: a loop nearer to its dead centre than this is not closed
 SHORTEST, LONGEST = 0.01, 100.0  # bars, as shares of the path's size
@@ -31,7 +31,7 @@ class Fits:
     angles: FloatArray
     cost: FloatArray
 
-    def take(self, which: FloatArray) -> Fits:
+    def take(self, which: IndexArray) -> Fits:
         """Return some of them."""
         return Fits(self.rows[which], self.side[which], self.angles[which], self.cost[which])
 

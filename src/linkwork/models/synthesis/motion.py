@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import GoalError
 from ...transforms import FloatArray
-from .closed_form import ComplexArray
+from .closed_form import ComplexArray, IndexArray
 from .designs import Design, defects_of, different
 from .four_bars import KINDS, TURN, FourBar, kinds_of, placed
 from .path import checked_points
@@ -191,7 +191,7 @@ def _handy(found: Dyads, point: ComplexArray) -> Dyads:
     return Dyads(found.pivots[index], found.pins[index], found.turns[index])
 
 
-def _promising(found: Dyads, first: FloatArray, second: FloatArray, angle: FloatArray, kind: str | None) -> FloatArray:
+def _promising(found: Dyads, first: IndexArray, second: IndexArray, angle: FloatArray, kind: str | None) -> IndexArray:
     """Return pairs of a kind that stay on one side and have bars of like lengths, the best transmission first.
 
     Where none does, the pair that comes next is looked at, so that its defects can be said.
@@ -210,7 +210,7 @@ def _promising(found: Dyads, first: FloatArray, second: FloatArray, angle: Float
     if kind is not None:
         order = order[kinds_of(lengths)[order] == KINDS.index(kind)]
     kept = order[(handy & (least > 0.0))[order]]
-    return kept if len(kept) else order[:1]
+    return np.asarray(kept if len(kept) else order[:1])
 
 
 def _design(found: Dyads, first: int, second: int, point: ComplexArray, angle: FloatArray) -> Design:

@@ -83,7 +83,7 @@ def checked_timing(timing: ArrayLike, count: int) -> FloatArray:
     angles = np.asarray(timing, dtype=float)
     if angles.shape != (count,) or not np.isfinite(angles).all():
         raise GoalError(f"the timing has one finite angle for each of {count} points, got shape {angles.shape}.")
-    return angles - angles[0]
+    return np.asarray(angles - angles[0])
 
 
 def _starts(matches: list[Match], points: ComplexArray, count: int) -> Fits:
