@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ..errors import OptionError
+from ..errors import LoopError, OptionError
 from .commands import command, flag, takes, writes
 from .console import print_columns, print_json, say, writing
 from .options import AsJson, ModelOperand, PoseOptions, Size, View
@@ -18,6 +18,7 @@ from .reading import FileOptions
 if TYPE_CHECKING:
     from ..linkage.linkage import Linkage
     from ..motion.clips import Clip
+    from ..transforms import FloatArray
 
 
 @command("info panda", "info planar:15,10,5 --json")
@@ -131,8 +132,12 @@ def draw(
     with writing(output or Path(f"{linkage.name}.png"), (*pictures.IMAGES, ".gif")) as path:
         look: dict[str, Any] = {"view": read_view(view), "size": read_size(size, path.suffix.lower()), "path": path}
         if not film and strip is None:
-            ready = next((name for name in ("ready", *linkage.poses) if name in linkage.poses), None)
-            pictures.pose(linkage, given.read(linkage, ready), frames=frames, limits=limits, labels=labels, **look)
+            q = asked_pose(linkage, given)
+            try:
+                q = closed_pose(linkage, q, given)
+            except LoopError as error:
+                say(f"drawn as it is: {error}")
+            pictures.pose(linkage, q, frames=frames, limits=limits, labels=labels, **look)
             return
         if given != PoseOptions() or frames or (film and (strip or limits or labels)):
             raise OptionError(
@@ -146,21 +151,30 @@ def draw(
             pictures.strip(clip, frames=panels, limits=limits, labels=labels, **look)
 
 
+def asked_pose(linkage: Linkage, given: PoseOptions) -> FloatArray | None:
+    """Return the pose that was asked for, or None."""
+    usual = next((name for name in ("ready", *linkage.poses) if name in linkage.poses), None)
+    return None if given == PoseOptions() else given.read(linkage, usual)
+
+
+def closed_pose(linkage: Linkage, q: FloatArray | None, given: PoseOptions) -> FloatArray | None:
+    """Return the pose that was asked for with its loops closed, the joints that were given kept."""
+    if q is None or q.ndim != 1 or not linkage.loops:
+        return q
+    from ..solvers.closing import close
+
+    return close(linkage, q, keep=tuple(read_values([w for w in given.values or () if w != "-"], linkage)))
+
+
 def draw_mechanism(
     linkage: Linkage, given: PoseOptions, clip: Clip | None, dimensions: bool, size: str | None, output: Path | None
 ) -> None:
     """Draw a mechanism in a pose, closed with the joints that were given kept; or a film of its motion."""
     from .. import draw as pictures
-    from ..solvers.closing import close
 
     if clip is not None and (given != PoseOptions() or dimensions):
         raise OptionError("a film shows the motion: give no pose and no --dimensions")
-    q = None
-    if given != PoseOptions():
-        ready = next((name for name in ("ready", *linkage.poses) if name in linkage.poses), None)
-        q = given.read(linkage, ready)
-        if linkage.loops:
-            q = close(linkage, q, keep=tuple(read_values([w for w in given.values or () if w != "-"], linkage)))
+    q = closed_pose(linkage, asked_pose(linkage, given), given)
     with writing(output or Path(f"{linkage.name}.png"), (*pictures.IMAGES, ".gif", ".dxf")) as path:
         room = read_size(size, path.suffix.lower())
         pictures.mechanism(linkage if clip is None else clip, q, dimensions=dimensions, size=room, path=path)

@@ -16,6 +16,7 @@ from ..goals import Reach
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
 from ..transforms import FloatArray, as_array, as_vector, is_whole
+from .assembled import assembled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,9 +57,10 @@ def output_path(path: str | os.PathLike[str], suffixes: tuple[str, ...], what: s
 
 
 def one_pose(linkage: Linkage, q: Any) -> FloatArray:
-    """Return the pose to draw, by default a stored one, else the neutral one."""
-    if q is None and linkage.poses:
-        q = "ready" if "ready" in linkage.poses else next(iter(linkage.poses))
+    """Return the pose to draw, by default a stored one, else the neutral one; then with its loops closed."""
+    if q is None:
+        usual = next((name for name in ("ready", *linkage.poses) if name in linkage.poses), None)
+        return assembled(linkage, linkage.pose(usual))
     values = linkage.pose(q)
     if values.ndim != 1:
         raise PoseShapeError(linkage.nq, values.shape, linkage.name, what="single pose")

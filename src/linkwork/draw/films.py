@@ -16,6 +16,7 @@ from ..errors import FormatError, OptionError
 from ..formats.atomic_files import replacing, write_text
 from ..motion.clips import Clip
 from .arguments import DEFAULT_PANELS, Size, View, checked_size, checked_view, need_matplotlib, output_path
+from .assembled import say_if_open
 from .film_range import FilmFrames, FilmRange, camera_way, film_frames, strip_frames
 from .pictures import strip
 from .sketch import Sketch
@@ -91,6 +92,7 @@ def film(
     for name in (trail, follow):
         if isinstance(name, str):
             clip.linkage.frame_index(name)
+    say_if_open(clip.linkage, clip.poses)
     style = FilmStyle(checked_size(size), checked_view(view), trail, title, follow)
     if target.suffix.lower() == ".html":
         _write_page(clip, target, part, style)

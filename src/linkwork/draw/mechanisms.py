@@ -28,6 +28,7 @@ from .arguments import (
     picture_path,
     saved,
 )
+from .assembled import open_by, open_text, say_if_open
 from .schemes import Scheme
 from .sketch import IntArray
 
@@ -41,7 +42,6 @@ AREA = 4.6  # inches, about, along a side
 MOVING, DRAWING = (".gif", ".mp4"), ".dxf"
 DOTS = {".gif": 110, ".mp4": 200}  # pixels an inch
 TICKS = 24  # of a whole motion
-OPEN = 1e-6  # of the mechanism's size: pins that are further apart are not closed
 
 
 def mechanism(
@@ -199,20 +199,12 @@ def _poses(motion: Linkage | Clip, q: PoseLike | None, frame: int) -> tuple[Link
             raise OptionError("a clip has its poses; frame= says which is drawn.")
         if not is_whole(frame) or not -len(motion) <= frame < len(motion):
             raise OptionError(f"no frame {frame!r}; the motion has frames 0 to {len(motion) - 1}.")
+        say_if_open(motion.linkage, motion.poses)
         return motion.linkage, motion.poses, int(frame) % len(motion)
     check_linkage(motion)
     values = one_pose(motion, q)
-    if motion.loops:
-        from ..solvers.closing import close
-        from ..solvers.loops import Closure
-
-        closure = Closure(motion)
-        gap = float(closure.gap(values))
-        if gap > OPEN * closure.size and q is None:
-            values = close(motion, None)
-        elif gap > OPEN * closure.size:
-            text = f"loops of linkage {motion.name!r} are open by {gap:.3g} m in this pose"
-            raise OptionError(f"{text}; lw.close(linkage, q) closes them.")
+    if gap := open_by(motion, values[None]):
+        raise OptionError(open_text(motion, gap))
     return motion, values[None], 0
 
 

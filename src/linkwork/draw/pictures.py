@@ -27,6 +27,7 @@ from .arguments import (
     picture_path,
     saved,
 )
+from .assembled import say_if_open
 from .sketch import Sketch
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def pose(
     Args:
         linkage: The linkage.
         q: A pose (nq,), the name of a stored one, or None for the stored pose ``"ready"``, else the first stored one,
-            else the neutral pose.
+            else the neutral pose; these with loops closed. A pose given with open loops is drawn as it is, and
+            the log says so.
         frames: Names of frames to draw as triads (x red, y green, z blue); True draws all.
         limits: Show the range of every joint, and in red those at or beyond a limit.
         labels: Write the names of joints and of the frames drawn.
@@ -78,6 +80,8 @@ def pose(
     check_linkage(linkage)
     target = picture_path(path)
     values = one_pose(linkage, q)
+    if q is not None:
+        say_if_open(linkage, values[None])
     names = frame_names(linkage, frames)
     view, size = checked_view(view), checked_size(size)
     from . import panels, sheets
@@ -135,6 +139,7 @@ def strip(
     """
     target = picture_path(path)
     linkage, values = linkage_and_poses(motion, linkage)
+    say_if_open(linkage, values)
     numbers = frame_numbers(frames, len(values))
     view, size = checked_view(view), checked_size(size)
     from . import panels, sheets

@@ -1,0 +1,54 @@
+"""Mechanisms are drawn with their loops closed, or it is said that they are not."""
+
+from __future__ import annotations
+
+import logging
+
+from ..errors import LoopError
+from ..linkage.linkage import Linkage
+from ..transforms import FloatArray
+
+_LOG = logging.getLogger("linkwork")
+OPEN = 1e-6  # of the mechanism's size: pins that are further apart are seen to be
+
+
+def open_by(linkage: Linkage, poses: FloatArray) -> float:
+    """Return how far loops are open at poses (n, nq) [m, rad]: the largest gap, zero if none is to be seen."""
+    if not linkage.loops:
+        return 0.0
+    from ..solvers.loops import Closure
+
+    closure = Closure(linkage)
+    gaps = closure.gap(poses)
+    worst = int(gaps.argmax())
+    seen = float(gaps[worst]) > OPEN * closure.size and not closure.closed(poses[worst])
+    return float(gaps[worst]) if seen else 0.0
+
+
+def assembled(linkage: Linkage, q: FloatArray) -> FloatArray:
+    """Return the pose to draw where none was asked for: closed, near a pose if it can be; as it is if it cannot be."""
+    if not open_by(linkage, q[None]):
+        return q
+    from ..solvers.closing import assemble, close
+
+    try:
+        return close(linkage, q)
+    except LoopError:
+        pass  # from here it cannot; there are other places to begin
+    try:
+        return assemble(linkage, start=q, most=1)[0]
+    except LoopError as error:
+        _LOG.warning("%s is drawn as it is: %s", linkage.name, error)
+        return q
+
+
+def say_if_open(linkage: Linkage, poses: FloatArray) -> None:
+    """Say so if loops are open at poses (n, nq) that were asked for."""
+    gap = open_by(linkage, poses)
+    if gap:
+        _LOG.warning("%s", open_text(linkage, gap))
+
+
+def open_text(linkage: Linkage, gap: float) -> str:
+    """Return in words that loops are open."""
+    return f"loops of linkage {linkage.name!r} are open by {gap:.3g} m in this pose; lw.close(linkage, q) closes them."
