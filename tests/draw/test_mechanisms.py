@@ -125,6 +125,26 @@ def test_what_moves_in_space_is_named() -> None:
         lw.draw.mechanism(b.build())
 
 
+def test_axes_of_one_joint_and_linkages_of_one_link_are_told_apart() -> None:
+    b = lw.Builder("arm", base="floor").universal("neck", "head")
+    with pytest.raises(OptionError, match="at joint 'neck', its axes are not parallel"):
+        plane_of(b.build())
+    with pytest.raises(OptionError, match="'stone' has no joint that turns or slides, no loop and no frame"):
+        lw.draw.mechanism(lw.Builder("stone", base="stone").build())
+
+
+def test_size_does_not_matter() -> None:
+    pages = []
+    for size in (1e-4, 1.0, 1e5):
+        shaper = PLANE["shaper"](size)
+        start = shaper.linkage.pose({name: float(values[0]) for name, values in shaper.drivers.items()})
+        q = lw.assemble(shaper.linkage, start=start, keep=tuple(shaper.drivers), most=1)[0]
+        pages.append(lw.draw.mechanism(shaper.linkage, q))
+    places = [np.array([text.get_position() for text in page.texts]) for page in pages]
+    assert np.abs(places[0] - places[1]).max() < 1e-3
+    assert np.abs(places[2] - places[1]).max() < 1e-3
+
+
 def test_letters_lengths_and_angles_are_those_of_the_bars(bars: lw.Clip) -> None:
     scheme = Scheme(bars.linkage, bars.poses)
     assert list(letters(scheme).values()) == ["$O_{2}$", "$A$", "$O_{4}$", "$B$", "point"]

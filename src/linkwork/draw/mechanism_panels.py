@@ -22,7 +22,7 @@ from .sketch import INK, IntArray
 COLORS = ("#C8553D", "#2E6F9E", "#4C8C4A", "#8A5A9E", "#B8862B", "#3A8F8F", "#A3476B", "#5B6770")  # of links in turn
 TRAILS = ("#E4572E", "#1F77B4", "#2A9D5C", "#9B5DE5")
 GREY, THIN = "#7A858F", "#5F6B76"
-ORDER = {"ground": 2.0, "guides": 1.5, "links": 5.0, "blocks": 4.0, "pins": 8.0, "points": 8.0}
+ORDER = {"ground": 4.7, "guides": 1.5, "links": 5.0, "blocks": 4.0, "pins": 8.0, "points": 8.0}
 WIDE = {"ground": 1.1, "guides": 1.1, "links": 3.4, "blocks": 1.5, "pins": 1.4, "points": 1.0}
 TINT = 0.80  # of a plate: so far towards white
 GHOST = 0.80
@@ -128,8 +128,8 @@ class MechanismPanel:
                     self._artist(piece, ghost, faint=True)
         self._drawn = [(piece, self._artist(piece, q)) for piece in self.scheme.pieces]
         self.moving = [artist for piece, artist in self._drawn if piece.body != WORLD]
-        still = [artist for piece, artist in self._drawn if piece.body == WORLD and piece.layer == "pins"]
-        self.moving += [*still, *(line for _, line in self._pens)]  # pins lie above the links that pass them
+        still = [artist for piece, artist in self._drawn if piece.body == WORLD and piece.layer != "guides"]
+        self.moving += [*still, *(line for _, line in self._pens)]  # pivots lie above plates
 
     def show(self, q: FloatArray, *, frame: int = 0, camera: FloatArray | None = None) -> None:  # noqa: ARG002
         """Move everything to a pose; trails are drawn as far as a frame."""

@@ -116,6 +116,9 @@ class Scheme:
         self._find_slides()
         self.unit = self._unit()
         self.pieces = self._pieces()
+        if not self.pieces:
+            text = f"linkage {self.linkage.name!r} has no joint that turns or slides, no loop and no frame"
+            raise OptionError(f"{text}; there is nothing to draw.")
 
     # Where bodies are
 
@@ -314,7 +317,11 @@ def plane_of(linkage: Linkage) -> FloatArray:
     normal = normal / np.linalg.norm(normal)
     for joint, axis in turns:
         if np.linalg.norm(np.cross(axis, normal)) > PARALLEL:
-            raise _not_planar(linkage, joint, f"its axis is not parallel to that of {turns[0][0].name!r}")
+            first = turns[0][0]
+            other = (
+                "its axes are not parallel" if joint is first else f"its axis is not parallel to that of {first.name!r}"
+            )
+            raise _not_planar(linkage, joint, other)
     for joint, axis in slides:
         if abs(axis @ normal) > PARALLEL:
             raise _not_planar(linkage, joint, "it slides out of the plane")
