@@ -14,8 +14,8 @@ from linkwork.transforms import FloatArray
 
 TURN = 2.0 * math.pi
 
-# Eighteen points with the crank's angles, 20 degrees apart: a test problem of Kunjur and Krishnamurty (1997) that
-# papers on synthesis by genetic algorithms compare themselves with.
+# Eighteen points with the crank's angles, 20 degrees apart: a problem that papers on synthesis by genetic algorithms
+# compare themselves with.
 EIGHTEEN = np.array(
     [
         (0.5, 1.1), (0.4, 1.1), (0.3, 1.1), (0.2, 1.0), (0.1, 0.9), (0.05, 0.75), (0.02, 0.6), (0.0, 0.5), (0.0, 0.4),
@@ -81,7 +81,7 @@ def test_six_points_on_a_line_are_met_exactly() -> None:
 
 
 def test_nine_points() -> None:
-    """A problem of Wampler, Morgan and Sommese (1992): nine points are the most that a four-bar can meet exactly."""
+    """Alt's problem with the points of HomotopyContinuation.jl's example: nine are the most that can be met exactly."""
     nine = [
         (0.8961867, -0.09802917), (1.2156535, -1.187491), (1.5151435, -0.85449808), (1.6754775, -0.48768058),
         (1.713869, -0.30099232), (1.7215236, 0.03269953), (1.6642029, 0.33241088), (1.4984171, 0.74435576),
