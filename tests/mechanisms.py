@@ -14,7 +14,7 @@ import numpy as np
 import linkwork as lw
 
 Array = np.ndarray[Any, Any]
-TURN = np.linspace(0.3, 0.3 + 2.0 * np.pi, 25)
+TURN = np.linspace(0.3, 0.3 + 2.0 * np.pi, 13)
 SIDES = (1.0, -1.0)
 
 

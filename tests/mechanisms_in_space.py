@@ -105,7 +105,7 @@ def rssr(size: float) -> Mechanism:
     for side in SIDES:
         angle = np.arctan2(flat, up) + side * np.arccos(wanted / np.hypot(flat, up))
         ways.append({"pin": pivot + rocker * points(0.0, -np.sin(angle), np.cos(angle))})
-    return b.loop("ball", "rod_end", "pin").made({"crank": TURN}, ways, degrees=2)
+    return b.loop("ball", "rod_end", "pin").made({"crank": TURN}, ways, degrees=2, modes=2)
 
 
 def cardan(size: float) -> Mechanism:

@@ -19,7 +19,7 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, clamped, wrapped
 from ..solvers.closing import assemble, close
 from ..solvers.closure_side import ACROSS, MEETING, Side
-from ..solvers.loops import Closure, coordinate
+from ..solvers.loops import APART, Closure, coordinate, link_places
 from ..solvers.options import whole
 from ..transforms import FloatArray
 
@@ -28,7 +28,6 @@ BEND = 0.3  # how much its tangent may turn in a step
 STEADY, ROUGH = 0.2, 1e-9  # of a step: how much may turn out wrong; and how far off a closed pose is in any case
 LEFT = 0.5  # of every singular value at least is left after a step
 NEAR = 0.5  # of a step: as near to its first pose, the curve has come round
-APART = 1e-6  # of the size: positions that differ by less are one
 WITHIN = 1e-6  # beyond a limit by no more than this is at it
 NUDGE = 0.1  # how far a mechanism is moved to see what stays the same
 FALSE_POSITION = 60
@@ -314,21 +313,14 @@ class _Curve:
         """Return the way from a pose to another: by joints or, where some spin idly, by where links and pins are."""
         if not len(self.idle):
             return self.closure.way(q, to)
-        return (_places(self.linkage, to) - _places(self.linkage, q)).ravel() / self.closure.size
-
-
-def _places(linkage: Linkage, q: FloatArray) -> FloatArray:
-    """Return where links and pins of loops are at poses (..., nq), shape (..., n, 3)."""
-    frames = linkage.forward(q)
-    names = [*linkage.links, *(name for loop in linkage.loops for name in (loop.first, loop.second))]
-    return np.stack([frames[name][..., :3, 3] for name in names], axis=-2)
+        return (link_places(self.linkage, to) - link_places(self.linkage, q)).ravel() / self.closure.size
 
 
 def _distinct(linkage: Linkage, found: list[SingularPosition]) -> list[SingularPosition]:
     """Return positions by rising value, each once: none has its links and pins where another has them."""
     kept: list[SingularPosition] = []
     for one in sorted(found, key=lambda one: one.value):
-        here = _places(linkage, one.q)
-        if all(np.abs(_places(linkage, other.q) - here).max() > APART * linkage.loop_size for other in kept):
+        here = link_places(linkage, one.q)
+        if all(np.abs(link_places(linkage, other.q) - here).max() > APART * linkage.loop_size for other in kept):
             kept.append(one)
     return kept

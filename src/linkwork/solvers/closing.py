@@ -18,7 +18,7 @@ from ..goals import Close, Couple, Goal, closings
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, clamped, distinct
 from ..transforms import FloatArray
-from .loops import Closure, free_velocities, least_squares, one_pose, pose_places, widest
+from .loops import APART, Closure, free_velocities, least_squares, link_places, one_pose, pose_places, widest
 from .options import whole
 from .preparing import prepare
 
@@ -115,11 +115,9 @@ def assemble(
         if len(found) >= limit or idle >= IDLE:
             break
         other = _closed(closure, _elsewhere(linkage, pose, free, rng), free)
-        new = other is not None and len(distinct(linkage, np.array([*found, other]))) > len(found)
-        new = new and other is not None and closure.freedom(other, free) <= least
-        idle = 0 if new else idle + 1
-        if new and other is not None:
-            found.append(other)
+        idle += 1
+        if other is not None and _is_new(closure, found, other, least) and closure.freedom(other, free) <= least:
+            found, idle = [*found, other], 0
     away = [float(np.linalg.norm(closure.way(pose, one))) for one in found]
     nearest_first = np.array(found)[np.argsort(away, kind="stable")]
     return Assemblies(linkage, nearest_first, held, complete=idle >= IDLE)
@@ -142,6 +140,15 @@ def _first(
         f" {widest(closure, nearest)}",
         gap=float(closure.gap(nearest)),
     )
+
+
+def _is_new(closure: Closure, found: Sequence[FloatArray], other: FloatArray, idle: int) -> bool:
+    """Return whether a pose is none of those found: by its joints or, where some spin idly, by where links are."""
+    linkage = closure.linkage
+    if not idle:
+        return len(distinct(linkage, np.array([*found, other]))) > len(found)
+    away = np.abs(link_places(linkage, np.array(found)) - link_places(linkage, other)).max(axis=(-2, -1))
+    return bool((away > APART * closure.size).all())
 
 
 def _least_free(

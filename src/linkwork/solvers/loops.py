@@ -19,6 +19,7 @@ RANK = 1e-9  # of the largest singular value: below, a direction is lost
 BLUR = 10.0  # of the tolerance over the length: rows of loops that differ by so little say the same
 NEWTON, TRIES = 30, 300
 NUDGE, FOLLOWED = 1e-3, 0.5  # how far a mechanism is pushed to see whether it moves, and how much of it must come
+APART = 1e-6  # of the size: positions of links and pins that differ by less are one
 LONGEST_STEP = 0.3  # the largest change of a value in a step: radians, or shares of the mechanism's size
 
 
@@ -253,6 +254,13 @@ def pose_places(linkage: Linkage, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
     for k, j in linkage.table.quaternions:
         result[k : k + 4] = held[j]
     return result
+
+
+def link_places(linkage: Linkage, q: FloatArray) -> FloatArray:
+    """Return where links and pins of loops are at poses (..., nq), shape (..., n, 3)."""
+    frames = linkage.forward(q)
+    names = [*linkage.links, *(name for loop in linkage.loops for name in (loop.first, loop.second))]
+    return np.stack([frames[name][..., :3, 3] for name in names], axis=-2)
 
 
 def widest(closure: Closure, q: FloatArray) -> str:
