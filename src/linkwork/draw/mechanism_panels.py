@@ -163,7 +163,7 @@ class MechanismPanel:
         """Draw thin lines and write labels beside them, and return the labels' boxes (n, 4) [points]."""
         for line in notes.lines:
             long = len(line) == 2 and np.linalg.norm(line[1] - line[0]) > 1.2 * self.scheme.unit
-            self._line(line, color=THIN, linewidth=0.9, zorder=2.5, linestyle=(0, (7, 2, 1.5, 2)) if long else "-")
+            self._line(line, color=THIN, linewidth=0.9, zorder=4.8, linestyle=(0, (7, 2, 1.5, 2)) if long else "-")
         extra = [_pairs(self.on_page(line)) for line in notes.lines]
         segments = np.concatenate([self.segments(q), *extra])
         return write_labels(self.page, [self._label(note) for note in notes.notes], segments, room)
