@@ -46,7 +46,8 @@ def legs_of(linkage: Linkage, frame: str) -> tuple[Leg, ...] | str:
     """Return the legs that loops join to the link of a frame, or why it is no platform on legs, in words."""
     own = _moving(linkage, frame)
     taken, legs = set(own), []
-    for loop in linkage.loops:
+    for goal in closings(linkage):
+        loop = goal.loop
         ends = [name for name in (loop.second, loop.first) if _moving(linkage, name) == own]
         if not ends:
             return f"loop {loop.name!r} does not end at the link of {frame!r}"
@@ -54,6 +55,9 @@ def legs_of(linkage: Linkage, frame: str) -> tuple[Leg, ...] | str:
         arcs = _moving(linkage, end)
         if arcs & taken or any(linkage.arcs[arc].mimic is not None for arc in arcs | own):
             return f"the leg that ends at {end!r} shares joints with others"
+        freedom, rows = sum(linkage.arcs[arc].articulation.nv for arc in arcs), int(goal.changeable(linkage).sum())
+        if freedom < rows:
+            return f"the leg that ends at {end!r} cannot follow it, with {freedom} degrees of freedom for {rows} rows"
         taken |= arcs
         columns = [k for arc in sorted(arcs) for k in range(linkage.nq)[linkage.drives[arc].columns]]
         legs.append(Leg(end, ends[0], loop.kind, np.array(columns, np.int64)))
@@ -86,8 +90,8 @@ def solved_on_legs(
     legs = legs_of(linkage, frame)
     if isinstance(legs, str):
         raise GoalError(
-            f"{frame!r} of linkage {linkage.name!r} is no platform on legs of their own: {legs}; `solve` and"
-            " `prepare` of goals close all kinds of loops, one target at a time."
+            f"a batch cannot close the loops of linkage {linkage.name!r}, since {frame!r} is no platform on legs of"
+            f" their own: {legs}; `solve` and `prepare` of goals can, one target at a time."
         )
     tree = linkage.cache.get("without loops", (), lambda: linkage.replace(loops=()))
     near = {"tolerance": SHARE * CLOSED * linkage.loop_size, "rotation_tolerance": SHARE * CLOSED}
