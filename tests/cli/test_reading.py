@@ -13,7 +13,7 @@ from command_line import command_of, run
 from linkwork.cli.app import MODULES
 from linkwork.models.humanoids import humanoid
 
-WITHOUT = {"demo", "figure", "warmup"}  # they read no file
+WITHOUT = {"demo", "figure", "learn", "synthesis", "warmup"}  # they read neither linkages nor motions
 COMMANDS = {
     **{name: command_of(name) for name in MODULES if name not in WITHOUT | {"batch"}},
     **{f"batch {name}": command for name, command in command_of("batch").commands.items()},

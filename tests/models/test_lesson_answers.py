@@ -19,19 +19,19 @@ BENT = [[-10 * math.sin(NEARLY)] * 2, [15 + 10 * math.cos(NEARLY), 10 * math.cos
 WEAK = np.linalg.eigvalsh(ROWS @ ROWS.T)[0]  # the square of the smaller singular value
 
 BY_HAND = {
-    "7.1": 180 - math.degrees(math.acos((225 + 100 - 500) / 300)),
+    "7.1": 180 - math.degrees(math.acos((225 + 100 - 400) / 300)),
     "7.2": 15 - 10,
     "7.3": math.sqrt(325 - 300 * math.sqrt(3) / 2),
     "8.1": math.hypot(X.sum(), Y.sum()),
     "8.2": math.hypot(*ROWS.sum(axis=1)),
     "9.1": 3,
-    "10.1": 75,
+    "10.1": 150 * math.sin(math.radians(60)),
     "10.2": 90,
     "10.3": 1 / np.linalg.svd(BENT, compute_uv=False)[-1],
     "11.1": WEAK / (WEAK + 25),
     "11.2": 0.2,
     "12.1": 7 - 6,
-    "12.2": np.linalg.solve(ROWS[:, 1:], -ROWS[:, 0])[0],
+    "12.2": np.linalg.solve(ROWS[:, :2], -ROWS[:, 2])[1],
     "12.3": 0.35,
 }
 
