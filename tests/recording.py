@@ -13,7 +13,7 @@ import json
 import struct
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -173,18 +173,26 @@ def solve_goals(count: int) -> None:
         start = body.neutral()
         place = body.forward(start, frame=hand)[:3, 3] + pose
         lw.solve(body, [lw.Reach(hand, position=place), lw.Hold(foot)], start=start)
+    for method in ("damped", "pseudoinverse", "transpose", "ccd"):
+        for target in targets[:50]:
+            lw.solve(arm, lw.Reach(tip, pose=target), method=method, start=arm.stored_pose("ready"))
 
 
-def main(folder: Path, goals: int) -> None:
-    """Record."""
+def main(folder: Path, goals: int, only: Collection[str] = ()) -> None:
+    """Record calls of all kernels, or only of some."""
     from linkwork.kernels import runtime
 
     folder.mkdir(parents=True, exist_ok=True)
     recorder, plain = Recorder(folder), runtime.callable_of
-    runtime.callable_of = lambda kernel: recorder.around(kernel, plain(kernel))
+
+    def recorded(kernel: Any) -> Any:
+        wanted = not only or kernel.name in only
+        return recorder.around(kernel, plain(kernel)) if wanted else plain(kernel)
+
+    runtime.callable_of = recorded
     solve_goals(goals)
     recorder.close()
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 10_000)
+    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 10_000, sys.argv[3:])

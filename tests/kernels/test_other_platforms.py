@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 from linkwork.kernels.targets import TARGETS, Target
+from linkwork.kernels.web import FUNCTIONS
 from recording import flat_image, read_answers
 
 TESTS = Path(__file__).parents[1]
@@ -42,11 +43,13 @@ here = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Calls of kernels, recorded while goals are solved."""
-    folder = tmp_path_factory.mktemp("recorded")
-    subprocess.run([sys.executable, TESTS / "recording.py", folder, str(GOALS)], check=True)
-    return folder
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Path]:
+    """Calls of kernels, recorded while goals are solved: of all, and of those that web pages have."""
+    folders = {web: tmp_path_factory.mktemp("recorded") for web in (False, True)}
+    for web, folder in folders.items():
+        words = [TESTS / "recording.py", folder, str(GOALS), *(FUNCTIONS if web else ())]
+        subprocess.run([sys.executable, *words], check=True)
+    return folders
 
 
 def replayed(target: Target, level: str, recorded: Path) -> Path:
@@ -79,7 +82,10 @@ def harness(target: Target, folder: Path) -> Path:
 @here
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("target", "level"), CASES, ids=lambda case: getattr(case, "name", case))
-def test_a_pack_answers_as_that_of_the_least_processor(target: Target, level: str, recorded: Path) -> None:
+def test_a_pack_answers_as_that_of_the_least_processor(
+    target: Target, level: str, recordings: dict[bool, Path]
+) -> None:
+    recorded = recordings[target.name == "wasm"]
     emulator, _ = RUNS[target.name]
     if emulator and shutil.which(emulator[0]) is None:
         pytest.skip(f"{emulator[0]} is not installed")

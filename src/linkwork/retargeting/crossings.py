@@ -23,7 +23,7 @@ def crossings(first: FloatArray, second: FloatArray, apart: FloatArray, stride: 
 
     Example:
         >>> off = np.array([0.0, 0.0, 0.5, 0.5, 0.5])
-        >>> crossings(off, off[::-1] * 0.1, np.full(5, 0.1), 0.15).tolist()
+        >>> crossings(off, off[::-1] * 0.1, np.full(5, 0.01), 0.15).tolist()
         [0.0, 0.0, 1.0, 1.0, 1.0]
     """
     errors, frames = np.stack([first, second]) ** 2, len(first)
