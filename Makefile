@@ -91,7 +91,7 @@ build: $(VENV)/dev.stamp
 
 # Machine code of the kernels for every platform, then wheels; what runs in an emulator here is run.
 kernels: $(VENV)/dev.stamp
-	$(BIN)/python -m linkwork.kernels --all --output build/packs
+	$(BIN)/python -m linkwork.kernels --all --apart --output build/packs
 	-$(BIN)/python -m linkwork.kernels cuda --output build/packs  # where CUDA's compiler is there; it says if not
 
 wheels: kernels

@@ -33,6 +33,7 @@ def main() -> int:
         nargs="*",
         help="instruction sets, such as v3, or host: the best that this machine has; all by default",
     )
+    parser.add_argument("--apart", action="store_true", help="a process for each function: the same bytes each time")
     parser.add_argument("--if-needed", action="store_true", help="leave out packs beside the kernels that are good")
     given = parser.parse_args()
     if given.targets == [CARDS]:
@@ -54,7 +55,7 @@ def main() -> int:
     began = time.perf_counter()
     output = given.output or HOME.with_name("pack.building")
     try:
-        made = build([TARGETS[name] for name in names], output, levels=given.levels, progress=show)
+        made = build([TARGETS[name] for name in names], output, levels=given.levels, apart=given.apart, progress=show)
     except ImportError as error:
         print(f"no pack is built, and kernels are compiled as they are needed: {error}", file=sys.stderr)
         return 1

@@ -23,6 +23,7 @@ def build(
     levels: Iterable[str] | None = None,
     functions: Iterable[str] | None = None,
     workers: int | None = None,
+    apart: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Path]:
     """Build packs, and return their folders by target.
@@ -33,6 +34,7 @@ def build(
         levels: Names of the instruction sets that are wanted; all by default, and where a target has one only.
         functions: Names of the kernels that are wanted; by default all, or those of web pages.
         workers: How many processes compile; as many as there are cores by default.
+        apart: Whether each function is compiled in a process of its own: the same bytes each time, a little later.
         progress: Told how many functions of how many are compiled, and the name of the last.
     """
     source_hash()  # of what is compiled from here on, whatever is edited meanwhile
@@ -47,7 +49,7 @@ def build(
     symbols = in_order({symbol for target in targets for symbol in symbols_of(target, kernels)})
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        work_on(symbols, compile_symbol, wanted, folder, workers=workers, progress=progress)
+        work_on(symbols, compile_symbol, wanted, folder, workers=workers, apart=apart, progress=progress)
         return {target.name: _pack(target, wanted, kernels, folder, output / target.name) for target in targets}
 
 

@@ -17,6 +17,7 @@ def work_on(
     work: Callable[..., Any],
     *arguments: Any,
     workers: int | None = None,
+    apart: bool = False,
     progress: Progress | None = None,
 ) -> list[Any]:
     """Return what some work gives for each symbol, in no order; it is done in as many processes as there are cores.
@@ -25,11 +26,16 @@ def work_on(
         symbols: Names of functions, those that take long first.
         work: Called with a symbol and the arguments, in another process.
         *arguments: What else it is called with.
-        workers: How many processes.
+        workers: How many processes at a time.
+        apart: Whether each symbol has a process of its own. Numba counts what it has compiled and puts the counts into
+            names, so that code depends on what came before it in its process.
         progress: Told how many symbols of how many are done, and the last of them.
     """
     with ProcessPoolExecutor(
-        workers or os.cpu_count(), mp_context=get_context("spawn"), initializer=_end_with_parent
+        workers or os.cpu_count(),
+        mp_context=get_context("spawn"),
+        initializer=_end_with_parent,
+        max_tasks_per_child=1 if apart else None,
     ) as pool:
         under_way = {pool.submit(work, symbol, *arguments): symbol for symbol in symbols}
         found = []
