@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import LoopError
 from ..explain.diagnosis import reach
 from ..goals import Reach
 from ..linkage.linkage import Linkage, check_linkage
@@ -20,6 +19,7 @@ from ..solvers.closing import close
 from ..transforms import FloatArray
 from . import scripts
 from .arguments import View, checked_view, frame_names, one_pose, output_path
+from .assembled import assembled
 from .embedding import Page
 from .holds import FEET, begin, standing, with_ends
 from .sketch import Sketch
@@ -114,7 +114,7 @@ def page_data(
         ends = list(frame_names(linkage, list(goals)))
     q = begin(linkage, ends) if start is None else one_pose(linkage, start)
     if linkage.loops:
-        q = close(linkage, q) if start is not None else _closed(linkage, q)
+        q = close(linkage, q) if start is not None else assembled(linkage, q)
     held = standing(linkage, q, ends) if pins is None else list(frame_names(linkage, list(pins)))
     sketch = Sketch(linkage, meshes=meshes)
     flat = sketch.flat and view is None
@@ -135,14 +135,6 @@ def page_data(
     }
     packed = linkage.pack(solvers).to_json()
     return f'{json.dumps(content)[:-1]}, "pack": {packed}}}'
-
-
-def _closed(linkage: Linkage, q: FloatArray) -> FloatArray:
-    """Return a pose with its loops closed, or as it is: the page closes what it can when it is dragged."""
-    try:
-        return close(linkage, q)
-    except LoopError:
-        return q
 
 
 def _solvers(ends: list[str], turned: list[str], coordinates: int) -> dict[str, Any]:
