@@ -19,7 +19,7 @@ from numpy.testing import assert_array_equal
 import children
 import linkwork as lw
 from linkages import JOINTS, one_joint, random_tree
-from linkwork.kernels import compiler, part
+from linkwork.kernels import compiler, part, sources
 from linkwork.kernels.declarations import Kernel
 from linkwork.kernels.objects import compile_object
 from linkwork.kernels.signatures import parse
@@ -362,3 +362,10 @@ def test_every_batch_size_gives_each_pose_its_own_result(size: int) -> None:
         assert_array_equal(linkage.forward(poses, frame="tip")[index], linkage.forward(alone, frame="tip")[0])
         assert_array_equal(linkage.forward(poses)["tip"][index], linkage.forward(alone)["tip"][3])
         assert_array_equal(linkage.jacobian(poses, "tip")[index], linkage.jacobian(alone, "tip")[7])
+
+
+def test_kernels_are_kept_by_what_they_are_made_of_alone():
+    names = {path.name for path in sources._imported(sources.FOLDER / "search_one.py")}
+    assert {"aim.py", "search_many.py", "starts.py"} <= names
+    assert "body_search.py" not in names
+    assert sources.hash_of("raster") != sources.hash_of("chain") != sources.hash_of("")

@@ -64,9 +64,9 @@ class Kernel:
 
 def all_kernels() -> dict[str, Kernel]:
     """Return all kernels of this package, by name."""
-    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
-        if not module.name.startswith(("cuda", "__main__")):
-            importlib.import_module(f"{__package__}.{module.name}")
+    for module in pkgutil.walk_packages([str(Path(__file__).parent)], f"{__package__}."):
+        if not module.name.rpartition(".")[2].startswith(("cuda", "__main__")):
+            importlib.import_module(module.name)
     return {name: one for name, one in sorted(KERNELS.items()) if one.function.__module__.startswith(f"{__package__}.")}
 
 

@@ -13,7 +13,7 @@ from ..errors import MissingExtraError
 from . import store
 from .binding import HEAD, builtin
 from .declarations import Kernel, all_kernels, in_order
-from .sources import source_hash
+from .sources import hash_of
 from .workers import Progress, work_on
 
 _lock = threading.RLock()
@@ -62,7 +62,8 @@ def _call() -> int:
 
 def _object(symbol: str, kernel: Kernel | None = None) -> bytes:
     """Return the object code of a kernel's symbol, or of the call; it is compiled by one process, once."""
-    key = f"{symbol} {' '.join(_host())} {source_hash()} {_versions()}"
+    module = "" if kernel is None else kernel.function.__module__.removeprefix(f"{__package__}.")
+    key = f"{symbol} {' '.join(_host())} {hash_of(module)} {_versions()}"
     code = store.find(key) if _can_be_kept(kernel) else None
     if code is not None:
         return code
