@@ -131,7 +131,7 @@ def test_it_does_no_worse_than_damped_least_squares(name: str) -> None:
     linkage = LINKAGES[name][0]()
     ours, theirs = (trials(linkage, 60, "position", method) for method in (FABRIK, "damped"))
     assert sum(s.success for s in ours) >= sum(s.success for s in theirs) - 2
-    assert np.median([s.iterations for s in ours]) <= np.median([s.iterations for s in theirs])
+    assert np.median([s.iterations for s in ours]) <= 1.0 + np.median([s.iterations for s in theirs])
 
 
 def test_the_same_question_has_the_same_answer_alone_or_in_a_batch() -> None:

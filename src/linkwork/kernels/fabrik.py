@@ -42,6 +42,7 @@ BACK = 0.1  # how much the way to the root counts beside what pulls at a bone fr
 ROUND = 1.0e-9
 FAR = 1.0e3  # times the reach: where to look for what is out of reach
 BEND = 0.5  # [rad] at most, to get out of a straight line
+GOOD = 0.12  # of the cost before: a trial a third as far off, or nearer, ends the search for a better one
 SLANT = (0.36, 0.48, 0.8)  # an axis along which no bone is likely to lie
 
 
@@ -381,7 +382,7 @@ def copy_turns(s, body, other):
 
 @part
 def best_trial(s, goals, q, trials, count, bodies, work, change):
-    """Make all trials from a pose; write the change that the best one asks for, and return which it is."""
+    """Make trials from a pose until one is good; write the change that the best asks for, and return which it is."""
     begin, body, want, new = bodies
     far, least, best = 0.0, math.inf, 0
     for trial in range(count):
@@ -389,6 +390,10 @@ def best_trial(s, goals, q, trials, count, bodies, work, change):
     begin_at(s, q, begin)
     copy_turns(s, begin, body)
     put(s, body, work)
+    enough = GOOD * cost_of(s, goals, body, work.S)
+    for k in range(s.effectors):
+        if goals.oriented[k]:  # a quick gain often ends where the frame cannot be turned any more
+            enough = 0.0
     loosen(s, goals, body, work)
     copy_turns(s, body, new)  # what all trials begin with: a trial changes the turns, not the places, of its body
     for trial in range(count):
@@ -401,6 +406,8 @@ def best_trial(s, goals, q, trials, count, bodies, work, change):
         if cost < least or trial == 0:
             least, best = cost, trial
             write_change(s, begin, body, work, change)
+        if least <= enough:
+            break
     return best
 
 

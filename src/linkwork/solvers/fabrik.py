@@ -177,9 +177,9 @@ class Fabrik(Method):
 
     A revolute joint leaves little choice, and what is best for the next point may be bad for all that follow: so a bone
     looks ahead, at all points it carries, by weights that fall by a factor from one to the next. Near the edge of reach
-    the plain method creeps: so it also aims beyond the goal. All pairs of both are tried side by side, and the best is
-    taken. A single trial, ``foresight=0`` and ``overshoot=0``, is the plain method of the paper: as good in a plane and
-    on chains of balls, but with revolute joints in space it mostly gets stuck.
+    the plain method creeps: so it also aims beyond the goal. All pairs of both are tried, and the best is taken; of
+    positions alone, the first that is good. A single trial, ``foresight=0`` and ``overshoot=0``, is the plain method of
+    the paper: as good in a plane and on chains of balls, but with revolute joints in space it mostly gets stuck.
 
     Args:
         foresight: Factor, or factors to try, from 0 (the next point only) to 1 (all points alike).
