@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import linkwork as lw
+from linkwork.models.classics import KLANN_LENGTHS, KLANN_PIVOTS
 
 Array = np.ndarray[Any, Any]
 TURN = np.linspace(0.3, 0.3 + 2.0 * np.pi, 13)
@@ -63,11 +64,17 @@ class Sized(lw.Builder):
 
     def made(self, drivers: Mapping[str, Array], ways: Sequence[Mapping[str, Array]], **known: Any) -> Mechanism:
         """Return the mechanism: what was written at size one, in its own size."""
-        linkage = self.build()
-        units = dict(zip(linkage.coordinates, linkage.table.units, strict=True))
-        sized = {name: values * (self.size if units[name] == "m" else 1.0) for name, values in drivers.items()}
-        places = [{name: self.size * spread(points) for name, points in way.items()} for way in ways]
-        return Mechanism(linkage, sized, places, **known)
+        return model(self.build(), self.size, drivers, ways, **known)
+
+
+def model(
+    linkage: lw.Linkage, size: float, drivers: Mapping[str, Array], ways: Sequence[Mapping[str, Array]], **known: Any
+) -> Mechanism:
+    """Return a linkage of any size with what is known of it at size one."""
+    units = dict(zip(linkage.coordinates, linkage.table.units, strict=True))
+    sized = {name: values * (size if units[name] == "m" else 1.0) for name, values in drivers.items()}
+    places = [{name: size * spread(points) for name, points in way.items()} for way in ways]
+    return Mechanism(linkage, sized, places, **known)
 
 
 def spread(points: Any) -> Array:
@@ -216,7 +223,40 @@ def watt_two(size: float) -> Mechanism:
     return b.made({"crank": TURN}, ways)
 
 
-def stephenson(size: float) -> Mechanism:
+def stephenson_one(size: float) -> Mechanism:
+    """Return Stephenson's first six-bar: a dyad between crank and rocker of a four-bar."""
+    b, branches = six_bar("stephenson", size)
+    b.bar("fifth", "crank", CRANK * (0.5 + 0.6j), tip=0.35 + 0j)
+    b.bar("sixth", "rocker", ROCKER * (0.9 - 0.5j), sixth_end=0.4 + 0j).loop("second", "tip", "sixth_end")
+    ways = []
+    for pin, end in branches:
+        one, two = (0.5 + 0.6j) * pin, GROUND + (0.9 - 0.5j) * (end - GROUND)
+        ways += [{"end": end, "tip": meet(one, two, 0.35, 0.4, side)} for side in SIDES]
+    return b.made({"crank": TURN}, ways, modes=4)
+
+
+def stephenson_two(size: float) -> Mechanism:
+    """Return Stephenson's second six-bar: no loop of four bars has the ground, and no dyad can be closed by itself.
+
+    Its four-bar rides on the crank and is driven there. How far its corner is from the crank's pivot is known then;
+    crank and sixth bar close the triangle.
+    """
+    one, two, corner, side_pin = 0.5 - 0.2j, 0.5 + 0.2j, 0.21 - 0.14j, COUPLER + 0j
+    b = Sized("stephenson", size).bar("crank", "ground", 0j)
+    b.bar("short", "crank", one).bar("plate", "short", CRANK + 0j, side=side_pin, corner=corner)
+    b.bar("other", "crank", two, other_end=ROCKER + 0j).loop("first", "side", "other_end")
+    b.bar("sixth", "ground", 0.9 + 0j, sixth_end=0.7 + 0j).loop("second", "corner", "sixth_end")
+    pin, ways = one + CRANK * spin(TURN), []
+    for branch in SIDES:
+        end = meet(pin, two, COUPLER, ROCKER, branch)
+        seen = pin + corner / side_pin * (end - pin)  # from the crank
+        for side in SIDES:
+            place = meet(0j, 0.9, np.abs(seen), 0.7, side)
+            ways.append({"corner": place, "side": place / seen * end})
+    return b.made({"short": TURN}, ways, modes=4)
+
+
+def stephenson_three(size: float) -> Mechanism:
     """Return Stephenson's third six-bar: a dyad between a point of the coupler and the ground."""
     b, branches = six_bar("stephenson", size)
     b.bar("fifth", "coupler", COUPLER * (0.5 + 0.6j), tip=0.45 + 0j)
@@ -229,21 +269,16 @@ def stephenson(size: float) -> Mechanism:
 
 
 def klann(size: float) -> Mechanism:
-    """Return a leg as Klann's: coupler and shin are corners, on two rockers; the foot steps."""
-    b = Sized("klann", size)
-    low, high = -0.59 - 0.18j, -0.22 + 0.46j
-    elbow, foot = 1.52 - 0.48j, 2.09 + 0.5j  # corners as shares of the way from one pin to the other
-    b.bar("crank", "ground", 0j).bar("coupler", "crank", 0.26 + 0j, end=0.59 + 0j)
-    b.bar("lower", "ground", low, lower_end=0.36 + 0j).bar("upper", "ground", high, upper_end=0.59 + 0j)
-    b.bar("shin", "coupler", 0.59 * elbow, knee=0.61 + 0j, foot=0.61 * foot)
-    b.loop("lower", "end", "lower_end").loop("upper", "knee", "upper_end")
-    pin, ways = 0.26 * spin(TURN), []
+    """Return Klann's leg: coupler and leg are plates, on two rockers; the foot steps."""
+    n, pin, ways = KLANN_LENGTHS, KLANN_LENGTHS["crank"] * spin(TURN), []
+    low, high = (complex(*KLANN_PIVOTS[name]) for name in ("lower", "upper"))
+    elbow = meet(pin, low, n["pin to elbow"], n["lower"], -1.0)
+    knee = meet(pin, elbow, n["pin to knee"], n["elbow to knee"], -1.0)
     for side in SIDES:
-        end = meet(pin, low, 0.59, 0.36, -1.0)
-        hip = pin + elbow * (end - pin)
-        knee = meet(hip, high, 0.61, 0.59, side)
-        ways.append({"end": end, "knee": knee, "foot": hip + foot * (knee - hip)})
-    return b.made({"crank": TURN}, ways)
+        hip = meet(knee, high, n["knee to hip"], n["upper"], side)
+        foot = meet(knee, hip, n["knee to foot"], n["hip to foot"], -1.0)
+        ways.append({"elbow": elbow, "leg": knee, "hip": hip, "foot": foot})
+    return model(lw.models.klann(size), size, {"crank": TURN}, ways)
 
 
 def jansen(size: float) -> Mechanism:
@@ -275,19 +310,13 @@ def jansen(size: float) -> Mechanism:
 def peaucellier(size: float) -> Mechanism:
     """Return Peaucellier's inversor: what turns on a circle through its pivot draws a straight line."""
     path, radius, arm, side = np.linspace(-1.3, 1.3, 19), 0.2, 0.6, 0.3
-    b = Sized("peaucellier", size).bar("crank", "ground", radius + 0j, pin=radius + 0j)
-    for k in (1, 2):
-        b.bar(f"near{k}", "crank", radius + 0j, **{f"near{k}_end": side + 0j})
-        b.bar(f"arm{k}", "ground", 0j, **{f"corner{k}": arm + 0j})
-        b.bar(f"far{k}", f"arm{k}", arm + 0j, **{f"pen{k}": side + 0j}).loop(f"loop{k}", f"near{k}_end", f"corner{k}")
-    b.loop("pen", "pen1", "pen2")
     pin, ways = radius + radius * spin(path), []
     pen = (arm**2 - side**2) / np.conj(pin)  # the inverse of the pin in a circle about the pivot
     assert np.ptp(pen.real) < 1e-12  # which is a line
     for sense in SIDES:
         corners = {f"corner{k}": meet(0j, pin, arm, side, s * sense) for k, s in ((1, 1.0), (2, -1.0))}
-        ways.append({**corners, "pen1": pen})
-    return b.made({"crank": path}, ways)
+        ways.append({**corners, "pen": pen})
+    return model(lw.models.peaucellier(arm * size, side * size, radius * size), size, {"crank": path}, ways)
 
 
 def hart(size: float) -> Mechanism:
@@ -315,18 +344,13 @@ def pantograph(size: float) -> Mechanism:
     return b.loop("loop", "tracer", "link_end").made({"shoulder": shoulder, "elbow": elbow}, [way], degrees=2, modes=2)
 
 
-def scissor(size: float, stages: int = 3) -> Mechanism:
+def scissor(size: float) -> Mechanism:
     """Return bars that cross in pairs, one pair on another."""
     path = np.linspace(0.2, 0.9, 9)
-    b = Sized("scissor", size).bar("a1", "ground", 0j, am1=0.5 + 0j)
-    b.prismatic("slide", "slider", axis="x", parent="ground").bar("b1", "slider", 0j, bm1=0.5 + 0j)
-    b.loop("pin1", "am1", "bm1")
-    for k in range(2, stages + 1):
-        b.bar(f"a{k}", f"b{k - 1}", 1.0 + 0j, **{f"am{k}": 0.5 + 0j})
-        b.bar(f"b{k}", f"a{k - 1}", 1.0 + 0j, **{f"bm{k}": 0.5 + 0j}).loop(f"pin{k}", f"am{k}", f"bm{k}")
     rise = np.sqrt(1.0 - path**2)
-    pins = {f"am{k}": path / 2.0 + 1j * (k - 0.5) * rise for k in range(1, stages + 1)}
-    return b.made({"slide": path}, [pins, {name: np.conj(pin) for name, pin in pins.items()}], modes=2**stages)
+    pins = {f"a{k}_middle": path / 2.0 + 1j * (k - 0.5) * rise for k in (1, 2, 3)} | {"top": 3.0j * rise}
+    ways = [pins, {name: np.conj(pin) for name, pin in pins.items()}]
+    return model(lw.models.scissor(3, size), size, {"slide": path}, ways, modes=8)
 
 
 # Several drivers
@@ -375,7 +399,9 @@ PLANE: dict[str, Callable[[float], Mechanism]] = {
     "scotch yoke": scotch_yoke,
     "watt one": watt_one,
     "watt two": watt_two,
-    "stephenson": stephenson,
+    "stephenson one": stephenson_one,
+    "stephenson two": stephenson_two,
+    "stephenson three": stephenson_three,
     "klann": klann,
     "jansen": jansen,
     "peaucellier": peaucellier,

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from mechanisms import SIDES, TURN, Array, Mechanism, Sized
+import linkwork as lw
+from mechanisms import SIDES, TURN, Array, Mechanism, Sized, model
 
 LOOP = np.linspace(0.0, 2.0 * np.pi, 13)
 
@@ -58,10 +59,10 @@ def bennett(size: float) -> Mechanism:
     """Return Bennett's ring: lengths as the sines of twists, tan(first / 2) tan(second / 2) stays the same."""
     one = 0.8
     two = np.arcsin(0.6 * np.sin(one))
-    rows = [(1.0, one), (0.6, two)] * 2
     half = np.sin((two + one) / 2.0) / np.sin((two - one) / 2.0) / np.tan(TURN / 2.0)
-    second = 2.0 * np.arctan(half)
-    return ring("bennett", size, rows).made({"j1": TURN}, [pins_of(rows, [TURN, second, -TURN])])
+    pins = pins_of([(1.0, one), (0.6, two)] * 2, [TURN, 2.0 * np.arctan(half), -TURN])
+    way = dict(zip(("crank", "coupler", "follower"), pins.values(), strict=True))
+    return model(lw.models.bennett(size, 0.6 * size, one), size, {"crank": TURN}, [way])
 
 
 def bricard(size: float) -> Mechanism:

@@ -16,7 +16,7 @@ from linkwork.models.mechanisms import CRANK, ROD
 
 CLOSED = 1e-9
 TURN = np.linspace(0.0, 2.0 * math.pi, 181)
-CRANKED = ("four_bar", "jansen_leg", "engine", "engine:4")
+CRANKED = ("four_bar", "jansen_leg", "klann", "bennett", "engine", "engine:4")
 
 
 def gaps(linkage: lw.Linkage, q: np.ndarray) -> float:
@@ -34,7 +34,7 @@ def test_loops_stay_closed_through_a_whole_turn(text: str) -> None:
     assert np.abs(np.diff(clip.poses, axis=0)).max() < 0.2
 
 
-@pytest.mark.parametrize("text", [*CRANKED, "pantograph", "pantograph:4", "four_bar:0.4,0.3,0.3,0.25"])
+@pytest.mark.parametrize("text", [*CRANKED, "peaucellier", "scissor", "pantograph", "pantograph:4", "four_bar:0.4,0.3,0.3,0.25"])
 def test_poses_and_motions_of_the_models_are_closed(text: str) -> None:
     linkage = lw.models.build(text)
     assert linkage.loops
@@ -42,7 +42,7 @@ def test_poses_and_motions_of_the_models_are_closed(text: str) -> None:
     assert gaps(linkage, lw.models.motion(text).poses) < CLOSED
 
 
-@pytest.mark.parametrize("text", CRANKED[:2])
+@pytest.mark.parametrize("text", CRANKED[:4])
 def test_loops_are_kept_by_scene_files(text: str, tmp_path) -> None:  # type: ignore[no-untyped-def]
     linkage = lw.models.build(text)
     lw.save(linkage, tmp_path / "model.yaml")
@@ -133,6 +133,49 @@ def test_the_foot_walks_flat_and_lifts() -> None:
     assert np.ptp(path[low, 0]) > 0.6 * np.ptp(path[:, 0])
 
 
+# Klann's leg, scissors and Bennett's ring
+
+
+def test_the_foot_steps_as_the_patent_says() -> None:
+    """Published: a stride of 1.000 while the crank turns half round, 5.5 % of it deviation, and a step 52.3 % high."""
+    leg = lw.models.klann(1.0)
+    foot = lw.drive(leg, "crank", TURN, start="start").forward(frame="foot")[:, :2, 3]
+    along, up = (foot - foot[90]).T
+    assert_allclose((along[0], up[0]), (1.0, 0.0), atol=1e-3)
+    assert np.ptp(up[:91]) == pytest.approx(0.055, abs=5e-4)
+    assert np.ptp(up) == pytest.approx(0.523, abs=5e-3)  # dimensions are rounded to three digits
+
+
+def test_every_bar_of_the_inversor_is_as_long_as_was_said() -> None:
+    bars = lw.models.peaucellier(0.5, 0.2, 0.2)
+    places = {name: at[:, :2, 3] for name, at in lw.drive(bars, "crank", TURN[:12] - 0.2).forward().items()}
+    for first, second, length in (
+        ("near1", "corner1", 0.2), ("near2", "corner2", 0.2), ("far1", "pen", 0.2), ("corner2", "pen", 0.2),
+        ("ground", "corner1", 0.5), ("ground", "corner2", 0.5), ("crank", "near1", 0.2), ("ground", "crank", 0.2),
+    ):  # fmt: skip
+        away = np.linalg.norm(places[first] - places[second], axis=-1)
+        assert_allclose(away, length, atol=1e-9, err_msg=f"{first}-{second}")
+    assert_allclose(places["pen"][:, 0], (0.5**2 - 0.2**2) / 0.4, atol=1e-9)
+
+
+@pytest.mark.parametrize("stages", [1, 4, 10])
+def test_scissors_rise_straight_up_by_stages(stages: int) -> None:
+    tower = lw.models.scissor(stages, 0.5)
+    slides = np.linspace(0.1, 0.45, 6)
+    top = lw.drive(tower, "slide", slides, start="high").forward(frame="top")[:, :2, 3]
+    assert_allclose(top, np.stack([np.zeros(6), stages * np.sqrt(0.25 - slides**2)], axis=1), atol=1e-9)
+
+
+def test_hinges_of_a_ring_keep_their_distances_and_twists() -> None:
+    ring = lw.models.bennett(0.4, 0.25, "50deg")
+    clip = lw.drive(ring, "crank", TURN[::12] + 1.0, start="start")
+    axes = [clip.forward(frame=name) for name in ("crank", "coupler", "follower", "end")]
+    lengths, twists = [0.4, 0.25] * 2, [math.radians(50.0), math.asin(0.25 / 0.4 * math.sin(math.radians(50.0)))] * 2
+    for one, two, length, twist in zip(axes, [*axes[1:], axes[0]], lengths, twists, strict=True):
+        assert_allclose(np.linalg.norm(one[:, :3, 3] - two[:, :3, 3], axis=1), length, atol=1e-9)
+        assert_allclose((one[:, :3, 2] * two[:, :3, 2]).sum(axis=1), math.cos(twist), atol=1e-9)
+
+
 # Wrong input
 
 
@@ -144,6 +187,12 @@ def test_the_foot_walks_flat_and_lifts() -> None:
         lambda: lw.models.four_bar(rocker="long"),
         lambda: lw.models.pantograph(1.0),
         lambda: lw.models.pantograph(math.nan),
+        lambda: lw.models.klann(0.0),
+        lambda: lw.models.peaucellier(0.6, 0.3, 0.1),
+        lambda: lw.models.scissor(0),
+        lambda: lw.models.scissor(2, -1.0),
+        lambda: lw.models.bennett(0.3, 0.3),
+        lambda: lw.models.bennett(0.3, 0.5, "80deg"),
     ],
 )
 def test_sizes_without_meaning_are_refused(call) -> None:  # type: ignore[no-untyped-def]

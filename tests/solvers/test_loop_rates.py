@@ -12,24 +12,16 @@ from linkwork.errors import JointNotFoundError, LoopError, OptionError
 TURN = np.linspace(0.0, 2.0 * np.pi, 61)
 
 
-def bennett(kind: str) -> lw.Linkage:
-    """Return Bennett's linkage, its fourth joint a loop by axes or its whole frame: axes that turn in space."""
-
-    def link(length: float, twist: float) -> np.ndarray:
-        c, s = np.cos(twist), np.sin(twist)
-        return np.array([[1, 0, 0, length], [0, c, -s, 0], [0, s, c, 0], [0, 0, 0, 1.0]])
-
-    short, long = (0.3, np.pi / 6), (0.3 / np.sin(np.pi / 6) * np.sin(np.pi / 3), np.pi / 3)
+def bennett_of_frames() -> lw.Linkage:
+    """Return Bennett's ring with a fourth joint, closed by its whole frame."""
+    ring = lw.models.bennett()
     b = lw.Builder("bennett", base="ground")
-    b.continuous("j1", "l1", parent="ground")
-    b.continuous("j2", "l2", parent="l1", at=link(*short))
-    b.continuous("j3", "l3", parent="l2", at=link(*long))
-    if kind == "full":
-        b.continuous("j4", "l4", parent="l3", at=link(*short)).frame("end")
-    else:
-        b.frame("end", link="l3", at=link(*short))
-    b.frame("home", link="ground", at=np.linalg.inv(link(*long)))
-    return b.loop("fourth", "end", "home", kind=kind).build()
+    for name in ring.joints:
+        joint = ring.joint(name)
+        b.continuous(name, name, parent=joint.parent, at=joint.placement)
+    ends = {frame.name: frame.placement for frame in ring.extra_frames}
+    b.continuous("fourth", "fourth", at=ends["end"]).frame("end").frame("home", link="ground", at=ends["hinge"])
+    return b.loop("fourth", "end", "home", kind="full").build()
 
 
 def rod_between_balls() -> lw.Linkage:
@@ -45,8 +37,8 @@ MECHANISMS = {
     "four_bar": (lw.models.four_bar, "crank"),
     "jansen_leg": (lw.models.jansen_leg, "crank"),
     "engine": (lambda: lw.models.engine(3), "crank"),
-    "bennett, axes": (lambda: bennett("axis"), "j1"),
-    "bennett, frames": (lambda: bennett("full"), "j1"),
+    "bennett, axes": (lw.models.bennett, "crank"),
+    "bennett, frames": (bennett_of_frames, "crank"),
     "rssr": (rod_between_balls, "crank"),
 }
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from .animals import quadruped, snake
 from .arms import panda, planar, scara, stanford, two_link, ur5
 from .catalogue import CATEGORIES, MODELS, Model, build, motion
+from .classics import bennett, klann, peaucellier, scissor
 from .closed import four_bar, jansen_leg, pantograph
 from .hands import hand
 from .humans import human
@@ -25,6 +26,7 @@ __all__ = [
     "CATEGORIES",
     "MODELS",
     "Model",
+    "bennett",
     "build",
     "delta",
     "engine",
@@ -35,14 +37,17 @@ __all__ = [
     "hand",
     "human",
     "jansen_leg",
+    "klann",
     "motion",
     "panda",
     "pantograph",
+    "peaucellier",
     "planar",
     "planets",
     "pogo_stick",
     "quadruped",
     "scara",
+    "scissor",
     "snake",
     "stanford",
     "stewart",

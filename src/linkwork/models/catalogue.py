@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import LinkageError, ModelNotFoundError
 from ..linkage.linkage import Linkage
+from ..transforms import as_angle
 from . import motions
 from .animals import quadruped, snake
 from .arms import panda, planar, scara, stanford, two_link, ur5
+from .classics import bennett, klann, peaucellier, scissor
 from .closed import four_bar, jansen_leg, pantograph
 from .hands import hand
 from .humans import human
@@ -171,6 +173,26 @@ MODELS: dict[str, Model] = {
     "jansen_leg": Model(
         jansen_leg, "mechanism", "A leg of Theo Jansen's beasts: one crank, eleven bars, three closed loops.",
         motions.cranking, "jansen_leg",
+    ),
+    "klann": Model(
+        klann, "mechanism", "Joseph Klann's leg: a crank and two rockers, and a foot that steps.",
+        motions.cranking, "klann",
+        "a stride", _arguments(stride=float),
+    ),
+    "peaucellier": Model(
+        peaucellier, "mechanism", "Peaucellier's inversor: eight bars draw an exactly straight line.",
+        motions.inverting, "peaucellier",
+        "the lengths of arms, sides and crank", _arguments(arm=float, side=float, crank=float),
+    ),
+    "scissor": Model(
+        scissor, "mechanism", "Scissors that rise, pair upon pair.",
+        motions.rising, "scissor:5",
+        "a number of stages and the length of the bars", _arguments(stages=int, length=float),
+    ),
+    "bennett": Model(
+        bennett, "mechanism", "Bennett's ring: four hinges in space that move although count says they cannot.",
+        motions.cranking, "bennett:0.5,0.3,45deg",
+        "two lengths, and a twist such as 45deg", _arguments(first=float, second=float, twist=as_angle),
     ),
     "five_bar": Model(
         five_bar, "mechanism", "A five-bar: two driven cranks carry one tip.",

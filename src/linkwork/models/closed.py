@@ -246,7 +246,7 @@ def jansen_leg() -> Linkage:
     home = jansen_points(0.0, n)
     path = np.array([jansen_points(angle, n)["foot"] for angle in np.linspace(0.0, TURN, 96, endpoint=False)])
     radius, pivot = 0.008, home["pivot"]
-    back, foot = _seen(home["back"], pivot, home["top"]), _seen(home["foot"], home["low"], home["knee"])
+    back, foot = seen_from(home["back"], pivot, home["top"]), seen_from(home["foot"], home["low"], home["knee"])
     base = [*pins([(0, 0), pivot], 1.5 * radius), bone((0, 0, 0), (*pivot, 0), 0.6 * radius, SILVER), curve(path)]
     build = Builder("jansen_leg", base="frame", shape=base)
     build.continuous("crank", "crank", shape=bar((n["m"], 0), ORANGE, radius))
@@ -269,7 +269,7 @@ def jansen_leg() -> Linkage:
     return build.build()
 
 
-def _seen(point: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+def seen_from(point: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
     """Return a pin in the frame of a bar whose first pin is at the origin and whose second is along x."""
     (cos, sin), (x, y) = unit(direction(second - first)), point - first
     return np.array([cos * x + sin * y, -sin * x + cos * y])

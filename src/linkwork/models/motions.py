@@ -15,6 +15,7 @@ import numpy as np
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 from .animals import LEGS, slither
+from .classics import inversor_values, scissor_values
 from .closed import FLOWER, flower
 from .mechanisms import engine_pose
 
@@ -193,6 +194,31 @@ def cranking(linkage: Linkage) -> Clip:
         room = min((end - start[place] for end in ends), key=abs)
         turns = 0.95 * room * np.sin(2.0 * math.pi * phases)
     return drive(linkage, "crank", start[place] + turns, start=start, fps=FPS)
+
+
+def inverting(linkage: Linkage) -> Clip:
+    """Swing the crank of an inversor to and fro; its pen goes up and down its line."""
+    ends = {frame.name: float(frame.placement[0, 3]) for frame in linkage.extra_frames}
+    arm, side, crank = ends["corner1"], ends["pen"], float(linkage.joint("crank").placement[0, 3])
+    most = float(linkage.stored_pose("up")[0])
+
+    def pose(phase: float) -> FloatArray:
+        return linkage.pose(inversor_values(1.5 * most * math.sin(2.0 * math.pi * phase), arm, side, crank))
+
+    return sampled(linkage, 4.0, pose)
+
+
+def rising(linkage: Linkage) -> Clip:
+    """Let scissors rise and sink again."""
+    stages = len(linkage.loops)
+    length = next(float(frame.placement[0, 3]) for frame in linkage.extra_frames if frame.name == "top")
+    low, high = (math.acos(linkage.stored_pose(name)[0] / length) for name in ("low", "high"))
+
+    def pose(phase: float) -> FloatArray:
+        angle = low + (high - low) * (1.0 - math.cos(2.0 * math.pi * phase)) / 2.0
+        return linkage.pose(scissor_values(stages, angle, length))
+
+    return sampled(linkage, 4.0, pose)
 
 
 def carrying(frame: str, radius: float) -> Motion:
