@@ -17,6 +17,7 @@ from linkwork.models.mechanisms import CRANK, ROD
 CLOSED = 1e-9
 TURN = np.linspace(0.0, 2.0 * math.pi, 181)
 CRANKED = ("four_bar", "jansen_leg", "klann", "bennett", "engine", "engine:4")
+OTHERS = ("peaucellier", "scissor", "pantograph", "pantograph:4", "four_bar:0.4,0.3,0.3,0.25")
 
 
 def gaps(linkage: lw.Linkage, q: np.ndarray) -> float:
@@ -34,7 +35,7 @@ def test_loops_stay_closed_through_a_whole_turn(text: str) -> None:
     assert np.abs(np.diff(clip.poses, axis=0)).max() < 0.2
 
 
-@pytest.mark.parametrize("text", [*CRANKED, "peaucellier", "scissor", "pantograph", "pantograph:4", "four_bar:0.4,0.3,0.3,0.25"])
+@pytest.mark.parametrize("text", [*CRANKED, *OTHERS])
 def test_poses_and_motions_of_the_models_are_closed(text: str) -> None:
     linkage = lw.models.build(text)
     assert linkage.loops
