@@ -1,0 +1,115 @@
+"""The closed form of a chain: every pose that brings its frame to a target, exactly, and which form that is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from ...kernels import chain_memory as memory
+from ...linkage.linkage import Linkage, check_linkage
+from ...transforms import FloatArray
+from ..chain import Chain
+from .axes import Axes, axes_of
+from .recognition import EXACT, Family, recognised
+
+
+@dataclass(frozen=True, eq=False)
+class NoForm:
+    """Why a chain has no closed form here; it is false where a form is true.
+
+    Attributes:
+        frame: The frame at the chain's end.
+        reason: In words: which axes are how far from what.
+    """
+
+    frame: str
+    reason: str
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __str__(self) -> str:
+        return f"No closed form for {self.frame!r}: {self.reason}."
+
+
+class ClosedForm:
+    """A chain's closed form.
+
+    Values are those of the chain, in its order (`Chain.values_of` and `Chain.put` know their places in poses).
+
+    Args:
+        chain: The chain.
+        axes: Its lines.
+        scale: By how much each joint turns, or slides, for its value, shape (n,).
+        family: The form that fits it.
+
+    Attributes:
+        complete: Whether it finds every solution there is: always, where arms are exactly of the family.
+    """
+
+    complete: ClassVar[bool] = True
+
+    def __init__(self, chain: Chain, axes: Axes, scale: FloatArray, family: Family) -> None:
+        self.chain, self.axes, self.scale, self.recognised = chain, axes, scale, family
+        limits = memory.LIMITS.view(chain.limits)
+        self.lower, self.upper = np.array(limits.lower), np.array(limits.upper)
+
+    @property
+    def family(self) -> str:
+        """The family's name, such as ``"spherical wrist"``."""
+        return self.recognised.name
+
+    @property
+    def off(self) -> tuple[float, float]:
+        """How far the arm is from the family [m, rad]: zeros for an arm that is not calibrated."""
+        return self.recognised.off.length, self.recognised.off.angle
+
+    @property
+    def exact(self) -> bool:
+        """Whether the arm is of the family to rounding; else its answers are polished by Newton's method."""
+        return self.recognised.off.share(self.axes.size) <= EXACT
+
+    @cached_property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the coordinates that it gives values to, in its order."""
+        places = dict(zip(*(one.tolist() for one in self.chain.plain), strict=True))
+        names = self.chain.linkage.coordinates
+        return tuple(names[places[k]] if k in places else f"{self.chain.frame}.{k}" for k in range(len(self.axes)))
+
+    def __str__(self) -> str:
+        length, angle = self.off
+        apart = "" if self.exact else f", {1e3 * length:.3g} mm and {math.degrees(angle):.3g}° off it, so polished"
+        return f"Closed form for {self.chain.frame!r}: {self.family}{apart}; joints {', '.join(self.joints)}."
+
+    def __repr__(self) -> str:
+        return f"<ClosedForm {self.chain.frame!r} of {self.chain.linkage.name!r}: {self.family}>"
+
+
+def form_of(chain: Chain) -> ClosedForm | NoForm:
+    """Return the closed form of a chain, or why there is none."""
+    if chain.free is not None:
+        return NoForm(chain.frame, "an axis of it is free, so that a goal leaves a continuum")
+    found = axes_of(chain)
+    if isinstance(found, str):
+        return NoForm(chain.frame, found)
+    axes, scale = found
+    family = recognised(axes)
+    return NoForm(chain.frame, family) if isinstance(family, str) else ClosedForm(chain, axes, scale, family)
+
+
+def closed_form(linkage: Linkage, frame: str) -> ClosedForm | NoForm:
+    """Return the closed form of the chain that moves a frame, or why it has none; it is kept on the linkage.
+
+    Example:
+        >>> import linkwork as lw
+        >>> print(repr(closed_form(lw.models.ur5(), "tool0")))
+        <ClosedForm 'tool0' of 'ur5': three parallel axes>
+    """
+    check_linkage(linkage)
+    linkage.frame_index(frame)
+    found: ClosedForm | NoForm = linkage.cache.get("closed form", frame, lambda: form_of(Chain(linkage, frame)))
+    return found

@@ -1,0 +1,247 @@
+"""Which closed form the lines of an arm have: looked for from both ends, the exact before the nearly so.
+
+A family is found on the lines as they are. Where they miss it by little (a calibrated arm), the family is that of lines
+moved by so much, and its answers are brought to the lines as they are by Newton's method.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...errors import listed
+from ...transforms import FloatArray, inverse
+from .axes import Axes, nearest_points
+
+EXACT = 1e-9  # how far axes may miss what a family asks of them, for lengths as a share of the arm's size [rad]
+CALIBRATED = 2e-3  # ... and still be solved by it and polished
+SLANTED = 1e-2  # sine between axes that are taken as not parallel
+JOINTS = 6
+
+
+@dataclass(frozen=True)
+class Off:
+    """How far an arm is from a family: lengths [m] and angles [rad]."""
+
+    length: float = 0.0
+    angle: float = 0.0
+
+    def __add__(self, other: Off) -> Off:
+        return Off(max(self.length, other.length), max(self.angle, other.angle))
+
+    def share(self, size: float) -> float:
+        """Return the larger of the two, lengths as a share of a size."""
+        return max(self.length / size, self.angle)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What one joint alone must do for a point: bring it onto a plane, or onto a sphere.
+
+    Args:
+        sphere: Whether it is a sphere.
+        anchor: The plane's normal, or the sphere's centre, shape (3,). Both go through the point that is wanted.
+    """
+
+    sphere: bool
+    anchor: FloatArray
+
+
+@dataclass(frozen=True)
+class Reaching:
+    """How three joints bring a point to another: one of them by a condition, then the pair that is left.
+
+    Args:
+        last: Whether the third joint is found first, and then the first two; else the first, and then the other two.
+        first: What the joint that is found first must do.
+        second: What the second joint of the pair must do.
+    """
+
+    last: bool
+    first: Condition
+    second: Condition
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """A closed form that fits an arm.
+
+    Args:
+        name: In words.
+        axes: The lines it is solved on, in the order it is solved in: of the arm seen from its end where `backwards`.
+        backwards: Whether the arm is seen from its end.
+        off: How far these lines are from those of the arm.
+        centre: A point that the last joints leave where it is: all three of a wrist, or the last two, shape (3,).
+        reaching: How a wrist's centre is brought to its place; None where three parallel axes make the family.
+    """
+
+    name: str
+    axes: Axes
+    backwards: bool
+    off: Off
+    centre: FloatArray
+    reaching: Reaching | None = None
+
+
+# What lines have in common; each returns the lines that have it exactly, and how far those are from the given ones
+
+
+def made_parallel(axes: Axes, joints: Sequence[int]) -> tuple[Axes, Off]:
+    """Return axes with the directions of some joints parallel to their mean."""
+    chosen = list(joints)
+    towards = np.sign(axes.direction[chosen] @ axes.direction[chosen[0]])
+    mean = (towards[:, None] * axes.direction[chosen]).sum(axis=0)
+    mean /= np.linalg.norm(mean)
+    sines = np.linalg.norm(np.cross(axes.direction[chosen], mean), axis=1)
+    direction = axes.direction.copy()
+    if sines.max() > 0.0:
+        direction[chosen] = towards[:, None] * mean
+    return replace(axes, direction=direction), Off(angle=float(np.arcsin(min(sines.max(), 1.0))))
+
+
+def made_meet(axes: Axes, joints: Sequence[int]) -> tuple[Axes, FloatArray, Off]:
+    """Return axes with some lines moved through the point that is nearest to all of them, and that point."""
+    chosen = list(joints)
+    across = np.eye(3) - axes.direction[chosen, :, None] * axes.direction[chosen, None, :]
+    place = np.linalg.lstsq(across.sum(axis=0), np.einsum("nij,nj->i", across, axes.point[chosen]), rcond=None)[0]
+    away = np.linalg.norm(np.einsum("nij,nj->ni", across, place - axes.point[chosen]), axis=1)
+    point = axes.point.copy()
+    point[chosen] = place
+    return replace(axes, point=point), place, Off(length=float(away.max()))
+
+
+def sine(axes: Axes, a: int, b: int) -> float:
+    """Return the sine of the angle between two lines."""
+    return float(np.linalg.norm(np.cross(axes.direction[a], axes.direction[b])))
+
+
+def kept_direction(axes: Axes, a: int, b: int) -> tuple[Axes, FloatArray, Off] | None:
+    """Return a direction along which two joints move nothing, if there may be one; axes are made so that it is.
+
+    Two parallel turns have one, two slides, and a turn with a slide at right angles to its axis.
+    """
+    if axes.slides[a] and axes.slides[b]:
+        normal = np.cross(axes.direction[a], axes.direction[b])
+        length = float(np.linalg.norm(normal))
+        return (axes, normal / length, Off()) if length > SLANTED else None
+    if not axes.slides[a] and not axes.slides[b]:
+        made, off = made_parallel(axes, (a, b))
+        return (made, made.direction[a], off) if off.angle < 2.0 * CALIBRATED else None
+    turn, slide = (b, a) if axes.slides[a] else (a, b)
+    normal, way = axes.direction[turn], axes.direction[slide]
+    along = float(normal @ way)
+    if abs(along) > CALIBRATED:
+        return None
+    direction = axes.direction.copy()
+    if along != 0.0:
+        direction[slide] = (way - along * normal) / np.linalg.norm(way - along * normal)
+    return replace(axes, direction=direction), normal, Off(angle=abs(along))
+
+
+# How three joints reach
+
+
+def ways_to_reach(axes: Axes) -> Iterator[tuple[Axes, Reaching, Off]]:
+    """Yield ways in which the first three joints bring a point to another, two roots at a time."""
+    for last, alone, a, b in ((False, 0, 1, 2), (True, 2, 0, 1)):
+        kept = kept_direction(axes, a, b)
+        if kept is not None:
+            made, normal, off = kept
+            if _moves_off_plane(made, alone, normal) and _spans_plane(made, a, b, normal):
+                across = np.cross(normal, made.direction[a])
+                second = Condition(False, across) if made.slides[a] else Condition(True, made.point[a])
+                yield made, Reaching(last, Condition(False, normal), second), off
+        if not axes.slides[[a, b]].any() and sine(axes, a, b) > SLANTED:
+            made, place, off = made_meet(axes, (a, b))
+            if _moves_off_sphere(made, alone, place):
+                yield made, Reaching(last, Condition(True, place), Condition(False, made.direction[a])), off
+
+
+def _moves_off_plane(axes: Axes, joint: int, normal: FloatArray) -> bool:
+    way = axes.direction[joint]
+    return bool(abs(way @ normal) > SLANTED if axes.slides[joint] else np.linalg.norm(np.cross(way, normal)) > SLANTED)
+
+
+def _moves_off_sphere(axes: Axes, joint: int, place: FloatArray) -> bool:
+    arm = np.cross(axes.direction[joint], place - axes.point[joint])
+    return bool(axes.slides[joint] or np.linalg.norm(arm) > CALIBRATED * axes.size)
+
+
+def _spans_plane(axes: Axes, a: int, b: int, normal: FloatArray) -> bool:
+    if axes.slides[[a, b]].any():
+        return True
+    return bool(np.linalg.norm(np.cross(normal, axes.point[b] - axes.point[a])) > CALIBRATED * axes.size)
+
+
+# Families
+
+
+def wrists(axes: Axes, *, backwards: bool) -> Iterator[Family]:
+    """Yield the forms of an arm whose last three axes meet in a point."""
+    if axes.slides[3:].any() or min(sine(axes, 3, 4), sine(axes, 4, 5)) < SLANTED:
+        return
+    made, centre, off = made_meet(axes, (3, 4, 5))
+    for reached, reaching, more in ways_to_reach(made):
+        name = "spherical shoulder" if backwards else "spherical wrist"
+        yield Family(name, reached, backwards, off + more, centre, reaching)
+
+
+def three_parallel(axes: Axes, *, backwards: bool) -> Iterator[Family]:
+    """Yield the forms of an arm whose second, third and fourth axes are parallel, the last two meeting."""
+    if axes.slides.any() or min(sine(axes, 0, 1), sine(axes, 3, 4), sine(axes, 4, 5)) < SLANTED:
+        return
+    made, off = made_parallel(axes, (1, 2, 3))
+    apart = [nearest_points(made, 1, 2)[2], nearest_points(made, 2, 3)[2]]
+    made, centre, more = made_meet(made, (4, 5))
+    if min(apart) > CALIBRATED * axes.size:
+        yield Family("three parallel axes", made, backwards, off + more, centre)
+
+
+def families(axes: Axes) -> Iterator[Family]:
+    """Yield all closed forms that an arm of six joints may have, however far from them it is."""
+    for backwards in (False, True):
+        seen = axes.reversed() if backwards else axes
+        yield from wrists(seen, backwards=backwards)
+        yield from three_parallel(seen, backwards=backwards)
+
+
+def recognised(axes: Axes) -> Family | str:
+    """Return the closed form of an arm, or why it has none: what is nearest to one, and by how much it misses."""
+    if len(axes) != JOINTS:
+        return f"it has {len(axes)} joints, and closed forms here are for {JOINTS}"
+    size, nearest = axes.size, None
+    for family in families(axes):
+        if family.off.share(size) <= EXACT:
+            return family
+        if nearest is None or family.off.share(size) < nearest.off.share(size):
+            nearest = family
+    if nearest is not None and nearest.off.share(size) <= CALIBRATED:
+        return nearest
+    return _why_not(axes, nearest)
+
+
+def _why_not(axes: Axes, nearest: Family | None) -> str:
+    parallel = made_parallel(axes, (1, 2, 3))[1].angle
+    apart = {joints: made_meet(axes, joints)[2].length for joints in ((3, 4, 5), (0, 1, 2))}
+    meeting = [
+        f"axes {listed([str(k + 1) for k in joints])} pass {_length(length)} from a common point"
+        for joints, length in apart.items()
+        if not axes.slides[list(joints)].any()
+    ]
+    told = [*meeting, f"axes 2, 3 and 4 are {math.degrees(parallel):.3g}° from parallel"]
+    if nearest is not None:
+        told.insert(0, f"the nearest is {nearest.name!r}, {_length(nearest.off.length)} off")
+    return "; ".join(told)
+
+
+def _length(metres: float) -> str:
+    return f"{1e3 * metres:.3g} mm"
+
+
+def target_for(family: Family, axes: Axes, target: FloatArray) -> FloatArray:
+    """Return what the family's six motions must make together: ``T tip^-1``, or its inverse where it is backwards."""
+    motion = target @ inverse(axes.tip)
+    return np.asarray(inverse(motion) if family.backwards else motion)
