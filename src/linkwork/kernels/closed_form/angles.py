@@ -1,0 +1,52 @@
+"""Angles as pairs of cosine and sine, and the angle of a pair.
+
+Closed forms work on pairs throughout: a turn is applied, undone and added to another without its angle, which is made
+once, at the end.
+"""
+
+from __future__ import annotations
+
+from .. import inner
+from ..lanes import fabs, select
+
+EIGHTH = 0.41421356237309504880  # tan(pi / 8)
+QUARTER, HALF, WHOLE = 0.78539816339744830962, 1.57079632679489661923, 3.14159265358979323846
+QUARTER_REST, HALF_REST, WHOLE_REST = 3.061616997868383e-17, 6.123233995736766e-17, 1.2246467991473532e-16
+
+
+@inner
+def atan2(y, x):
+    """Return the angle of the point (x, y), in [-pi, pi], to two units in the last place; zero for the origin.
+
+    The lesser of the two sizes over the larger is a tangent up to 1; above tan(pi/8), the angle from pi/4 on is taken
+    instead, ``(t - 1) / (t + 1)``, before the one division. A rational function (Cephes, degrees 4 and 5 in the square)
+    gives the angle, which is then unfolded.
+    """
+    across, up = fabs(x), fabs(y)
+    steep = up > across
+    low, high = select(steep, across, up), select(steep, up, across)
+    wide = low > high * EIGHTH
+    above, below = select(wide, low - high, low), select(wide, low + high, high)
+    t = above / select(below <= 0.0, 1.0, below)
+    z = t * t
+    p = ((-8.750608600031904122785e-1 * z - 1.615753718733365076637e1) * z - 7.500855792314704667340e1) * z
+    p = (p - 1.228866684490136173410e2) * z - 6.485021904942025371773e1
+    q = ((z + 2.485846490142306297962e1) * z + 1.650270098316988542046e2) * z + 4.328810604912902668951e2
+    q = (q * z + 4.853903996359136964868e2) * z + 1.945506571482613964425e2
+    angle = t + t * (z * (p / q))
+    angle = select(wide, QUARTER + (angle + QUARTER_REST), angle)
+    angle = select(steep, HALF - (angle - HALF_REST), angle)
+    angle = select(x < 0.0, WHOLE - (angle - WHOLE_REST), angle)
+    return select(y < 0.0, -angle, angle)
+
+
+@inner
+def added(a, b):
+    """Return the pair of the sum of two angles."""
+    return a[0] * b[0] - a[1] * b[1], a[1] * b[0] + a[0] * b[1]
+
+
+@inner
+def subtracted(a, b):
+    """Return the pair of the difference of two angles."""
+    return a[0] * b[0] + a[1] * b[1], a[1] * b[0] - a[0] * b[1]
