@@ -61,6 +61,7 @@ _NAMES = {
     "solvers.loop_rates": "LoopRates loop_rates",
     "solvers.preparing": "prepare",
     "solvers.step": "Step",
+    "explain.all_batches": "BranchesBatch solve_all_batch",
     "explain.all_solutions": "Branches count_solutions solve_all",
     "explain.diagnosis": "Diagnosis diagnose",
     "explain.mobility": "Mobility degrees_of_freedom mobility",
@@ -113,6 +114,7 @@ if TYPE_CHECKING:
         transforms as transforms,
     )
     from .errors import LinkworkError as LinkworkError
+    from .explain.all_batches import BranchesBatch as BranchesBatch, solve_all_batch as solve_all_batch
     from .explain.all_solutions import Branches as Branches, count_solutions as count_solutions, solve_all as solve_all
     from .explain.diagnosis import Diagnosis as Diagnosis, diagnose as diagnose
     from .explain.mobility import (

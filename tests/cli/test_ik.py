@@ -70,6 +70,21 @@ def test_solve_gives_what_the_library_gives(arm, method):
     assert got["frames"]["tip"]["position"] == arm.forward(expected.q, frame="tip")[:3, 3].tolist()
 
 
+def test_solve_all_prints_every_solution():
+    got = data("solve", "planar:2,1", "--position", "1,2", "--all")
+    assert (got["count"], got["dimension"], got["complete"]) == (2, 0, False)
+    reached = lw.models.planar([2, 1]).forward([list(one["pose"].values()) for one in got["solutions"]], frame="tip")
+    np.testing.assert_allclose(reached[:, :2, 3], [[1, 2]] * 2, atol=1e-8)
+    text = run("solve", "planar:2,1", "--position", "1,2", "--all")
+    assert text.stdout.startswith("2 solutions; found from 512 starts, others cannot be excluded")
+    assert len(run("solve", "planar:2,1", "--position", "1,2", "--all", "--csv").stdout.splitlines()) == 3
+
+
+@pytest.mark.parametrize(("words", "code"), [(("4,0",), 1), (("1,2", "--method", "damped"), 2)])
+def test_solve_all_says_that_there_is_none_and_refuses_a_method(words, code):
+    assert run("solve", "planar:2,1", "--all", "--position", *words).exit_code == code
+
+
 TURN = Rotation.from_euler("xyz", [math.pi, 0.0, 0.3])
 
 

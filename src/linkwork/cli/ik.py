@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from click.exceptions import Exit
 
 from ..errors import OptionError
+from .all_solutions import find_all, print_all
 from .commands import command, flag, operand, takes, writes
 from .console import NOT_DONE, print_columns, print_json, progress, say, writing
 from .options import (
@@ -44,6 +45,7 @@ from .reading import FileOptions
     "solve planar:15,10,5 --position -20,5 --start ready",
     "solve panda --position 0.4,0.2,0.5 --orientation wxyz=0,1,0,0 --start ready --explain",
     "solve planar:15,10,5 --position -20,5 --method damped --set damping=5 --json",
+    "solve ur5 --position 0.4,0.2,0.3 --orientation euler=xyz:180deg,0,0 --all",
 )
 def solve(
     model: ModelOperand,
@@ -53,6 +55,8 @@ def solve(
     method: MethodName = None,
     options: SolverOptions,
     stay: Annotated[bool, flag("--stay", "Stay on the branch of --start: never jump.")] = False,
+    every: Annotated[bool, flag("--all", "Find every pose that reaches the goal.")] = False,
+    windings: Annotated[bool, flag("--windings", "With --all: every copy by whole turns too.")] = False,
     reading: FileOptions,
     explain: Annotated[bool, flag("--explain", "Say why, and what to try.")] = False,
     as_csv: Annotated[bool, flag("--csv", "Print CSV, one row a goal.")] = False,
@@ -66,6 +70,9 @@ def solve(
     GOALS holds JSON, an object or a list of them, {"frame": "tip", "position": [1, 2], "orientation": {"wxyz":
     [1, 0, 0, 0]}}, or CSV with the columns x,y[,z][,qw,qx,qy,qz][,frame]. Each goal is solved by itself, from the same
     start; goals in a list within the list are solved at once.
+
+    With --all, every pose that reaches the goal is printed, the nearest to --start first where the arm has a closed
+    form, and whether it is proven that there are no others. Exits with 1 if there is none.
     """
     from .. import solvers
 
@@ -81,6 +88,12 @@ def solve(
     else:
         raise OptionError("a goal stands in --position and --orientation or in GOALS, not in both")
     settings, begin = options.read() | given(method=method, stay=stay or None), options.read_start(linkage)
+    if every or windings:
+        found = find_all(linkage, problems, begin, settings, windings=windings)
+        print_all(found, many, "json" if as_json else "csv" if as_csv else "text")
+        if not all(map(len, found)):
+            raise Exit(NOT_DONE)
+        return
     with progress("solving", shown=many) as report:
         solutions = []
         for k, problem in enumerate(problems):

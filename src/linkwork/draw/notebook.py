@@ -192,14 +192,25 @@ def _value(row: Coordinate, value: float) -> tuple[object, ...]:
 def _branches(branches: Branches) -> str:
     linkage, found = branches.linkage, len(branches)
     if not found:
-        return card(f"solutions of {linkage.name}", badge(False, "none"), f"none from {branches.starts} starts")
+        return card(f"solutions of {linkage.name}", badge(False, "none"), _how_sure(branches))
     kind = "isolated" if branches.dimension == 0 else f"samples of a {branches.dimension}-dimensional set"
     pictures = [still(linkage, q[None], goals=places((branches.goal,)), width=SMALL) for q in branches.q[:MOST_STILLS]]
-    names = [*linkage.coordinates, "starts that led there"]
+    searched = bool(branches.starts)
+    names = [*linkage.coordinates, *["starts that led there"] * searched]
     values = [[*map(amount, q.tolist(), linkage.table.units)] for q in branches.q]
-    rows = [(k, *row, hits) for k, (row, hits) in enumerate(zip(values, branches.hits, strict=True))]
+    rows = [(k, *row, *[hits] * searched) for k, (row, hits) in enumerate(zip(values, branches.hits, strict=True))]
     poses = table(("", *names), rows, most=16)
-    return card(f"solutions of {linkage.name}", f"{found} {kind}", side_by_side(*pictures), poses)
+    return card(
+        f"solutions of {linkage.name}", f"{found} {kind}, {_how_sure(branches)}", side_by_side(*pictures), poses
+    )
+
+
+def _how_sure(branches: Branches) -> str:
+    """Return where solutions come from, and whether there may be others."""
+    if branches.complete:
+        told = "" if branches.evidence is None else f": {branches.evidence}"
+        return f"proven by the closed form of the family {branches.family!r}{told}"
+    return f"from {branches.starts} starts, which prove nothing"
 
 
 @shown.register

@@ -1,4 +1,4 @@
-"""All solutions of a goal, and how many there are: found from many starts and told apart.
+"""All solutions of a goal, and how many there are.
 
 A six-joint arm has up to sixteen isolated poses for one goal; a redundant one has a continuum, which is sampled.
 """
@@ -6,7 +6,7 @@ A six-joint arm has up to sixteen isolated poses for one goal; a redundant one h
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Unpack
 
 import numpy as np
@@ -15,19 +15,20 @@ from numpy.typing import NDArray
 from ..errors import GoalError, OptionError
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import APART, PoseLike, advance, distinct, same_pose, start_pose, wrapped
+from ..linkage.poses import APART, PoseLike, distinct, start_pose, wrapped
 from ..linkage.showing import Shown
+from ..linkage.whole_turns import turned_copies
 from ..solvers import Group, Prepared, Problem, Settings, configure, group_of, run
 from ..solvers.chain_solver import prepared_for
-from ..solvers.groups import Joints, within_limits
+from ..solvers.groups import Joints
 from ..solvers.options import TOLERANCE, Limits, LoopOptions, positive, usual_tolerance, whole
 from ..transforms import FloatArray
+from .searched_solutions import searched
 
 FINE = 1e-8  # tolerance of damped steps, where they search
-NEAR, EXACT = 1e-5, 1e-9  # tolerance of the search, and of the poses after Newton's method: branches must not blur
-NEWTON, LONGEST_STEP = 8, 0.3
-FIRST, MOST, SEEN = 512, 16384, 8
-CONTINUUM = 1e-6  # smallest singular value, against the largest, of a Jacobian of full rank
+NEAR = 1e-5  # tolerance of the search, before its poses are made exact
+STARTS = 256  # of a count that nothing proves
+SAMPLES = 64  # of a continuum, where nobody says how many
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +38,17 @@ class Branches(Shown):
     Attributes:
         linkage: The linkage.
         goal: The goal.
-        q: One pose for each branch, shape (k, nq), the most often found first; samples where there is a continuum.
-        hits: How many starts led to each.
-        starts: How many starts were made.
+        q: One pose for each branch, shape (k, nq). From a closed form, the nearest to the start first; from a search,
+            the most often found first; samples where there is a continuum.
+        hits: How many starts led to each; zeros where a closed form gave them.
+        starts: How many starts were made; zero where a closed form gave the poses.
         dimension: Of the continuum around the poses; 0 where they are isolated, -1 where there are none.
         angles: Places in the pose of the values that are angles of revolute joints.
+        complete: Whether it is proven that there is no other solution, and so none at all where none is here. A search
+            proves nothing.
+        family: The family of arms whose closed form gave the poses; empty where they were searched for.
+        evidence: Where it is proven that there is none: what has no solution, and by how much.
+        doubles: Which poses are, or are next to, two that have become one, shape (k,): the goal is singular there.
     """
 
     linkage: Linkage
@@ -51,6 +58,10 @@ class Branches(Shown):
     starts: int
     dimension: int
     angles: NDArray[np.int64]
+    complete: bool
+    family: str
+    evidence: str | None
+    doubles: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.q)
@@ -67,9 +78,35 @@ class Branches(Shown):
         closest: FloatArray = turned[int(np.argmin((away * away).sum(axis=-1)))]
         return closest
 
+    def windings(self, *, start: PoseLike | None = None, most: int | None = None, limits: Limits = "clamp") -> Branches:
+        """Return the same with every copy by whole turns that limits allow, the nearest to a start first.
+
+        Of a joint without limits, which has copies without end, the nearest one is taken.
+
+        Args:
+            start: The pose that distances are measured from; the neutral one by default.
+            most: Poses at most; all by default.
+            limits: ``"ignore"`` takes all joints for joints without limits.
+
+        Example:
+            >>> import linkwork as lw
+            >>> arm = lw.models.ur5()
+            >>> ways = lw.solve_all(arm, lw.Reach("tip", pose=arm.forward("reach", frame="tip")))
+            >>> len(ways), len(ways.windings())
+            (4, 128)
+        """
+        linkage, turning = self.linkage, np.zeros(self.linkage.nq, np.bool_)
+        turning[self.angles] = True
+        endless = np.full(linkage.nq, np.inf)
+        bounds = (-endless, endless) if limits == "ignore" else (linkage.lower, linkage.upper)
+        q, which = turned_copies(self.q, *bounds, turning, start_pose(linkage, start), most)
+        hits = tuple(self.hits[k] for k in which.tolist())
+        return replace(self, q=q, hits=hits, doubles=self.doubles[which])
+
     def __repr__(self) -> str:
         kind = "isolated" if self.dimension == 0 else f"samples of a {self.dimension}-dimensional set"
-        return f"<Branches of {self.linkage.name!r}: {f'{len(self)} {kind}' if len(self) else 'none'}>"
+        proven = ", proven" * self.complete
+        return f"<Branches of {self.linkage.name!r}: {f'{len(self)} {kind}' if len(self) else 'none'}{proven}>"
 
 
 def solve_all(
@@ -78,27 +115,31 @@ def solve_all(
     *,
     apart: float = APART,
     starts: int | None = None,
-    most: int = 64,
+    most: int | None = None,
     limits: Limits = "clamp",
     seed: int = 0,
     joints: Joints | None = None,
     start: PoseLike | None = None,
+    windings: bool = False,
 ) -> Branches:
     """Return every distinct pose that reaches a goal.
 
-    Starts are made until the rarest branch has been found several times, so that one not found at all is unlikely; it
-    cannot be excluded. Angles that differ by whole turns are one solution.
+    Where the arm has a closed form (see `closed_form`) and the goal is a whole pose, that gives all of them, and it is
+    proven that there are no others; `Branches.complete` tells. Otherwise starts are made until the rarest branch has
+    been found several times, so that one not found at all is unlikely; it cannot be excluded. Angles that differ by
+    whole turns are one solution, unless `windings` are asked for.
 
     Args:
         linkage: The linkage.
         goal: A `Reach`.
         apart: By how much, in some value, two poses must differ to be two [rad, m].
-        starts: How many starts to make; by default as many as it takes.
-        most: Poses at most, where they form a continuum.
+        starts: How many starts to make, in place of a closed form; by default as many as it takes.
+        most: Poses at most, where they form a continuum (64 by default) or whole turns are asked for (all by default).
         limits: ``"ignore"`` lets joints go beyond their limits; see `Settings`.
         seed: Where starts come from.
         joints: Names of the joints that may move, or of a group of them.
-        start: Pose that the other joints have; the neutral one by default.
+        start: Pose that the other joints have, and that nearness is measured from; the neutral one by default.
+        windings: Every copy by whole turns within limits, the nearest to the start first; see `Branches.windings`.
 
     Example:
         >>> import linkwork as lw
@@ -109,28 +150,30 @@ def solve_all(
     check_linkage(linkage)
     goal = _exact(goal)
     positive("apart", apart, finite=True)
-    starts, most = None if starts is None else whole("starts", starts, least=1), whole("most", most, least=1)
+    starts = None if starts is None else whole("starts", starts, least=1)
+    most = None if most is None else whole("most", most, least=1)
     rest = start_pose(linkage, start)
     if rest.ndim != 1:
         raise OptionError(f"start is one pose of shape ({linkage.nq},), got shape {rest.shape}.")
     prepared = _prepared(linkage, goal, limits, seed, group_of(linkage, joints), rest)
     prepared.chain.check()
-    found = _Found(prepared, apart, most)
-    made, count = 0, starts or FIRST
-    while count:
-        poses = _sharpened(prepared, goal, prepared.candidates(goal.target, count, first=made))
-        made += count
-        if len(poses) and found.dimension is None:
-            found.dimension = _dimension(prepared, goal, poses)
-        found.add(poses)
-        enough = starts is not None or made >= MOST or (found.hits and min(found.hits) >= SEEN) or found.full
-        count = 0 if enough else made  # twice as many in all
-    order = np.argsort([-hits for hits in found.hits], kind="stable")
-    q = np.array([found.poses[k] for k in order]).reshape(-1, linkage.nq)
-    dimension = -1 if found.dimension is None else found.dimension
+    found = search_all(prepared, goal, apart, most or SAMPLES, starts)
+    return found.windings(start=rest, most=most, limits=limits) if windings else found
+
+
+def search_all(prepared: Prepared, goal: Reach, apart: float, most: int, starts: int | None = None) -> Branches:
+    """Return what many starts find: nothing is proven by it. The solver is one of `fine` tolerances."""
+    found, angles = searched(prepared, goal, apart, most, starts), _angles(prepared)
+    none = np.zeros(len(found.q), np.bool_)
+    rest = (angles, False, "", None, none)
+    return Branches(prepared.linkage, goal, found.q, found.hits, found.starts, found.dimension, *rest)
+
+
+def _angles(prepared: Prepared) -> NDArray[np.int64]:
+    """Return the places in the pose of the chain's angles that whole turns leave alike."""
     inside, outside = prepared.chain.plain
-    hits, angles = tuple(found.hits[k] for k in order), outside[prepared.chain.turning[inside]]
-    return Branches(linkage, goal, q, hits, made, dimension, angles)
+    places: NDArray[np.int64] = outside[prepared.chain.turning[inside]]
+    return places
 
 
 def _exact(goal: Goal) -> Reach:
@@ -150,20 +193,28 @@ class Count:
         number: 0, a number of isolated poses, or infinity where they form a continuum.
         dimension: Dimension of that continuum; zero for isolated poses, -1 where there is none.
         poses: Those found, apart from each other, shape (k, nq).
+        proven: Whether there are no others: a closed form says so. Zero can be proven too.
     """
 
     number: float
     dimension: int
     poses: FloatArray
+    proven: bool = False
 
 
 def count_solutions(
-    linkage: Linkage, goals: Goal | Sequence[Goal], *, starts: int = 256, seed: int = 0, **options: Unpack[LoopOptions]
+    linkage: Linkage,
+    goals: Goal | Sequence[Goal],
+    *,
+    starts: int | None = None,
+    seed: int = 0,
+    **options: Unpack[LoopOptions],
 ) -> Count:
-    """Return how many poses reach the goals: none found, some, or a continuum and its dimension.
+    """Return how many poses reach the goals: none, some, or a continuum and its dimension.
 
-    They are found from random starts, so a number is a lower bound. `solve_all` counts where the compiled search serves
-    the goal; other goals, and goals with options of the loop, are solved for by damped steps.
+    Where the arm has a closed form and the goal is a whole pose, the number is proven. Otherwise poses are found from
+    random starts, 256 by default, so a number is a lower bound. `solve_all` counts where the compiled search serves the
+    goal; other goals, and goals with options of the loop, are solved for by damped steps.
 
     Example:
         >>> import linkwork as lw
@@ -174,19 +225,22 @@ def count_solutions(
     problem, limits = Problem(linkage, goals), options.get("limits", "project")
     goal = problem.goals[0] if len(problem.goals) == 1 and options.keys() <= {"limits"} else None
     plain = goal if isinstance(goal, Reach) and goal.ranges is None else None
-    if plain is not None and _prepared(linkage, plain, limits, seed).chain.values:
-        found = solve_all(linkage, plain, starts=starts, limits=limits, seed=seed).q
+    proven = False
+    prepared = None if plain is None else _prepared(linkage, plain, limits, seed)
+    if plain is not None and prepared is not None and prepared.chain.values:
+        every = search_all(prepared, plain, APART, SAMPLES, starts or STARTS)
+        found, proven = every.q, every.complete
     else:
         near = FINE * usual_tolerance(linkage) / TOLERANCE
         exact: LoopOptions = {"tolerance": near, "rotation_tolerance": FINE, "max_iterations": 200, "limits": limits}
         method, settings = configure("damped", {**exact, **options}, linkage)
-        tried = run(method, problem, linkage.random_pose(seed, starts), settings)
+        tried = run(method, problem, linkage.random_pose(seed, starts or STARTS), settings)
         found = tried.q[tried.success]
         found = found[distinct(linkage, found)]
     if not len(found):
-        return Count(0, -1, found)
+        return Count(0, -1, found, proven)
     dimension = min(problem.freedom(q) for q in found[:8])
-    return Count(float("inf") if dimension else len(found), dimension, found)
+    return Count(float("inf") if dimension else len(found), dimension, found, proven)
 
 
 def _prepared(
@@ -197,63 +251,9 @@ def _prepared(
     group: Group | None = None,
     rest: FloatArray | None = None,
 ) -> Prepared:
-    settings = Settings(NEAR / TOLERANCE * usual_tolerance(linkage), NEAR, limits=limits)
-    return prepared_for(linkage, goal, settings, 1, whole("seed", seed), group, rest)
+    return prepared_for(linkage, goal, fine(linkage, limits), 1, whole("seed", seed), group, rest)
 
 
-def _jacobian(prepared: Prepared, goal: Reach, poses: FloatArray) -> FloatArray:
-    """Return the goal's Jacobian, the columns of joints that stay zero."""
-    return Problem(prepared.linkage, goal, group=prepared.group).all_rows_jacobian(poses)
-
-
-def _sharpened(prepared: Prepared, goal: Reach, poses: FloatArray) -> FloatArray:
-    """Return poses brought onto their solutions by Newton's method, those that get there.
-
-    Undamped, it also arrives at singular poses, which the search only creeps up to.
-    """
-    linkage, keeps_limits = prepared.linkage, prepared.settings.keeps_limits
-    for _ in range(NEWTON if len(poses) else 0):
-        step = np.linalg.pinv(_jacobian(prepared, goal, poses), rcond=1e-10) @ goal.error(linkage, poses)[..., None]
-        size = np.abs(step).max(axis=(-2, -1), keepdims=True)
-        step *= np.minimum(1.0, LONGEST_STEP / np.maximum(size, LONGEST_STEP))
-        poses = advance(linkage, poses, step[..., 0])
-        if keeps_limits:
-            poses = within_limits(linkage, poses, prepared.group)
-    left = goal.error(linkage, poses) if len(poses) else np.zeros((0, 1))
-    exact: FloatArray = poses[np.abs(left).max(axis=-1, initial=0.0) < EXACT * (1.0 + linkage.length)]
-    return exact
-
-
-class _Found:
-    """Poses apart from each other, and how often each was found."""
-
-    def __init__(self, prepared: Prepared, apart: float, most: int) -> None:
-        self.prepared, self.apart, self.most = prepared, apart, most
-        self.poses: list[FloatArray] = []
-        self.hits: list[int] = []
-        self.dimension: int | None = None
-
-    @property
-    def full(self) -> bool:
-        """Whether a continuum has given as many samples as are wanted."""
-        return bool(self.dimension) and len(self.poses) >= self.most
-
-    def add(self, poses: FloatArray) -> None:
-        left = self.prepared.pose(poses, self.prepared.rest) if len(poses) else poses
-        k = 0
-        while len(left) and not (self.full and k == len(self.poses)):
-            if k == len(self.poses):
-                self.poses.append(left[0])
-                self.hits.append(0)
-            same = same_pose(self.prepared.linkage, self.poses[k], left, self.apart)
-            self.hits[k] += int(same.sum())
-            left, k = left[~same], k + 1
-
-
-def _dimension(prepared: Prepared, goal: Reach, poses: FloatArray) -> int:
-    """Return the dimension of the solutions around poses: the velocities that leave the goal as it is."""
-    jacobian = _jacobian(prepared, goal, poses[:16])
-    moving = np.abs(jacobian).max(axis=(0, 1)) > 0.0
-    values = np.linalg.svd(jacobian[..., moving], compute_uv=False)
-    ranks = (values > CONTINUUM * values[:, :1]).sum(axis=-1)
-    return int(moving.sum() - ranks.max())
+def fine(linkage: Linkage, limits: Limits) -> Settings:
+    """Return the tolerances of a search whose poses are to be told apart."""
+    return Settings(NEAR / TOLERANCE * usual_tolerance(linkage), NEAR, limits=limits)

@@ -161,7 +161,7 @@ def solve_batch(
     work.first, work.closest = whole("first", first), closest
     if isinstance(work, _CardWork) and on_card(targets):
         return work.solve_there(targets, start)
-    array = _as_array(targets, frame)
+    array = as_targets(targets, frame)
     base = _starts(linkage, start, len(array))
     stiff = work.prepared.stiff
     if base.ndim == 1 or stiff is None or len(base) < 2 or (base[:, stiff] == base[0, stiff]).all():
@@ -171,7 +171,7 @@ def solve_batch(
 
 def _on_legs(linkage: Linkage, frame: str, targets: Any, start: PoseLike | None, options: dict[str, Any]) -> Batch:
     """Return answers of a robot whose loops join legs to the link of a frame."""
-    found: Batch = solved_on_legs(solve_batch, linkage, frame, _as_array(targets, frame), start, options)
+    found: Batch = solved_on_legs(solve_batch, linkage, frame, as_targets(targets, frame), start, options)
     return found
 
 
@@ -210,7 +210,7 @@ def solve_blocks(
     work = _work(device)(linkage, frame, dtype, threads, None, options)
     work.closest = closest
     for block in blocks:
-        targets = _as_array(block, frame)
+        targets = as_targets(block, frame)
         yield work.solve(targets, linkage.neutral(), False, False)
         work.first += len(targets)
 
@@ -231,7 +231,7 @@ class _Work:
     ) -> None:
         if time_budget is not None:
             positive("time_budget", time_budget)
-        self.prepared = _prepared(linkage, frame, options)
+        self.prepared = prepared_batch(linkage, frame, options)
         self.dtype, self.time_budget, self.first = precision(self.PRECISION if dtype is None else dtype), time_budget, 0
         self.threads = cores() if threads is None else whole("threads", threads, least=1)
         self.closest = True
@@ -434,7 +434,8 @@ def _reporting(progress: Progress, total: int) -> Iterator[Callable[[int], None]
         yield report
 
 
-def _prepared(linkage: Linkage, frame: str, options: PrepareOptions) -> Prepared:
+def prepared_batch(linkage: Linkage, frame: str, options: PrepareOptions) -> Prepared:
+    """Return the solver of many targets; it is kept on the linkage."""
     refuse_unknown(options, PrepareOptions.__annotations__, "a batch")
     key = (frame, *((name, type(value), value) for name, value in sorted(options.items())))
     try:
@@ -444,7 +445,8 @@ def _prepared(linkage: Linkage, frame: str, options: PrepareOptions) -> Prepared
     return linkage.cache.get("batch", key, lambda: prepare(linkage, frame, **options))
 
 
-def _as_array(targets: ArrayLike, frame: str) -> NDArray[Any]:
+def as_targets(targets: ArrayLike, frame: str) -> NDArray[Any]:
+    """Return many targets as an array of numbers, or say why they are none."""
     if on_card(targets):
         raise DeviceError(
             f"targets of {frame!r} are on a graphics card; solve them there with solve_batch(..., device='cuda'), "

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import GoalError
 from ..goals import Reach
+from ..kernels.starts import RIGID
 from ..transforms import FloatArray
 
 
@@ -27,6 +29,15 @@ def read_targets(goal: Reach, targets: FloatArray) -> FloatArray:
         kinds += "" if position else " or 3x3 rotations"
         raise GoalError(f"targets of {goal.frame!r} are {kinds}; got shape {shape} each.")
     return result
+
+
+def rigid(targets: FloatArray) -> NDArray[np.bool_]:
+    """Return which targets (m, 4, 4) are finite rigid transforms, by the measure of `kernels.starts.read_goal`."""
+    turns = targets[:, :3, :3]
+    with np.errstate(invalid="ignore", over="ignore"):
+        flaws = ((turns @ turns.swapaxes(1, 2) - np.eye(3)) ** 2).sum(axis=(1, 2))
+        flaws += ((targets[:, 3] - [0.0, 0.0, 0.0, 1.0]) ** 2).sum(axis=1)
+        return np.asarray((flaws < RIGID) & (np.linalg.det(turns) > 0.0) & np.isfinite(targets).all(axis=(1, 2)))
 
 
 def unsquared(goal: Reach, position: Any, rotation: Any) -> FloatArray:

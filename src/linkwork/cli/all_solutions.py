@@ -1,0 +1,89 @@
+"""What ``solve --all`` does: every pose that reaches a goal, and whether there may be others."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..errors import OptionError, listed
+from .console import print_columns, print_json
+
+if TYPE_CHECKING:
+    from ..explain.all_solutions import Branches
+    from ..linkage.linkage import Linkage
+
+TAKEN = ("joints", "limits", "seed")  # options of a solve that finding all solutions takes too
+Form = Literal["json", "csv", "text"]
+
+
+def find_all(
+    linkage: Linkage, problems: Sequence[Sequence[Any]], start: Any, settings: Mapping[str, Any], *, windings: bool
+) -> list[Branches]:
+    """Return all solutions of every goal, or say which option has no meaning here."""
+    from ..explain.all_solutions import solve_all
+
+    strange = [name for name in settings if name not in TAKEN]
+    if strange:
+        raise OptionError(f"--all finds solutions in its own way and does not take {listed(strange)}")
+    if any(len(goals) != 1 for goals in problems):
+        raise OptionError(
+            "--all finds the solutions of one goal at a time; goals in a list within the list are several"
+        )
+    return [solve_all(linkage, goal, start=start, windings=windings, **settings) for (goal,) in problems]
+
+
+def all_data(branches: Branches) -> dict[str, Any]:
+    """Return all solutions of a goal as plain data."""
+    names = branches.linkage.coordinates
+    return {
+        "frame": branches.goal.frame,
+        "count": len(branches),
+        "complete": branches.complete,
+        "family": branches.family or None,
+        "evidence": branches.evidence,
+        "dimension": branches.dimension,
+        "starts": branches.starts,
+        "solutions": [
+            {"pose": dict(zip(names, q, strict=True)), "double": double}
+            for q, double in zip(branches.q.tolist(), branches.doubles.tolist(), strict=True)
+        ],
+    }
+
+
+def print_all(found: Sequence[Branches], many: bool, form: Form) -> None:
+    """Print all solutions of goals."""
+    if form == "json":
+        results = [all_data(branches) for branches in found]
+        print_json(results if many else results[0])
+    elif form == "csv":
+        csv.writer(sys.stdout, lineterminator="\n").writerows(_rows(found))
+    else:
+        for k, branches in enumerate(found):
+            print(f"{f'goal {k}: ' * many}{in_words(branches)}")
+            if len(branches):
+                titles = ("", *branches.linkage.coordinates)
+                rows = [(str(i), *(f"{x:.6g}" for x in q)) for i, q in enumerate(branches.q.tolist())]
+                print_columns([titles, *rows])
+
+
+def in_words(branches: Branches) -> str:
+    """Return how many solutions there are, and how sure that is."""
+    count = f"{len(branches)} solution{'s' * (len(branches) != 1)}" if len(branches) else "no solution"
+    if branches.dimension > 0:
+        count = f"{len(branches)} samples of a {branches.dimension}-dimensional set of solutions"
+    doubles = int(branches.doubles.sum())
+    told = f", {doubles} of them next to a singular pose" if doubles else ""
+    if branches.complete:
+        why = "" if branches.evidence is None else f" ({branches.evidence})"
+        return f"{count}{told}; proven, by the closed form of the family {branches.family!r}{why}"
+    return f"{count}{told}; found from {branches.starts} starts, others cannot be excluded"
+
+
+def _rows(found: Sequence[Branches]) -> Iterator[list[Any]]:
+    """Yield the rows of a table of all solutions, titles first."""
+    yield ["goal", "solution", "complete", *found[0].linkage.coordinates]
+    for k, branches in enumerate(found):
+        for i, q in enumerate(branches.q.tolist()):
+            yield [k, i, str(branches.complete).lower(), *q]

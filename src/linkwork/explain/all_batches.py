@@ -1,0 +1,112 @@
+"""All solutions of many targets of one frame: arrays, and a mask that says which rows of them are solutions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import OptionError
+from ..goals import Reach
+from ..linkage.linkage import Linkage, check_linkage
+from ..linkage.poses import APART, PoseLike, start_pose
+from ..solvers.batch import as_targets, prepared_batch
+from ..solvers.chain_solver import Prepared, prepared_for
+from ..solvers.chain_targets import rigid
+from ..solvers.options import PrepareOptions, positive, whole
+from ..transforms import FloatArray
+from .all_solutions import fine, search_all
+
+
+@dataclass(frozen=True, eq=False)
+class BranchesBatch:
+    """All solutions of many targets, a row for each target.
+
+    Attributes:
+        linkage: The linkage.
+        goal: A goal of the kind that all targets are; its own target means nothing.
+        q: Poses, shape (n, most, nq): the solutions of each target first, NaN behind them.
+        mask: Which of them are solutions, shape (n, most): within limits, and verified by forward kinematics.
+        counts: How many solutions were found of each target, shape (n,); more than `most` where some did not fit.
+        complete: Whether it is proven that a target has no others, shape (n,).
+        valid: Whether each target is a finite rigid transform, shape (n,).
+    """
+
+    linkage: Linkage
+    goal: Reach
+    q: FloatArray
+    mask: NDArray[np.bool_]
+    counts: NDArray[np.int64]
+    complete: NDArray[np.bool_]
+    valid: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def __repr__(self) -> str:
+        proven = "proven" if self.complete.all() else f"{int(self.complete.sum())} proven complete"
+        found = f"{int(self.mask.sum())} solutions of {len(self)} targets"
+        return f"<BranchesBatch of {self.goal.frame!r}: {found}, {proven}>"
+
+
+def solve_all_batch(
+    linkage: Linkage,
+    frame: str,
+    targets: ArrayLike,
+    *,
+    most: int = 8,
+    start: PoseLike | None = None,
+    apart: float = APART,
+    **options: Unpack[PrepareOptions],
+) -> BranchesBatch:
+    """Return every distinct pose that brings a frame to each of many targets: arrays, and a mask.
+
+    Where the arm has no closed form, each target is searched for from many starts, which takes milliseconds and proves
+    nothing: `complete` is then False.
+
+    Args:
+        linkage: The linkage.
+        frame: Name of the frame.
+        targets: As in `solve_batch`, shape (n, 4, 4). A target that is not finite or not rigid has no solution, alone.
+        most: Room for so many solutions of each target; `counts` tells where there were more.
+        start: Pose (nq,) that joints outside the chain have, and that solutions are sorted by nearness to where a
+            closed form gives them; the neutral one by default.
+        apart: By how much, in some value, two poses must differ to be two [rad, m].
+        **options: As in `prepare`. Tolerances there are the largest errors that solutions may have; they are much
+            smaller.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([2, 1])
+        >>> found = lw.solve_all_batch(arm, "tip", [[1, 2], [4, 0]], position="xy", orientation=False, most=2)
+        >>> found.counts.tolist(), found.mask.tolist()
+        ([2, 0], [[True, True], [False, False]])
+    """
+    check_linkage(linkage)
+    positive("apart", apart, finite=True)
+    most, rest = whole("most", most, least=1), start_pose(linkage, start)
+    if rest.ndim != 1:
+        raise OptionError(f"start is one pose of shape ({linkage.nq},), got shape {rest.shape}.")
+    prepared = prepared_batch(linkage, frame, options).held_at(rest)
+    aims = prepared.as_targets(np.asarray(as_targets(targets, frame), np.float64))
+    shape = (len(aims), most)
+    q, mask, counts = np.full((*shape, linkage.nq), np.nan), np.zeros(shape, np.bool_), np.zeros(len(aims), np.int64)
+    answers = q, mask, counts, np.zeros(len(aims), np.bool_), rigid(aims)
+    _searched(prepared, aims, rest, apart, answers)
+    return BranchesBatch(linkage, prepared.goal, *answers)
+
+
+Answers = tuple[FloatArray, NDArray[np.bool_], NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]
+
+
+def _searched(prepared: Prepared, aims: FloatArray, rest: FloatArray, apart: float, answers: Answers) -> None:
+    """Write what searches of single targets find."""
+    q, mask, counts, _, valid = answers
+    given, most = (prepared.linkage, prepared.goal, fine(prepared.linkage, prepared.settings.limits)), mask.shape[1]
+    search = prepared_for(*given, 1, prepared.seed, prepared.group, rest)
+    for k in np.flatnonzero(valid).tolist():
+        found = search_all(search, prepared.goal.moved(aims[k]), apart, most).q
+        counts[k], kept = len(found), found[:most]
+        q[k, : len(kept)], mask[k, : len(kept)] = kept, True
