@@ -32,10 +32,11 @@ PACKAGES = {
 }
 ORDER = ("__init__", "errors", "transforms", *PACKAGES, "__main__")
 
-# Conveniences look ahead, inside functions: `Clip.save` and `Linkage.pack` write, a solution explains itself, and all
-# of them show themselves in a notebook.
+# Conveniences look ahead, inside functions: `Clip.save` and `Linkage.pack` write, a linkage knows its closed forms, a
+# solution explains itself, and all of them show themselves in a notebook.
 DOORS = {
     ("linkage.linkage", "formats.packed"),
+    ("linkage.linkage", "solvers.closed_form"),
     ("linkage.showing", "draw.notebook"),
     ("motion.clips", "formats"),
     ("solvers.solution", "explain.diagnosis"),

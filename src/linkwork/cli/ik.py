@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from click.exceptions import Exit
 
@@ -39,6 +39,9 @@ from .output import (
 )
 from .parsing import position_hint, read_frame, read_goals, read_points
 from .reading import FileOptions
+
+if TYPE_CHECKING:
+    from ..linkage.linkage import Linkage
 
 
 @command(
@@ -79,21 +82,12 @@ def solve(
     if as_csv and as_json:
         raise OptionError("--csv and --json are two forms of one answer; give one of them")
     linkage = reading.model(model)
-    if goals is None:
-        problems, many = [[goal.read(linkage)]], False
-    elif not goal.given:
-        problems, many = read_goals(linkage, goals, goal.frame)
-    elif goal.position is not None and position_hint(f"{goal.position} {goals}"):
-        raise OptionError(f"--position takes one word, got two: {position_hint(f'{goal.position} {goals}')}")
-    else:
-        raise OptionError("a goal stands in --position and --orientation or in GOALS, not in both")
+    problems, many = _problems(linkage, goal, goals)
     settings, begin = options.read() | given(method=method, stay=stay or None), options.read_start(linkage)
     if every or windings:
         found = find_all(linkage, problems, begin, settings, windings=windings)
         print_all(found, many, "json" if as_json else "csv" if as_csv else "text")
-        if not all(map(len, found)):
-            raise Exit(NOT_DONE)
-        return
+        raise Exit(0 if all(map(len, found)) else NOT_DONE)
     with progress("solving", shown=many) as report:
         solutions = []
         for k, problem in enumerate(problems):
@@ -109,6 +103,17 @@ def solve(
             print_solution(linkage, result, f"goal {k}:\n" if many else "")
     if not all(solution.success for solution in solutions):
         raise Exit(NOT_DONE)
+
+
+def _problems(linkage: Linkage, goal: GoalOptions, goals: str | None) -> tuple[list[list[Any]], bool]:
+    """Return the goals of every problem, and whether they are a list of problems."""
+    if goals is None:
+        return [[goal.read(linkage)]], False
+    if not goal.given:
+        return read_goals(linkage, goals, goal.frame)
+    if goal.position is not None and position_hint(f"{goal.position} {goals}"):
+        raise OptionError(f"--position takes one word, got two: {position_hint(f'{goal.position} {goals}')}")
+    raise OptionError("a goal stands in --position and --orientation or in GOALS, not in both")
 
 
 @command(

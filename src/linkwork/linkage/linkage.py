@@ -28,6 +28,7 @@ from .tree import ROOT, WORLD, Drive, Frame, Link, Loop
 
 if TYPE_CHECKING:
     from ..formats.packed import PackedLinkage
+    from ..solvers.closed_form import ClosedForm, NoForm
     from ..solvers.options import PackOptions
     from ..solvers.packing import Wanted
     from .kinematics import Evaluator, FrameMap, Visit
@@ -324,7 +325,19 @@ class Linkage(Structure):
 
         return kinematics.traverse(self, pose_vectors.as_poses(self, q))
 
-    # For programs without Python
+    # What later packages know of it
+
+    def closed_form(self, frame: str) -> ClosedForm | NoForm:
+        """Return the closed form of the chain that moves a frame, or why it has none; see `linkwork.closed_form`.
+
+        Example:
+            >>> import linkwork as lw
+            >>> print(lw.models.ur5().closed_form("tool0").family)
+            three parallel axes
+        """
+        from ..solvers import closed_form as forms
+
+        return forms.closed_form(self, frame)
 
     def pack(self, solvers: Wanted | Mapping[str, Wanted] = (), **options: Unpack[PackOptions]) -> PackedLinkage:
         """Return the linkage as plain data for ``linkwork.js``: what a web page needs to pose and to solve it.
@@ -342,7 +355,7 @@ class Linkage(Structure):
             >>> arm.pack({"hand": "tip", "point": lw.Reach("tip", position=(0, 0, 0))})
             <PackedLinkage 'panda': 7 values, solvers hand, point>
         """
-        from ..formats import packed  # the one import of a later package
+        from ..formats import packed
 
         return packed.pack(self, solvers, **options)
 
