@@ -65,6 +65,18 @@ def bennett(size: float) -> Mechanism:
     return model(lw.models.bennett(size, 0.6 * size, one), size, {"crank": TURN}, [way])
 
 
+def by_frames(ring: lw.Linkage) -> lw.Linkage:
+    """Return a ring that is closed by an axis with a joint there, closed by its whole frame."""
+    (loop,) = ring.loops
+    ends = {frame.name: frame.placement for frame in ring.extra_frames}
+    b = lw.Builder(ring.name, base="ground")
+    for name in ring.joints:
+        joint = ring.joint(name)
+        b.continuous(name, joint.child, parent=joint.parent, at=joint.placement)
+    b.continuous("last", "last", at=ends[loop.first]).frame("end").frame("home", link="ground", at=ends[loop.second])
+    return b.loop("ring", "end", "home", kind="full").build()
+
+
 def bricard(size: float) -> Mechanism:
     """Return Bricard's ring of six hinges at right angles: cos a + cos b + cos a cos b = 0, by turns."""
     path = np.linspace(-1.5, 1.5, 13)

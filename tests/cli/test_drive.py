@@ -60,9 +60,17 @@ def test_where_it_stops_is_said_with_exit_status_one():
     result = run("drive", "four_bar", "--joint", "rocker")
     assert result.exit_code == 1
     assert "cannot be closed beyond rocker = 2.63623" in result.stderr
-    flat = run("drive", "four_bar:0.4,0.2,0.4,0.2", "--to", "180deg")
-    assert flat.exit_code == 1
-    assert "where branches meet" in flat.stderr
+
+
+def test_a_frame_without_rates_is_said_and_the_others_are_given(tmp_path, caplog):
+    out = tmp_path / "flat.json"
+    flat = run("drive", "four_bar:0.4,0.2,0.4,0.2", "--from", "160deg", "--to", "180deg", "-o", out)
+    assert flat.exit_code == 0
+    assert "poses, the first is" in caplog.text
+    assert "where branches meet" in caplog.text
+    rates = json.loads(out.read_text())["rocker.velocity"]
+    assert rates[-1] is None
+    assert_allclose(rates[:-1], math.pi, rtol=1e-9)
 
 
 def test_what_makes_no_sense_is_refused():

@@ -176,7 +176,9 @@ def test_a_toggle_has_no_end_of_advantage() -> None:
 def test_what_cannot_be_held_or_asked_is_said() -> None:
     bars = lw.models.four_bar(*LENGTHS)
     dead = lw.singular_positions(bars, "rocker", start="start")[0].q
-    with pytest.raises(LoopError, match="rocker cannot hold the loads on linkage 'four_bar': it is at a dead centre"):
+    with pytest.raises(
+        LoopError, match="rocker cannot hold the loads on linkage 'four_bar' here: it is at a dead centre"
+    ):
         lw.statics(bars, dead, "rocker", efforts={"crank": 1.0})
     with pytest.raises(OptionError, match=r"the load on 'point' is a force .* got \(2,\)"):
         lw.statics(bars, "start", "crank", loads={"point": (1.0, 2.0)})

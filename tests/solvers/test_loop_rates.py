@@ -8,20 +8,9 @@ from numpy.testing import assert_allclose
 
 import linkwork as lw
 from linkwork.errors import JointNotFoundError, LoopError, OptionError
+from mechanisms_in_space import by_frames
 
 TURN = np.linspace(0.0, 2.0 * np.pi, 61)
-
-
-def bennett_of_frames() -> lw.Linkage:
-    """Return Bennett's ring with a fourth joint, closed by its whole frame."""
-    ring = lw.models.bennett()
-    b = lw.Builder("bennett", base="ground")
-    for name in ring.joints:
-        joint = ring.joint(name)
-        b.continuous(name, name, parent=joint.parent, at=joint.placement)
-    ends = {frame.name: frame.placement for frame in ring.extra_frames}
-    b.continuous("fourth", "fourth", at=ends["end"]).frame("end").frame("home", link="ground", at=ends["hinge"])
-    return b.loop("fourth", "end", "home", kind="full").build()
 
 
 def rod_between_balls() -> lw.Linkage:
@@ -38,7 +27,7 @@ MECHANISMS = {
     "jansen_leg": (lw.models.jansen_leg, "crank"),
     "engine": (lambda: lw.models.engine(3), "crank"),
     "bennett, axes": (lw.models.bennett, "crank"),
-    "bennett, frames": (bennett_of_frames, "crank"),
+    "bennett, frames": (lambda: by_frames(lw.models.bennett()), "crank"),
     "rssr": (rod_between_balls, "crank"),
 }
 
@@ -143,12 +132,23 @@ def test_what_cannot_follow_is_said() -> None:
         lw.loop_rates(bars, "start", {})
 
 
-def test_where_branches_meet_nothing_is_made_up() -> None:
-    """A parallelogram that lies flat may go on as one, or cross: its rates are not determined there."""
+def test_where_branches_meet_nothing_is_made_up(caplog: pytest.LogCaptureFixture) -> None:
+    """A parallelogram that lies flat may go on as one, or cross: its rates are not determined there, and only there."""
     bars = lw.models.four_bar(0.4, 0.2, 0.4, 0.2)
     begin = float(bars.stored_pose("start")[0])
-    clip = lw.drive(bars, "crank", np.linspace(begin, np.pi, 20), start="start")
-    rates = lw.loop_rates(bars, clip.poses[:-1], "crank")
-    assert_allclose(rates.velocities, [[1.0, -1.0, 1.0]] * 19, atol=1e-9)
-    with pytest.raises(LoopError, match=r"follow crank here \(pose 19\): .* where branches meet"):
-        lw.drive_rates(clip, "crank", speed=1.0)
+    clip = lw.drive(bars, "crank", [*np.linspace(begin, np.pi, 20), 3.3], start="start")
+    rates = lw.drive_rates(clip, "crank", speed=1.0)
+    assert_allclose(np.delete(rates.velocities, 19, axis=0), [[1.0, -1.0, 1.0]] * 20, atol=1e-9)
+    assert np.isnan(rates.velocities[19]).all()
+    assert np.isnan(rates.acceleration("point")[19]).all()
+    assert not rates.determined[19].any()
+    (remark,) = rates.remarks
+    assert (
+        "cannot follow crank in 1 of 21 poses, the first is 19: it is at a dead centre, where branches meet" in remark
+    )
+    assert remark in caplog.text
+    assert repr(rates) == "<Rates of 'four_bar' in 21 poses, 1 of them without>"
+    with pytest.raises(LoopError, match=r"cannot follow crank here: .* where branches meet"):
+        lw.loop_rates(bars, clip.poses[19], "crank")
+    with pytest.raises(LoopError, match="in all of 21 poses"):
+        lw.loop_rates(bars, clip.poses, {"crank": 1.0, "rocker": 2.0})

@@ -57,8 +57,8 @@ def drive(
     Prints how it moves: dead centres, the fastest and the least transmission angle. A table has values, velocities
     and accelerations of all joints and of the frames asked for, exactly. A film shows the path of the first of them.
 
-    Exits with 1 if the mechanism cannot go so far, or a frame is where its rates are not determined: at a dead centre,
-    or where branches meet. The message says where.
+    Exits with 1 if the mechanism cannot go so far. Where rates are not determined, at a dead centre or where branches
+    meet, the table has none (nan in .csv, null in .json), and a message says where.
     """
     from .. import draw
     from ..motion.drive_table import drive_table, ground_joint, turning_joint
@@ -143,6 +143,8 @@ def _speed(clip: Clip, joint: str) -> float:
 
 def _report(clip: Clip, joint: str, driven: str | None, table: dict[str, FloatArray]) -> dict[str, Any]:
     """Return what is worth knowing of a motion, as plain data."""
+    import numpy as np
+
     angle = table.get("transmission_angle")
     report: dict[str, Any] = {
         "linkage": clip.linkage.name,
@@ -152,13 +154,13 @@ def _report(clip: Clip, joint: str, driven: str | None, table: dict[str, FloatAr
         "units": {row.name: row.unit for row in clip.linkage.table if row.v is not None},
         "seconds": clip.duration,
         "gap": float(clip.residuals.max()) if clip.residuals is not None else None,
-        "transmission_angle": None if angle is None else [float(angle.min()), float(angle.max())],
+        "transmission_angle": None if angle is None else [float(np.nanmin(angle)), float(np.nanmax(angle))],
         "largest_velocity": {}, "largest_acceleration": {}, "dead_centres": {},
     }  # fmt: skip
     for row in clip.linkage.table:
         if row.v is not None:
             for what in ("velocity", "acceleration"):
-                report[f"largest_{what}"][row.name] = float(abs(table[f"{row.name}.{what}"]).max())
+                report[f"largest_{what}"][row.name] = float(np.nanmax(abs(table[f"{row.name}.{what}"])))
     for name in (joint, driven):
         if name is not None:
             report["dead_centres"][name] = [
@@ -208,7 +210,8 @@ def _print(report: dict[str, Any]) -> None:
 def _write(table: dict[str, FloatArray], path: Path) -> None:
     """Write columns as CSV, or as JSON of lists by name."""
     if path.suffix.lower() == ".json":
-        path.write_text(json.dumps({name: values.tolist() for name, values in table.items()}), encoding="utf-8")
+        plain = {name: [None if math.isnan(one) else one for one in values.tolist()] for name, values in table.items()}
+        path.write_text(json.dumps(plain), encoding="utf-8")
         return
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")

@@ -12,15 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import LoopError, OptionError
+from ..errors import OptionError
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.mass import weighed
 from ..linkage.poses import PoseLike, joint_shape, start_pose
-from ..solvers.loop_rates import SINGULAR, check_closed
+from ..solvers.loop_rates import SINGULAR, check_closed, singular_poses
 from ..solvers.loops import Closure, coordinate
 from ..transforms import FloatArray, as_array, as_vector
 
 NOT_HELD = 1e-6  # of the loads: if more is left over, the drivers cannot hold them
+NOT_HELD_WHY = "it is at a dead centre, or the mechanism has more degrees of freedom than drivers"
 OPEN = 1e-6  # of one: a row that can bear this without being asked to is not determined
 
 
@@ -37,6 +38,7 @@ class Statics:
         joints: What each joint does to the link that it carries, likewise, at the origin of that link.
         undetermined: Loops that can bear more or less without any change elsewhere, since the mechanism is held more
             often than it must; what is given for them is the least. Joints between them share their fate.
+        remarks: What is to be said: in which poses of many the loads cannot be held; they have no forces (NaN).
 
     Example:
         >>> import linkwork as lw
@@ -54,6 +56,7 @@ class Statics:
     loops: Mapping[str, FloatArray]
     joints: Mapping[str, FloatArray]
     undetermined: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         if self.q.ndim > 1:
@@ -84,7 +87,8 @@ def statics(
         gravity: Acceleration of free fall in the world [m/s²]; nothing weighs anything without it.
 
     Raises:
-        LoopError: If the loops are open, or the drivers cannot hold the loads: at a dead centre, or too few.
+        LoopError: If the loops are open, or the drivers cannot hold the loads: at a dead centre, or too few. If that is
+            so in some poses of many, these have no forces (NaN), and `Statics.remarks` says which they are.
         LinkageError: If there is gravity, and nothing has a mass.
 
     Example:
@@ -119,14 +123,15 @@ def _balanced(closure: Closure, on_links: _OnLinks, asked: FloatArray, names: tu
     places = [coordinate(linkage, name)[1] for name in names]
     jacobian, free = closure.jacobian(poses), np.ones(linkage.nv, np.bool_)
     free[places] = False
-    multipliers = _multipliers(closure, jacobian, asked, free, names)
+    multipliers, remarks = _multipliers(closure, jacobian, asked, free, names)
     borne = closure.wrenches(multipliers)
     for goal in closure.goals:
         on_links.add(goal.loop.first, borne[goal.loop.name])
         on_links.add(goal.loop.second, -borne[goal.loop.name])
     left = asked + (np.swapaxes(jacobian, -1, -2) @ multipliers[..., None])[..., 0] / closure.units
     held = {name: -left[..., place] for name, place in zip(names, places, strict=True)}
-    return Statics(linkage, poses, held, borne, on_links.joints(), _undetermined(closure, poses, jacobian[..., free]))
+    undetermined = _undetermined(closure, poses, jacobian[..., free])
+    return Statics(linkage, poses, held, borne, on_links.joints(), undetermined, remarks)
 
 
 class _OnLinks:
@@ -172,22 +177,18 @@ class _OnLinks:
 
 def _multipliers(
     closure: Closure, jacobian: FloatArray, asked: FloatArray, free: NDArray[np.bool_], drivers: tuple[str, ...]
-) -> FloatArray:
-    """Return what the rows of the loops bear, so that nothing is asked of joints that are free."""
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return what the rows of the loops bear, so that nothing is asked of joints that are free, and remarks."""
     across = np.swapaxes(jacobian[..., free], -1, -2)
     wanted = -(asked * closure.units)[..., free]
     found: FloatArray = (np.linalg.pinv(across, rcond=max(closure.rank, SINGULAR)) @ wanted[..., None])[..., 0]
     left = np.abs((across @ found[..., None])[..., 0] - wanted).max(axis=-1, initial=0.0)
     most = np.abs(asked * closure.units).max(axis=-1, initial=0.0)
-    loose = np.flatnonzero(left > max(NOT_HELD, closure.rank) * most)
-    if len(loose):
-        where = f" (pose {loose[0]})" if left.ndim else ""
-        name, who = closure.linkage.name, ", ".join(drivers) or "no driver"
-        raise LoopError(
-            f"{who} cannot hold the loads on linkage {name!r}{where}: it is at a dead centre, or the mechanism has "
-            f"more degrees of freedom than drivers."
-        )
-    return found
+    loose = np.asarray(left > max(NOT_HELD, closure.rank) * most)
+    who = ", ".join(drivers) or "no driver"
+    remarks = singular_poses(loose, f"{who} cannot hold the loads on linkage {closure.linkage.name!r}", NOT_HELD_WHY)
+    found[loose] = np.nan
+    return found, remarks
 
 
 def _undetermined(closure: Closure, q: FloatArray, followers: FloatArray) -> tuple[str, ...]:

@@ -32,7 +32,8 @@ def transmission_angle(
             the work, in the sum over all poses.
 
     Raises:
-        LoopError: If the loops are open, or the driver is at a dead centre.
+        LoopError: If the loops are open, or the driver is at a dead centre. Poses of many in which it is have no angle
+            (NaN).
 
     Example:
         >>> import linkwork as lw
@@ -50,7 +51,7 @@ def transmission_angle(
             f"{through!r} is not where the link of {output!r} is pushed; these are: {listed(list(pushed))}."
         )
     work = {name: np.abs((force * way).sum(axis=-1)) for name, (force, way) in pushed.items()}
-    name = max(work, key=lambda name: float(work[name].sum())) if through is None else through
+    name = max(work, key=lambda name: float(np.nansum(work[name]))) if through is None else through
     force, way = pushed[name]
     across = np.linalg.norm(np.cross(force, way), axis=-1)
     angle: FloatArray = np.arctan2(work[name], across)

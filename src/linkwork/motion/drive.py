@@ -84,8 +84,12 @@ def drive_rates(
         speed: Its velocity [rad/s, m/s], a number or one for each frame; as fast as the clip plays by default.
         acceleration: Its acceleration, likewise; with a speed given, zero by default.
 
+    Returns:
+        The rates. Frames in which the others do not follow from the joint, at its dead centres and where branches meet,
+        have none (NaN); `LoopRates.remarks` says which they are, and so does the log.
+
     Raises:
-        LoopError: Where the others do not follow from the joint: at its dead centres.
+        LoopError: If there is no frame in which they follow.
 
     Example:
         >>> import linkwork as lw
@@ -98,7 +102,10 @@ def drive_rates(
     own = speed is None
     speeds = clip.velocities[:, place] if speed is None else speed
     further = (clip.accelerations[:, place] if own else 0.0) if acceleration is None else acceleration
-    return loop_rates(clip.linkage, clip.poses, {joint: speeds}, accelerations={joint: further})
+    rates = loop_rates(clip.linkage, clip.poses, {joint: speeds}, accelerations={joint: further})
+    for remark in rates.remarks:
+        _LOG.warning(remark)
+    return rates
 
 
 def _say_if_elsewhere(closure: Closure, path: FloatArray, poses: FloatArray, joint: str, *, wraps: bool) -> None:

@@ -20,6 +20,7 @@ from .loops import Closure, coordinate
 
 SINGULAR = 1e-6  # of the largest singular value: poses are not closed so finely that less can be told from nothing
 CONTRADICTED = 1e-6  # of what drivers ask for: if loops refuse more than this, they cannot follow
+WHY = "it is at a dead centre, where branches meet, or more joints are driven than it has degrees of freedom"
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +34,7 @@ class LoopRates:
         accelerations: Likewise, [rad/s², m/s²].
         determined: Which coordinates the drivers determine, shape (..., nv). A rod between two balls may spin as it
             likes; such coordinates get the smallest rates.
+        remarks: What is to be said: in which poses of many the loops cannot follow. Rates are not numbers (NaN) there.
 
     Example:
         >>> import linkwork as lw
@@ -46,6 +48,7 @@ class LoopRates:
     velocities: FloatArray
     accelerations: FloatArray
     determined: NDArray[np.bool_]
+    remarks: tuple[str, ...] = ()
 
     def velocity(self, frame: str) -> FloatArray:
         """Return the velocity of a frame along the world's axes, shape (..., 6): of its origin [m/s], then angular."""
@@ -54,7 +57,8 @@ class LoopRates:
 
     def acceleration(self, frame: str) -> FloatArray:
         """Return the acceleration of a frame along the world's axes, shape (..., 6): of its origin, then angular."""
-        change = self.linkage.jacobian_dot(self.q, self.velocities, frame) @ self.velocities[..., None]
+        known = np.nan_to_num(self.velocities)  # poses without rates get none by their accelerations
+        change = self.linkage.jacobian_dot(self.q, known, frame) @ known[..., None]
         result: FloatArray = (self.linkage.jacobian(self.q, frame) @ self.accelerations[..., None] + change)[..., 0]
         return result
 
@@ -65,7 +69,9 @@ class LoopRates:
 
     def __repr__(self) -> str:
         if self.velocities.ndim > 1:
-            return f"<Rates of {self.linkage.name!r} in {self.velocities[..., 0].size} poses>"
+            missing = int(np.isnan(self.velocities).any(axis=-1).sum())
+            less = f", {missing} of them without" if missing else ""
+            return f"<Rates of {self.linkage.name!r} in {self.velocities[..., 0].size} poses{less}>"
         names = [row.name for row in self.linkage.table if row.v is not None]
         each = [f"{name} {self.of(name)[0]:.6g}" for name in names]
         return f"<Rates of {self.linkage.name!r}: {', '.join(each)}>"
@@ -89,7 +95,8 @@ def loop_rates(
         accelerations: Likewise [rad/s², m/s²]; zero for joints that are not named.
 
     Raises:
-        LoopError: If the loops are open, or cannot follow: at a dead centre of the driver, or where branches meet.
+        LoopError: If the loops are open, or cannot follow: at a dead centre of the driver, or where branches meet. If
+            that is so in some poses of many, they have no rates (NaN), and `LoopRates.remarks` says which they are.
 
     Example:
         >>> import linkwork as lw
@@ -107,10 +114,24 @@ def loop_rates(
     free = np.ones(linkage.nv, np.bool_)
     free[[coordinate(linkage, name)[1] for name in driven]] = False
     jacobian = closure.jacobian(poses)
-    followers = _Followers(closure, jacobian, free, tuple(driven))
-    velocities = followers.rates(given[0], np.zeros(jacobian.shape[:-1]))
-    further = followers.rates(given[1], closure.drift(poses, velocities))
-    return LoopRates(linkage, poses, velocities, further, followers.determined())
+    followers = _Followers(closure, jacobian, free)
+    velocities, refused = followers.rates(given[0], np.zeros(jacobian.shape[:-1]))
+    further, refused_then = followers.rates(given[1], closure.drift(poses, velocities))
+    refused, determined = refused | refused_then, followers.determined()
+    remarks = singular_poses(refused, f"the loops of linkage {linkage.name!r} cannot follow {', '.join(driven)}", WHY)
+    velocities[refused], further[refused], determined[refused] = np.nan, np.nan, False
+    return LoopRates(linkage, poses, velocities, further, determined, remarks)
+
+
+def singular_poses(refused: NDArray[np.bool_], what: str, why: str) -> tuple[str, ...]:
+    """Return a remark on poses of many in which something cannot be told; if it can be told in none, raise it."""
+    count = int(refused.sum())
+    if not count:
+        return ()
+    if count == refused.size:
+        raise LoopError(f"{what} {f'in all of {count} poses' if refused.ndim else 'here'}: {why}.")
+    first = int(np.flatnonzero(refused)[0])
+    return (f"{what} in {count} of {refused.size} poses, the first is {first}: {why}.",)
 
 
 def check_closed(closure: Closure, q: FloatArray) -> None:
@@ -124,30 +145,23 @@ def check_closed(closure: Closure, q: FloatArray) -> None:
 class _Followers:
     """The coordinates that follow others through the loops, at many poses at once."""
 
-    def __init__(
-        self, closure: Closure, jacobian: FloatArray, free: NDArray[np.bool_], drivers: tuple[str, ...]
-    ) -> None:
-        self.closure, self.free, self.drivers, self.jacobian = closure, free, drivers, jacobian
+    def __init__(self, closure: Closure, jacobian: FloatArray, free: NDArray[np.bool_]) -> None:
+        self.closure, self.free, self.jacobian = closure, free, jacobian
         self.inverse = np.linalg.pinv(jacobian[..., free], rcond=max(closure.rank, SINGULAR))
 
-    def rates(self, given: FloatArray, drift: FloatArray) -> FloatArray:
-        """Return the rates (..., nv) of all with those of the drivers given: ``jacobian @ rates = -drift``."""
+    def rates(self, given: FloatArray, drift: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Return the rates (..., nv) of all with those of the drivers given, and where loops refuse them, shape (...).
+
+        They solve ``jacobian @ rates = -drift``.
+        """
         wanted = -drift - (self.jacobian @ (given / self.closure.units)[..., None])[..., 0]
         found = (self.inverse @ wanted[..., None])[..., 0]
         left = (self.jacobian[..., self.free] @ found[..., None])[..., 0] - wanted
         off = np.abs(left).max(axis=-1, initial=0.0)
         allowed = max(CONTRADICTED, self.closure.rank) * np.abs(wanted).max(axis=-1, initial=0.0)
-        refused = np.flatnonzero(off > allowed)
-        if len(refused):
-            where = f" (pose {refused[0]})" if off.ndim else ""
-            name, names = self.closure.linkage.name, ", ".join(self.drivers)
-            raise LoopError(
-                f"the loops of linkage {name!r} cannot follow {names} here{where}: it is at a dead "
-                f"centre, where branches meet, or more joints are driven than it has degrees of freedom."
-            )
         result = np.array(given)
         result[..., self.free] = found * self.closure.units[self.free]
-        return result
+        return result, np.asarray(off > allowed)
 
     def determined(self) -> NDArray[np.bool_]:
         """Return which coordinates the drivers determine, shape (..., nv)."""
