@@ -14,6 +14,7 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike
 from ..solvers.closing import assemble, close
 from ..solvers.closure_side import ACROSS, Side
+from ..solvers.loop_program import ROUGH, STEADY, loop_program
 from ..solvers.loop_rates import LoopRates, loop_rates
 from ..solvers.loops import LONGEST_STEP, Closure, coordinate, least_squares, one_pose
 from ..solvers.options import positive
@@ -21,9 +22,7 @@ from ..transforms import FloatArray, as_angle, as_array
 from .clips import Clip
 
 _LOG = logging.getLogger("linkwork")
-STEADY = 0.2  # of a predicted step: how much of it may turn out wrong
 LEFT = 0.5  # of every singular value at least is left after a step: no zero is stepped over
-ROUGH = 1e-9  # how far off a closed pose is in any case
 NEAR = 1e-6  # of a limit, when that is named as what is in the way
 FINEST = 1e-13  # the step of the driven joint at which it counts as stuck
 DEAD = 1e-4  # how far joints are from a dead centre when it cannot be told from where they are
@@ -63,9 +62,7 @@ def drive(linkage: Linkage, joint: str, values: ArrayLike, *, start: PoseLike | 
     pose[q_index] = path[0]
     poses = np.empty((len(path), linkage.nq))
     poses[0] = _closed(linkage, pose, linkage.coordinates[q_index], given=start is not None)
-    follower = _Follower(closure, joint, q_index, v_index)
-    for k in range(1, len(path)):
-        poses[k] = follower.to(poses[k - 1], float(path[k]))
+    _Follower(closure, joint, q_index, v_index).along(path, poses)
     _say_if_elsewhere(closure, path, poses, joint, wraps=linkage.table[q_index].wraps)
     gaps = [np.linalg.norm(goal.error(linkage, poses), axis=-1) for goal in closure.goals]
     return Clip(linkage, np.arange(len(path)) / fps, poses, np.stack(gaps, axis=-1))
@@ -139,6 +136,23 @@ class _Follower:
         self.free[v] = False
         self.rank = 0  # the largest that the others' part of the closure has had
         self.rates = np.zeros(closure.linkage.nv)  # of the last pose that was not singular
+
+    def along(self, path: FloatArray, poses: FloatArray) -> None:
+        """Fill in poses (n, nq) after the first, with the joint at values (n,).
+
+        Compiled steps go as far as all is ordinary; where it is not, `to` does, and says why if it cannot.
+        """
+        program, k = loop_program(self.closure), 1
+        while k < len(path):
+            begin = poses[k - 1]
+            if program is not None and self.v in program.place:
+                self.rank = max(self.rank, self._side(begin).rank())
+                k, rates = program.drive(self.v, self.free, self.rank, path, poses, k - 1)
+                if k == len(path):
+                    break
+                begin, self.rates = poses[k], rates if rates.any() else self.rates
+            poses[k] = self.to(begin.copy(), float(path[k]))
+            k += 1
 
     def to(self, pose: FloatArray, value: float) -> FloatArray:
         """Return the pose with the joint at a value, in as many steps as it takes."""

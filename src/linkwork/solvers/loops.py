@@ -45,7 +45,7 @@ class Closure:
         self.linkage, self.goals, self.keep_limits = linkage, tuple(goals) or closings(linkage), keep_limits
         self.size = linkage.loop_size
         blocks = [(goal, b.unit, b.rows.stop - b.rows.start) for goal in self.goals for b in goal.blocks]
-        self._tolerances = np.concatenate([np.full(count, goal.tolerance_of(unit)) for goal, unit, count in blocks])
+        self.tolerances = np.concatenate([np.full(count, goal.tolerance_of(unit)) for goal, unit, count in blocks])
         scales = [np.full(count, 1.0 / self.size if unit == "m" else 1.0) for _, unit, count in blocks]
         self._rows = np.concatenate(scales)
         self.units = np.where([unit == "m" for unit in linkage.table.velocity_units], self.size, 1.0)
@@ -61,7 +61,7 @@ class Closure:
 
     def closed(self, q: FloatArray) -> bool:
         """Tell whether the gaps at a pose (nq,) are within their tolerances."""
-        return bool((np.abs(self.error(q)) <= self._tolerances).all())
+        return bool((np.abs(self.error(q)) <= self.tolerances).all())
 
     def jacobian(self, q: FloatArray) -> FloatArray:
         """Return how velocities close the gaps, both measured by the mechanism's size, shape (..., rows, nv)."""
@@ -167,7 +167,7 @@ class Closure:
             change = (inverse @ off[..., None])[..., 0]
             change *= np.minimum(1.0, LONGEST_STEP / np.maximum(np.abs(change).max(axis=-1), 1e-300))[:, None]
             result[left] = self.moved(result[left], change)
-        closed = np.asarray((np.abs(self.error(result)) <= self._tolerances).all(axis=-1))
+        closed = np.asarray((np.abs(self.error(result)) <= self.tolerances).all(axis=-1))
         result[~closed] = poses[~closed]
         return result, closed
 

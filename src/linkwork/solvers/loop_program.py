@@ -1,0 +1,90 @@
+"""The loops of a linkage in the arrays that kernels read, and a mechanism driven by them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..goals import Close
+from ..kernels.loop_drive import SETTINGS, desk_size, drive_loops
+from ..kernels.loop_rows import Loops
+from ..transforms import FloatArray
+from .body_program import BodyProgram
+from .closure_side import MEETING
+from .goal_arrays import write_goal
+from .loops import LONGEST_STEP, ROUNDING, Closure
+from .options import Settings
+from .problem import Problem
+
+STEADY = 0.2  # of a predicted step: how much of it may turn out wrong
+ROUGH = 1e-9  # how far off a closed pose is in any case
+CHANGED = 0.5  # of the closure at most changes in a step, so that no singular value passes zero
+CLEAR = 10.0  # times what counts as a meeting of branches: nearer to zero, compiled steps go no further
+FINEST = 1e-9  # the step of the driven joint at which compiled steps give up
+
+
+class LoopProgram:
+    """The loops of a linkage, packed for kernels.
+
+    Args:
+        closure: The loops.
+
+    Attributes:
+        columns: The velocities that loops depend on, in order.
+    """
+
+    def __init__(self, closure: Closure) -> None:
+        linkage = closure.linkage
+        problem = Problem(linkage, closure.goals)
+        self.body = BodyProgram(problem, Settings(limits="clamp" if closure.keep_limits else "ignore"))
+        self.columns = self.body.columns
+        self.place = {int(v): k for k, v in enumerate(self.columns)}
+        self.aims, at = np.zeros(self.body.size), 0
+        for goal in problem.goals:  # a metre counts as a share of the mechanism's size, a radian as itself
+            at = write_goal(linkage, goal, 1.0 / closure.size, closure.size, self.aims, at)
+        changeable = np.concatenate([goal.changeable(linkage) for goal in closure.goals])
+        self.rows = int(changeable.sum())
+        self.used = np.where(changeable, np.cumsum(changeable) - 1, -1)
+        self.units = closure.units[self.columns]
+        self.tolerances = closure.tolerances
+
+    def loops(self, free: NDArray[np.bool_]) -> Loops:
+        """Return what kernels read, where velocities (nv,) that are free follow."""
+        columns = np.flatnonzero(free[self.columns])
+        return Loops(self.body.codes, self.body.numbers, self.aims, self.used, self.units, self.tolerances, columns)
+
+    def drive(
+        self, v: int, free: NDArray[np.bool_], rank: int, values: FloatArray, poses: FloatArray, first: int
+    ) -> tuple[int, FloatArray]:
+        """Write closed poses (n, nq) with a velocity's joint at values (n,), from the frame after the first on.
+
+        Returns:
+            How many frames there are; where that is not all, the next one has the pose from which nothing led on in
+            the ordinary way. And the rates (nv,) of the last pose.
+        """
+        loops = self.loops(free)
+        settings = SETTINGS.pack(
+            rank=rank, rounding=ROUNDING, longest=LONGEST_STEP, steady=STEADY, rough=ROUGH, changed=CHANGED,
+            weakest=CLEAR * MEETING, lost=MEETING, finest=FINEST,
+        )  # fmt: skip
+        memory = np.empty(desk_size(self.body.codes, self.rows, len(loops.free)))
+        rates = np.zeros(len(self.columns))
+        count = drive_loops(loops, settings, self.place[v], self.rows, values, first, memory, poses, rates)
+        result = np.zeros(len(free))
+        result[self.columns] = rates
+        return count, result
+
+
+def why_not_compiled(closure: Closure) -> str:
+    """Return why kernels cannot close the loops of a linkage, in words; nothing where they can."""
+    if not all(type(goal) is Close for goal in closure.goals):
+        return "couplings are not compiled"
+    return "balls with cones are not compiled" if closure.linkage.cones else ""
+
+
+def loop_program(closure: Closure) -> LoopProgram | None:
+    """Return the loops of a linkage as kernels read them, None where they cannot; kept on the linkage."""
+    if why_not_compiled(closure):
+        return None
+    key = closure.keep_limits, tuple(goal.tolerance for goal in closure.goals)
+    return closure.linkage.cache.get("loop program", key, lambda: LoopProgram(closure))

@@ -1,0 +1,77 @@
+"""The compiled closure goes where the one in NumPy goes, and hands back what is out of the ordinary."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import linkwork as lw
+from linkwork.errors import LoopError
+from linkwork.motion import drive as driving
+from linkwork.solvers.closure_side import Side
+from linkwork.solvers.loop_program import loop_program
+from linkwork.solvers.loops import Closure, coordinate, link_places
+from mechanisms import PLANE
+from mechanisms_in_space import SPACE
+
+ALL = PLANE | SPACE
+ONE = [name for name, make in ALL.items() if len(make(1.0).drivers) == 1]
+
+
+def begun(name: str) -> tuple[lw.Linkage, str, np.ndarray, np.ndarray]:
+    """Return a mechanism, what drives it, the values that takes, and a closed pose at the first."""
+    made = ALL[name](1.0)
+    linkage, (driver, path) = made.linkage, next(iter(made.drivers.items()))
+    hint = dict(made.hints[0]) if made.hints else {}
+    q = linkage.pose({driver: float(path[0])} | hint)
+    start = lw.close(linkage, q, keep=driver) if hint else lw.assemble(linkage, start=q, keep=driver, most=1)[0]
+    return linkage, driver, path[:: max(len(path) // 16, 1)], start
+
+
+def driven(linkage: lw.Linkage, driver: str, path: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the poses of a drive, and where it had to stop; some of the ways to put a mechanism together get stuck."""
+    try:
+        return lw.drive(linkage, driver, path, start=start).poses, float(path[-1])
+    except LoopError as error:
+        return start, error.value or 0.0
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_it_goes_where_numpy_goes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = begun(name)
+    compiled, end = driven(*begin)
+    monkeypatch.setattr(driving, "loop_program", lambda _closure: None)
+    slow, stop = driven(*begin)
+    assert_allclose(end, stop, atol=1e-9)
+    places = link_places(begin[0], slow)  # not joints: a rod between two balls spins as it likes
+    assert_allclose(link_places(begin[0], compiled), places, atol=1e-9 * begin[0].loop_size)
+
+
+@pytest.mark.parametrize("name", ["crank and rocker", "watt one", "bennett", "RSSR"])
+def test_ordinary_turns_are_compiled_from_end_to_end(name: str) -> None:
+    linkage, driver, path, start = begun(name)
+    closure, (_, v) = Closure(linkage), coordinate(linkage, driver)
+    free = np.arange(linkage.nv) != v
+    poses = np.zeros((len(path), linkage.nq))
+    poses[0] = start
+    program = loop_program(closure)
+    assert program is not None
+    count, rates = program.drive(v, free, Side(closure.jacobian(start)[:, free]).rank(), path, poses, 0)
+    assert count == len(path)
+    assert np.abs(closure.error(poses)).max() < 1e-12
+    assert_allclose(closure.jacobian(poses[-1]) @ rates, 0.0, atol=1e-4)  # of the pose predicted, near the last
+    assert rates[v] == 1.0
+
+
+def test_what_has_no_usual_rank_is_handed_back() -> None:
+    linkage = lw.models.four_bar(0.4, 0.2, 0.4, 0.2)  # a parallelogram: branches meet where it is flat
+    closure = Closure(linkage)
+    flat = linkage.pose(crank=0.0, coupler=0.0, rocker=0.0)
+    assert closure.closed(flat)
+    program, poses = loop_program(closure), np.stack([flat, np.full(3, 9.0)])
+    assert program is not None
+    count, rates = program.drive(0, np.array([False, True, True]), 2, np.array([0.0, 0.1]), poses, 0)
+    assert count == 1
+    assert not rates.any()
+    assert_allclose(poses[1], flat)
