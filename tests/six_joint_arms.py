@@ -13,7 +13,9 @@ import numpy as np
 import linkwork as lw
 
 Array = np.ndarray
-Row = tuple[float, float, float]  # d [m], a [m], alpha [deg]: along and about z is the joint, along and about x the link
+Row = tuple[
+    float, float, float
+]  # d [m], a [m], alpha [deg]: along and about z is the joint, along and about x the link
 
 THREE_PARALLEL: dict[str, list[Row]] = {
     "UR3": [(0, 0, 90), (0, 0.24365, 0), (0, 0.21325, 0), (0.11235, 0, 90), (0.08535, 0, 90), (0, 0, 0)],

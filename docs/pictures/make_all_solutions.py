@@ -103,7 +103,9 @@ class Sheet:
     def save(self, name: str) -> None:
         """Write the picture on its paper."""
         width, height = self.size
-        begin = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
+        begin = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
+        )
         paper = f'<rect width="{width}" height="{height}" rx="6" fill="{PAPER}"/>'
         (HERE / name).write_text("\n".join([begin, paper, *self.parts, "</svg>\n"]))
         print(f"{name}: {(HERE / name).stat().st_size / 1000:.1f} kB")
@@ -202,7 +204,9 @@ def onto_a_plane() -> Sheet:
     sheet.axis((0, 0, 0), Z, 0.6, 1.05, "h")
     k = np.array([math.cos(0.3), math.sin(0.3), 0.0])
     across, d = np.array([-k[1], k[0], 0.0]), 0.45
-    corners = [d * k + s * across + z * Z for s, z in ((-1.3, -0.55), (1.3, -0.55), (1.3, 0.75), (-1.3, 0.75), (-1.3, -0.55))]
+    corners = [
+        d * k + s * across + z * Z for s, z in ((-1.3, -0.55), (1.3, -0.55), (1.3, 0.75), (-1.3, 0.75), (-1.3, -0.55))
+    ]
     sheet.path(ring, QUIET, 1.4)
     sheet.path(corners, "#ffb74d", 1, fill="#fff3e0aa")
     for sign in (1, -1):
