@@ -83,7 +83,7 @@ def by_slsqp(ik: Prepared, target: np.ndarray, kind: str, starts: int) -> float:
 def check(ik: Prepared, kind: str, targets: np.ndarray, starts: int = 4) -> None:
     """Compare what is found with and without a start, and in a batch, with the best of SciPy's descents."""
     arm = ik.linkage
-    batch = lw.solve_batch(arm, "tip", targets, threads=1, **KINDS[kind])
+    batch = lw.solve_batch(arm, "tip", targets, threads=1, closest="thorough", **KINDS[kind])
     for target, q in zip(targets, batch.q, strict=True):
         best = by_slsqp(ik, target, kind, starts)
         for pose in (ik(target).q, ik(target, start=arm.neutral()).q, q):

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -37,6 +37,7 @@ SMALLEST, BLOCK, SHARES = 1024, 8192, 4  # targets in a block, and blocks for ea
 CARD_BLOCK, CARD_BLOCKS = 1 << 18, 4  # targets that travel to a card together, and blocks under way at once
 TRAVELS = "a base that travels on long slides is aimed on the processor only; leave out device='cuda'."
 Progress = bool | Callable[[int, int], None] | None
+Closest = bool | Literal["quick", "thorough"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +120,7 @@ def solve_batch(
     time_budget: float | None = None,
     progress: Progress = None,
     first: int = 0,
-    closest: bool = True,
+    closest: Closest = "quick",
     **options: Unpack[PrepareOptions],
 ) -> Batch:
     """Return poses that bring a frame to each of many targets.
@@ -141,8 +142,9 @@ def solve_batch(
         time_budget: Seconds after which targets not yet looked at are left, with status ``time``.
         progress: True for a bar, False for none, a function of (done, total); by default a bar after a second.
         first: Number of the first target, where these are some of more: random starts are drawn by number.
-        closest: Whether poses that miss are brought as close to their targets as they come, which takes twenty times as
-            long as reaching one. Targets that stay on a card are always left as the search met them.
+        closest: How poses that miss are brought close to their targets: ``"quick"``, from few starts, which takes ten
+            times as long as reaching one and mostly ends at the closest pose or near it; ``"thorough"`` (or True), from
+            128, ten times as long again; False leaves them as they are. Targets that stay on a card are always left.
         **options: As in `prepare`: position, orientation, free, tolerance, rotation_tolerance, limits, restarts, seed,
             joints.
 
@@ -158,7 +160,7 @@ def solve_batch(
         shared = {"device": device, "threads": threads, "dtype": dtype, "time_budget": time_budget, "first": first}
         return _on_legs(linkage, frame, targets, start, {**shared, "progress": progress, "closest": closest, **options})
     work = _work(device)(linkage, frame, dtype, threads, time_budget, options)
-    work.first, work.closest = whole("first", first), closest
+    work.first, work.closest = whole("first", first), _effort(closest)
     if isinstance(work, _CardWork) and on_card(targets):
         return work.solve_there(targets, start)
     array = as_targets(targets, frame)
@@ -199,7 +201,7 @@ def solve_blocks(
     device: str = "cpu",
     threads: int | None = None,
     dtype: DTypeLike | None = None,
-    closest: bool = True,
+    closest: Closest = "quick",
     **options: Unpack[PrepareOptions],
 ) -> Iterator[Batch]:
     """Yield a batch for each block of targets as it comes: any number of them in the memory of one.
@@ -208,7 +210,7 @@ def solve_blocks(
     """
     check_linkage(linkage)
     work = _work(device)(linkage, frame, dtype, threads, None, options)
-    work.closest = closest
+    work.closest = _effort(closest)
     for block in blocks:
         targets = as_targets(block, frame)
         yield work.solve(targets, linkage.neutral(), False, False)
@@ -234,7 +236,7 @@ class _Work:
         self.prepared = prepared_batch(linkage, frame, options)
         self.dtype, self.time_budget, self.first = precision(self.PRECISION if dtype is None else dtype), time_budget, 0
         self.threads = cores() if threads is None else whole("threads", threads, least=1)
-        self.closest = True
+        self.closest = "quick"
 
     def solve(self, targets: NDArray[Any], base: FloatArray, given: bool, progress: Progress) -> Batch:
         if len(base):
@@ -269,6 +271,11 @@ class _Work:
                 report(done)
         return Batch(linkage, prepared.goal, q, codes == REACHED, residuals, restarts, codes)
 
+    @property
+    def quick(self) -> bool:
+        """Whether poses that miss are brought close with little effort."""
+        return self.closest == "quick"
+
     def get_ready(self, _targets: NDArray[Any], _given: bool) -> None:
         """Do what need not be done in every thread."""
         for kind in {self.dtype, np.dtype(np.float64)}:
@@ -301,13 +308,13 @@ class _Work:
             starts = np.array(np.broadcast_to(values, (len(targets), prepared.chain.values)))  # one that may be written
         if self.dtype == np.float64:
             values, report = prepared.search(
-                targets, status, given=starts, first=first, bounded=True, leave=self.closest
+                targets, status, given=starts, first=first, bounded=True, leave=bool(self.closest)
             )
             if self.closest:
-                bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts)
+                bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts, quick=self.quick)
             return values, report, status
         how: Any = {"given": starts, "first": first, "dtype": np.float32}
-        values, report = prepared.search(targets, status, bounded=True, leave=self.closest, **how)
+        values, report = prepared.search(targets, status, bounded=True, leave=bool(self.closest), **how)
         valid = np.where(status[:, None, None] == INVALID, np.eye(4), targets) if INVALID in status else targets
         good = prepared.check(valid, values, report)  # and within limits, which single precision rounds to either side
         again = (status == CLOSEST) | ((status == REACHED) & ~good)
@@ -319,7 +326,7 @@ class _Work:
             both.steps += before.steps
             values[again], report[again], status[again] = more[again], further[again], left[again]
         if self.closest:
-            bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts)
+            bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts, quick=self.quick)
         return values, report, status
 
 
@@ -371,7 +378,7 @@ class _CardWork(_Work):
         report, starts = np.zeros((len(missed), REPORT.size)), NO_STARTS
         if given:
             starts = np.array(np.broadcast_to(prepared.chain.values_of(base), values.shape))
-        bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts)
+        bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts, quick=self.quick)
         q[missed], residuals[missed], codes[missed] = prepared.pose(values, base), prepared.residuals(report), status
 
     def solve_there(self, targets: Any, start: Any) -> Batch:
@@ -405,6 +412,14 @@ def _work(device: str) -> type[_Work]:
         return {"cpu": _Work, "cuda": _CardWork}[device]
     except (KeyError, TypeError):
         raise OptionError(f"device is 'cpu' or 'cuda', got {device!r}.") from None
+
+
+def _effort(closest: Any) -> str:
+    """Return how much is done for poses that miss: ``"quick"``, ``"thorough"``, or nothing: an empty word."""
+    try:
+        return {False: "", True: "thorough", "quick": "quick", "thorough": "thorough"}[closest]
+    except (KeyError, TypeError):
+        raise OptionError(f"closest is 'quick', 'thorough', True or False, got {closest!r}.") from None
 
 
 @contextmanager
