@@ -8,13 +8,21 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...kernels import chain_memory as memory
+from ...kernels.closed_form.form_layout import ANSWER, DOUBLE, FREE
+from ...kernels.closed_form.solve_six import all_one, answers_room, branch_signs
 from ...linkage.linkage import Linkage, check_linkage
 from ...transforms import FloatArray
 from ..chain import Chain
 from .axes import Axes, axes_of
+from .packing import packed_codes, packed_numbers
 from .recognition import EXACT, Family, recognised
+
+NEAR = 1e-12  # squared errors of solutions, for lengths as a share of the arm's size [rad]
+ONE_GOAL, MANY_GOALS = branch_signs(1), branch_signs(2)
+NO_START = np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +42,43 @@ class NoForm:
 
     def __str__(self) -> str:
         return f"No closed form for {self.frame!r}: {self.reason}."
+
+
+class Answers:
+    """All solutions of one target.
+
+    Attributes:
+        values: The chain's values, one row a solution, shape (k, n).
+    """
+
+    __slots__ = ("_records", "_room", "form")
+
+    def __init__(self, form: ClosedForm, room: FloatArray, count: int) -> None:
+        self.form, self._room = form, room
+        self._records = room.reshape(-1)[: ANSWER.size * count].reshape(count, ANSWER.size)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    @property
+    def values(self) -> FloatArray:
+        """The chain's values, one row a solution, shape (k, n); nearest to the start first."""
+        return self._records[:, : len(self.form.axes)]
+
+    @property
+    def residuals(self) -> FloatArray:
+        """Errors of position and rotation [m, rad], from forward kinematics, shape (k, 2)."""
+        return self._records[:, ANSWER.position : ANSWER.position + 2]
+
+    @property
+    def doubles(self) -> NDArray[np.bool_]:
+        """Which are two solutions in one, where branches meet, shape (k,)."""
+        return np.asarray(self._records[:, ANSWER.same] % 2.0 == DOUBLE)
+
+    @property
+    def continua(self) -> NDArray[np.bool_]:
+        """Which stand for a continuum: a joint may have any value if another makes up for it, shape (k,)."""
+        return np.asarray(self._records[:, ANSWER.same] == FREE)
 
 
 class ClosedForm:
@@ -57,6 +102,16 @@ class ClosedForm:
         self.chain, self.axes, self.scale, self.recognised = chain, axes, scale, family
         limits = memory.LIMITS.view(chain.limits)
         self.lower, self.upper = np.array(limits.lower), np.array(limits.upper)
+        self._codes = packed_codes(family)
+        self._numbers = packed_numbers(family, axes, scale, self.lower, self.upper)
+        self._room, self._square = answers_room(), axes.size**2
+
+    def all(self, target: FloatArray, start: FloatArray = NO_START) -> Answers:
+        """Return all solutions of a target (4, 4) within limits."""
+        room = np.empty(self._room)
+        near = NEAR * self._square
+        count = all_one(self._codes, self._numbers, ONE_GOAL, target, start, near, NEAR, room)
+        return Answers(self, room, count)
 
     @property
     def family(self) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...errors import listed
-from ...transforms import FloatArray, inverse
+from ...transforms import FloatArray
 from .axes import Axes, nearest_points
 
 EXACT = 1e-9  # how far axes may miss what a family asks of them, for lengths as a share of the arm's size [rad]
@@ -76,6 +76,7 @@ class Family:
         off: How far these lines are from those of the arm.
         centre: A point that the last joints leave where it is: all three of a wrist, or the last two, shape (3,).
         reaching: How a wrist's centre is brought to its place; None where three parallel axes make the family.
+        sense: -1 where a line points the other way than the joint's own, for each of the lines.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Family:
     off: Off
     centre: FloatArray
     reaching: Reaching | None = None
+    sense: tuple[float, ...] = (1.0,) * JOINTS
 
 
 # What lines have in common; each returns the lines that have it exactly, and how far those are from the given ones
@@ -197,7 +199,18 @@ def three_parallel(axes: Axes, *, backwards: bool) -> Iterator[Family]:
     apart = [nearest_points(made, 1, 2)[2], nearest_points(made, 2, 3)[2]]
     made, centre, more = made_meet(made, (4, 5))
     if min(apart) > CALIBRATED * axes.size:
-        yield Family("three parallel axes", made, backwards, off + more, centre)
+        made, sense = _pointing_alike(made, centre)
+        yield Family("three parallel axes", made, backwards, off + more, centre, sense=sense)
+
+
+def _pointing_alike(axes: Axes, centre: FloatArray) -> tuple[Axes, tuple[float, ...]]:
+    """Return the three parallel lines pointing the same way, with their points at the centre's height."""
+    direction, point, sense = axes.direction.copy(), axes.point.copy(), np.ones(JOINTS)
+    along = direction[1].copy()
+    sense[1:4] = np.sign(direction[1:4] @ along)
+    direction[1:4] = along
+    point[1:4] += ((centre - point[1:4]) @ along)[:, None] * along
+    return replace(axes, direction=direction, point=point), tuple(sense.tolist())
 
 
 def families(axes: Axes) -> Iterator[Family]:
@@ -239,9 +252,3 @@ def _why_not(axes: Axes, nearest: Family | None) -> str:
 
 def _length(metres: float) -> str:
     return f"{1e3 * metres:.3g} mm"
-
-
-def target_for(family: Family, axes: Axes, target: FloatArray) -> FloatArray:
-    """Return what the family's six motions must make together: ``T tip^-1``, or its inverse where it is backwards."""
-    motion = target @ inverse(axes.tip)
-    return np.asarray(inverse(motion) if family.backwards else motion)

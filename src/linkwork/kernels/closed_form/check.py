@@ -1,0 +1,89 @@
+"""Every answer checked: a branch's values, turned into the limits, and where the arm itself then is.
+
+The family says how an arm is solved; here stands the arm as it is. Where it is not quite of the family, or digits were
+lost, Newton's method brings the values to it (`polish`).
+"""
+
+from __future__ import annotations
+
+from .. import inner
+from ..joint_step import ROUND, ROUND_32
+from ..lanes import by_precision, load, select, store
+from ..rotations import cross, dot, minus, plus, times
+from .angles import atan2
+from .form_layout import BRANCH, CODES, GOAL, JOINTS, NUMBERS, columns, filled, line
+
+SLACK = 1.0e-9  # what a value may be beyond its limit by rounding, and is then put on it
+
+
+@inner
+def nearest_whole(x):
+    """Return the nearest whole number."""
+    bias = by_precision(x, ROUND, ROUND_32)
+    return (x + bias) - bias
+
+
+@inner
+def squared_error(goal, x, y, p):
+    """Return the squared errors of a frame: the distance, and 2 sin(half the angle)."""
+    gx, gy, gz, gp = columns(goal, GOAL.target)
+    away, a, b, c = minus(p, gp), minus(x, gx), minus(y, gy), minus(cross(x, y), gz)
+    return dot(away, away), 0.5 * (dot(a, a) + dot(b, b) + dot(c, c))
+
+
+@inner
+def turn_matrix(h, cosine, sine):
+    """Return the rows of the rotation about a unit vector."""
+    left = 1.0 - cosine
+    xy, yz, zx = left * (h[0] * h[1]), left * (h[1] * h[2]), left * (h[2] * h[0])
+    sx, sy, sz = sine * h[0], sine * h[1], sine * h[2]
+    return (
+        (cosine + left * (h[0] * h[0]), xy - sz, zx + sy),
+        (xy + sz, cosine + left * (h[1] * h[1]), yz - sx),
+        (zx - sy, yz + sx, cosine + left * (h[2] * h[2])),
+    )
+
+
+@inner
+def applied(rows, v):
+    """Return a matrix, given by rows, times a vector."""
+    return dot(rows[0], v), dot(rows[1], v), dot(rows[2], v)
+
+
+@inner
+def check_branch(codes, numbers, goal, found):
+    """Write the values of a branch and its squared errors, from where its pairs take the arm's tip."""
+    x, y, _, p = columns(numbers, NUMBERS.tip)
+    x, y, p = filled(found, x), filled(found, y), filled(found, p)
+    backwards = load(codes, CODES.backwards)
+    for step in range(JOINTS):
+        joint = JOINTS - 1 - step
+        solved = step if backwards else joint
+        h, c = line(numbers, NUMBERS.lines, joint)
+        sense, scale = load(numbers, NUMBERS.sense + solved), load(numbers, NUMBERS.scale + joint)
+        cosine = load(found, BRANCH.pairs + 2 * solved)
+        if load(codes, CODES.slides + solved):
+            travel = sense * cosine
+            p = plus(p, times(travel, h))
+            store(found, BRANCH.values + joint, travel / scale)
+        else:
+            sine = sense * load(found, BRANCH.pairs + 2 * solved + 1)
+            rows = turn_matrix(h, cosine, sine)
+            x, y, p = applied(rows, x), applied(rows, y), plus(applied(rows, minus(p, c)), c)
+            store(found, BRANCH.values + joint, atan2(sine, cosine) / scale)
+    position, rotation = squared_error(goal, x, y, p)
+    store(found, BRANCH.position, position)
+    store(found, BRANCH.rotation, rotation)
+
+
+@inner
+def within_limits(numbers, found, joint, home):
+    """Return a value of a branch in its copy nearest to `home` that is within limits, and where there is one."""
+    value, period = load(found, BRANCH.values + joint), load(numbers, NUMBERS.period + joint)
+    lower, upper = load(numbers, NUMBERS.lower + joint), load(numbers, NUMBERS.upper + joint)
+    middle = value + period * nearest_whole((load(numbers, NUMBERS.middle + joint) - value) / period)
+    near = value + period * nearest_whole((home - value) / period)
+    near = select(near > upper + SLACK, near - period, select(near < lower - SLACK, near + period, near))
+    value = select((near <= upper + SLACK) & (near >= lower - SLACK), near, middle)
+    inside = (value <= upper + SLACK) & (value >= lower - SLACK)
+    return select(value > upper, upper, select(value < lower, lower, value)), inside

@@ -1,0 +1,103 @@
+"""What stands in the arrays of a closed form for six joints: the arm as lines, a goal, branches, and answers.
+
+    codes     CODES
+    numbers   NUMBERS: first what the family is solved with, then the arm itself, for the check of every answer
+    signs     by lane: which roots are taken, see `solve_six`
+    goal      by lane: GOAL
+    found     by lane: BRANCH for each branch
+    answers   ANSWER for each solution
+
+Joints are *solved* in an order and sense of their own: an arm may be seen from its end, and parallel axes are made to
+point the same way. `place` and `sense` lead back to the arm's own joints.
+"""
+
+from __future__ import annotations
+
+from .. import inner
+from ..joint_step import TRANSFORM, vector
+from ..lanes import fill, load, store
+from ..layout import Layout
+
+JOINTS, BRANCHES = 6, 8
+WRIST, PARALLEL = 0, 1  # families
+
+LINE = Layout(("direction", 3), ("point", 3))
+CODES = Layout(
+    "family",
+    "backwards",  # whether the arm is seen from its end
+    ("slides", JOINTS),  # which joints are prismatic, in the order in which they are solved
+    "last",  # of three that reach, whether the last is found first, and not the first
+    "first_sphere",  # whether that one brings its point onto a sphere, and not onto a plane
+    "second_sphere",  # the same of the joint that is found next
+    "square",  # whether the axes of the wrist are at right angles, each to the next
+    "polish",  # steps of Newton's method at most
+)
+NUMBERS = Layout(
+    ("solved", JOINTS * LINE.size),  # lines, in the order in which they are solved
+    ("centre", 3),  # a point that the last joints do not move
+    ("first", 3),  # normal of the plane, or centre of the sphere, of the joint found first
+    ("second", 3),  # the same of the next one
+    ("across", 3),  # a unit vector at right angles to the last axis
+    ("aside", 3),  # and one at right angles to parallel axes
+    ("sense", JOINTS),  # -1 where a joint is solved the other way round
+    "extent",  # size of the arm, squared
+    ("lines", JOINTS * LINE.size),  # of the arm itself
+    ("tip", TRANSFORM.size),
+    ("untip", TRANSFORM.size),  # the inverse of the tip
+    ("scale", JOINTS),  # how much a joint moves for its value
+    ("lower", JOINTS),
+    ("upper", JOINTS),
+    ("middle", JOINTS),  # of the limits: the copy of an angle nearest to it is within them, if any is
+    ("period", JOINTS),  # a whole turn, in values; where there is none, a number beyond all
+)
+GOAL = Layout(("target", TRANSFORM.size), ("motion", TRANSFORM.size))  # and what the solved joints make together
+BRANCH = Layout(
+    ("pairs", 2 * JOINTS),  # of the solved joints: cosine and sine; of a slide its travel, and nothing
+    ("same", 3),  # of each root: DISTINCT and so on
+    ("miss", 3),  # by how much each is not there: lengths, or of the wrist, cosines; negative where it is
+    ("values", JOINTS),  # of the arm's joints
+    "position",  # squared errors
+    "rotation",
+)
+DISTINCT, DOUBLE, SINGLE, FREE = 0.0, 1.0, 2.0, 3.0  # both roots; two in one; only one; every value
+ANSWER = Layout(("values", JOINTS), "position", "rotation", "same", "away")
+
+
+@inner
+def line(numbers, at, joint):
+    """Return the direction and a point of a joint's line; lines stand from `at` on."""
+    here = at + LINE.size * joint
+    return vector(numbers, here + LINE.direction), vector(numbers, here + LINE.point)
+
+
+@inner
+def filled(memory, v):
+    """Return a vector as what the memory holds: numbers, or lanes."""
+    return fill(memory, v[0]), fill(memory, v[1]), fill(memory, v[2])
+
+
+@inner
+def columns(memory, at):
+    """Return the axes and the origin of a transform."""
+    a = at + TRANSFORM.axes
+    return vector(memory, a), vector(memory, a + 3), vector(memory, a + 6), vector(memory, at + TRANSFORM.origin)
+
+
+@inner
+def pair_of(found, joint):
+    """Return the pair of a solved joint."""
+    return load(found, BRANCH.pairs + 2 * joint), load(found, BRANCH.pairs + 2 * joint + 1)
+
+
+@inner
+def put(found, item, pair):
+    """Keep the pair of a solved joint."""
+    store(found, BRANCH.pairs + 2 * item, pair[0])
+    store(found, BRANCH.pairs + 2 * item + 1, pair[1])
+
+
+@inner
+def note(found, stage, miss, same):
+    """Keep what is known of one of the three roots."""
+    store(found, BRANCH.miss + stage, miss)
+    store(found, BRANCH.same + stage, same)

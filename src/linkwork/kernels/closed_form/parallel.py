@@ -1,0 +1,79 @@
+"""Arms whose second, third and fourth axes are parallel, and the last two meet: Universal Robots and many like them.
+
+The three in the middle move nothing along their common direction h. So the first joint follows from the height, along
+h, of the point where the last two axes meet, and the fifth from the angle between h and the last axis. The last joint
+and the sum of the three then make the rest of the orientation, and in the plane across h two links are left to reach a
+point: a distance, then a direction.
+"""
+
+from __future__ import annotations
+
+from .. import inner
+from ..joint_step import blend, vector
+from ..lanes import beyond, load
+from ..rotations import cross, dot, minus, plus, times
+from .angles import added, subtracted
+from .form_layout import BRANCH, CODES, GOAL, NUMBERS, columns, filled, line, note, put
+from .subproblems import NOTHING, aligned, root, turned, turned_back, turned_onto
+
+
+@inner
+def solve_plane(numbers, sum_pair, end, sign, found, scale):
+    """Find the three parallel joints, whose angles have a sum, so that they carry the centre to its end.
+
+    Without the turn of the sum, which the centre has about the fourth axis, that axis must stand where the first two
+    links reach: the third joint by its distance from the second axis, the second by its direction.
+    """
+    h, p2 = line(numbers, NUMBERS.solved, 1)
+    _, p3 = line(numbers, NUMBERS.solved, 2)
+    _, p4 = line(numbers, NUMBERS.solved, 3)
+    to_centre = filled(found, minus(vector(numbers, NUMBERS.centre), p4))
+    place, home = minus(end, turned(h, sum_pair, to_centre)), filled(found, p4)
+    third, miss, same = turned_onto(1, h, p3, p2, home, place, sign, scale)
+    elbow = plus(turned(h, third, minus(home, p3)), p3)
+    second, _ = aligned(h, minus(elbow, p2), minus(place, p2), NOTHING * scale)
+    put(found, 1, second)
+    put(found, 2, third)
+    put(found, 3, subtracted(sum_pair, added(second, third)))
+    note(found, 2, miss, same)
+
+
+@inner
+def solve(codes, numbers, signs, n, goal, found):
+    """Find all branches of a goal: n times n times n of them, by the signs of three roots."""
+    x, y, z, o = columns(goal, GOAL.motion)
+    c = vector(numbers, NUMBERS.centre)
+    place, home = plus(o, blend(x, y, z, *c)), filled(found, c)
+    h1, p1 = line(numbers, NUMBERS.solved, 0)
+    h, _ = line(numbers, NUMBERS.solved, 1)
+    h5, _ = line(numbers, NUMBERS.solved, 4)
+    h6, _ = line(numbers, NUMBERS.solved, 5)
+    aside = vector(numbers, NUMBERS.aside)
+    axis, scale = blend(x, y, z, *h6), load(numbers, NUMBERS.extent)
+    leaning = dot(h, h5) * dot(h5, h6)
+    a, b = dot(h, h6) - leaning, dot(h, cross(h5, h6))
+    for i in range(n):
+        first, miss, same = turned_onto(0, times(-1.0, h1), p1, h, place, home, load(signs, i), scale)
+        end = plus(turned_back(h1, first, minus(place, p1)), p1)
+        toward = turned_back(h1, first, axis)
+        upright = turned(h1, first, filled(found, h))
+        seen = dot(x, upright), dot(y, upright), dot(z, upright)  # h, from the last link
+        level = dot(h, toward) - leaning
+        rest = a * a + b * b - level * level
+        if load(codes, CODES.square):  # the same, with all its digits where the last axis is parallel too
+            across = minus(toward, times(dot(h, toward), h))
+            rest = dot(across, across)
+        for j in range(n):
+            fifth, turn, again = root(a, b, level, rest, load(signs, n + j), 0.0)
+            sixth, _ = aligned(h6, seen, turned_back(h5, fifth, filled(found, h)), NOTHING)
+            left = turned_back(h6, sixth, turned_back(h5, fifth, filled(found, aside)))
+            left = turned_back(h1, first, blend(x, y, z, *left))
+            total, _ = aligned(h, filled(found, aside), left, NOTHING)
+            for k in range(n):
+                branch = beyond(found, BRANCH.size * ((i * n + j) * n + k))
+                put(branch, 0, first)
+                put(branch, 4, fifth)
+                put(branch, 5, sixth)
+                note(branch, 0, miss, same)
+                note(branch, 1, turn, again)
+                solve_plane(numbers, total, end, load(signs, 2 * n + k), branch, scale)

@@ -1,0 +1,154 @@
+"""All solutions of arms of six joints in closed form: of one goal, its branches in the lanes; or of many goals.
+
+A branch is a choice of three roots, each by a sign. The signs stand in memory, by lane: for one goal every lane has its
+own three (`n` is 1); for many goals the lanes hold goals, and both signs of each root are gone through (`n` is 2). So
+one source serves both.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import inner, kernel, part
+from ..joint_step import TRANSFORM, blend
+from ..lanes import beyond, bits, cells, fill, flat, load, select, store
+from ..rotations import dot, plus
+from .check import check_branch, within_limits
+from .form_layout import ANSWER, BRANCH, CODES, GOAL, JOINTS, NUMBERS, WRIST, columns
+from .parallel import solve as solve_parallel
+from .wrist import solve as solve_wrists
+
+WIDTH = 8
+ROOTS = 3
+
+
+@inner
+def put_motion(codes, numbers, goal):
+    """Write what the solved joints make together: ``T tip^-1``, or its inverse where the arm is seen from its end."""
+    x, y, z, p = columns(goal, GOAL.target)
+    ux, uy, uz, up = columns(numbers, NUMBERS.untip)
+    a, b, c = blend(x, y, z, *ux), blend(x, y, z, *uy), blend(x, y, z, *uz)
+    o = plus(p, blend(x, y, z, *up))
+    if load(codes, CODES.backwards):
+        o = -dot(a, o), -dot(b, o), -dot(c, o)
+        a, b, c = (a[0], b[0], c[0]), (a[1], b[1], c[1]), (a[2], b[2], c[2])
+    for k in range(3):
+        store(goal, GOAL.motion + TRANSFORM.axes + k, a[k])
+        store(goal, GOAL.motion + TRANSFORM.axes + 3 + k, b[k])
+        store(goal, GOAL.motion + TRANSFORM.axes + 6 + k, c[k])
+        store(goal, GOAL.motion + TRANSFORM.origin + k, o[k])
+
+
+@inner
+def solve_branches(codes, numbers, signs, n, goal, found):
+    """Find and check all branches of a goal in lanes."""
+    put_motion(codes, numbers, goal)
+    if load(codes, CODES.family) == WRIST:
+        solve_wrists(codes, numbers, signs, n, goal, found)
+    else:
+        solve_parallel(codes, numbers, signs, n, goal, found)
+    for branch in range(n * n * n):
+        check_branch(codes, numbers, goal, beyond(found, BRANCH.size * branch))
+
+
+@inner
+def kind_of(found, signs, n, i, j, k):
+    """Return what is known of a branch's roots, the largest of DISTINCT and so on, and where another branch has them.
+
+    Of two roots in one, the branch with the positive sign stands for both.
+    """
+    worst, second = fill(found, 0.0), fill(found, 0.0)
+    for stage in range(ROOTS):
+        same = load(found, BRANCH.same + stage)
+        sign = load(signs, n * stage + (i if stage == 0 else j if stage == 1 else k))
+        worst = select(same > worst, same, worst)
+        second = select((same > 0.5) & (sign < 0.0), 1.0, second)
+    return worst, second
+
+
+@inner
+def accepted(found, near, aligned_to):
+    """Return the lanes of a branch that reach the goal."""
+    return (load(found, BRANCH.position) <= near) & (load(found, BRANCH.rotation) <= aligned_to)
+
+
+@part
+def write_answer(lane, found, away, kind, answer):
+    """Copy the solution of one lane into an answer; `found` are numbers."""
+    for joint in range(JOINTS):
+        store(answer, ANSWER.values + joint, load(found, WIDTH * (BRANCH.values + joint) + lane))
+    store(answer, ANSWER.position, math.sqrt(load(found, WIDTH * BRANCH.position + lane)))
+    store(answer, ANSWER.rotation, math.sqrt(load(found, WIDTH * BRANCH.rotation + lane)))
+    store(answer, ANSWER.same, kind)
+    store(answer, ANSWER.away, away)
+
+
+@part
+def sort_in(lane, found, away, kind, answers, count):
+    """Put the solution of one lane among the answers, nearer ones before it."""
+    at = count
+    while at > 0 and load(answers, ANSWER.size * (at - 1) + ANSWER.away) > away:
+        for k in range(ANSWER.size):
+            store(answers, ANSWER.size * at + k, load(answers, ANSWER.size * (at - 1) + k))
+        at -= 1
+    write_answer(lane, found, away, kind, beyond(answers, ANSWER.size * at))
+
+
+@kernel("i8[] f8[] f8[,] f8[,] f8[] f8 f8 f8[,] -> i8")
+def all_one(codes, numbers, signs, target, start, near, aligned_to, out):
+    """Write all solutions of a target (4, 4), nearest to a start first; return how many.
+
+    Errors may be up to `near` and `aligned_to`, squared. Without a start (empty), solutions come in the order of their
+    branches. `out` begins with the answers; what follows is to work in, see `answers_room`: it keeps what is known of
+    every branch, also where no solution is left.
+    """
+    goal = beyond(cells(out), ANSWER.size)
+    found, given, memory = beyond(goal, GOAL.size), cells(start), cells(numbers)
+    aim = flat(target)
+    for row in range(3):
+        for column in range(4):
+            store(goal, GOAL.target + 3 * column + row, fill(goal, load(aim, 4 * row + column)))
+    solve_branches(cells(codes), memory, cells(signs), 1, goal, found)
+    good = accepted(found, near, aligned_to)
+    away = fill(found, 0.0)
+    for joint in range(JOINTS):
+        home = load(given, joint) if start.size > 0 else load(memory, NUMBERS.middle + joint)
+        value, inside = within_limits(memory, found, joint, home)
+        good = good & inside
+        store(found, BRANCH.values + joint, value)
+        if start.size > 0:
+            away = away + (value - home) * (value - home)
+    kind, second = kind_of(found, cells(signs), 1, 0, 0, 0)
+    left = bits(good & (second < 0.5))
+    store(found, BRANCH.size, away)
+    store(found, BRANCH.size + 1, kind)
+    count, places = 0, beyond(flat(out), WIDTH * (ANSWER.size + GOAL.size))
+    for lane in range(WIDTH):
+        if (left >> lane) & 1:
+            far, what = load(places, WIDTH * BRANCH.size + lane), load(places, WIDTH * (BRANCH.size + 1) + lane)
+            sort_in(lane, places, far, what, flat(out), count)
+            count += 1
+    return count
+
+
+def answers_room() -> tuple[int, int]:
+    """Return the shape of what `all_one` writes into; its first ANSWER.size rows are the answers of eight branches."""
+    return ANSWER.size + GOAL.size + BRANCH.size + 2, WIDTH
+
+
+def branch_signs(n: int) -> NDArray[np.float64]:
+    """Return the signs by lane, shape (3 n, 8): of one goal, a branch to a lane (n is 1), or of many (n is 2)."""
+    if n == 2:
+        return np.tile(np.array([1.0, -1.0])[:, None], (ROOTS, WIDTH))
+    lanes = np.arange(WIDTH)
+    return np.stack([1.0 - 2.0 * ((lanes >> shift) & 1) for shift in (2, 1, 0)])
+
+
+def branches_in(out: NDArray[np.float64]) -> Any:
+    """Return what `all_one` has noted of every branch: BRANCH, by lane, shape (8, BRANCH.size)."""
+    at = ANSWER.size + GOAL.size
+    return BRANCH.view(np.ascontiguousarray(out[at : at + BRANCH.size].T))

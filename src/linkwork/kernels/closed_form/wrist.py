@@ -1,0 +1,100 @@
+"""Arms whose last three axes meet in a point: Puma, KUKA, ABB, Fanuc, Stanford; or the first three, seen from the end.
+
+The point is moved by the first three joints alone. One of them is found first, by something that the other two cannot
+change: the height along their common direction, where they are parallel, or the distance from the point where they
+meet. Of these two, the second one follows likewise, and the last carries the point to its place. What is left to turn
+is the wrist's: its middle joint by the angle between the outer axes, then the outer ones.
+"""
+
+from __future__ import annotations
+
+from .. import inner
+from ..joint_step import blend, vector
+from ..lanes import beyond, load
+from ..rotations import cross, dot, minus, plus, times
+from .form_layout import BRANCH, CODES, GOAL, NUMBERS, columns, filled, line, note, put
+from .subproblems import NOTHING, aligned, brought, carried, moved, moved_back, root, turned, turned_back
+
+
+@inner
+def unturned(codes, numbers, first, second, third, v):
+    """Return a direction with the turns of the first three joints taken back."""
+    h1, _ = line(numbers, NUMBERS.solved, 0)
+    h2, _ = line(numbers, NUMBERS.solved, 1)
+    h3, _ = line(numbers, NUMBERS.solved, 2)
+    if not load(codes, CODES.slides):
+        v = turned_back(h1, first, v)
+    if not load(codes, CODES.slides + 1):
+        v = turned_back(h2, second, v)
+    if not load(codes, CODES.slides + 2):
+        v = turned_back(h3, third, v)
+    return v
+
+
+@inner
+def solve_wrist(codes, numbers, toward, spun, sign, found):
+    """Find the last three joints: they turn the last axis to `toward`, and a vector across it to `spun`.
+
+    The angle between the outer axes asks for ``h4 · R5 h6 = h4 · toward``. Where the outer axes fall into one, any turn
+    of the fourth joint serves; it is then zero, and the last joint makes the rest.
+    """
+    h4, _ = line(numbers, NUMBERS.solved, 3)
+    h5, _ = line(numbers, NUMBERS.solved, 4)
+    h6, _ = line(numbers, NUMBERS.solved, 5)
+    leaning = dot(h4, h5) * dot(h5, h6)
+    a, b, level = dot(h4, h6) - leaning, dot(h4, cross(h5, h6)), dot(h4, toward) - leaning
+    rest = a * a + b * b - level * level
+    if load(codes, CODES.square):  # the same, with all its digits where the wrist is straight
+        across = minus(toward, times(dot(h4, toward), h4))
+        rest = dot(across, across)
+    fifth, miss, same = root(a, b, level, rest, sign, 0.0)
+    fourth, _ = aligned(h4, turned(h5, fifth, h6), toward, NOTHING)
+    u = vector(numbers, NUMBERS.across)
+    left = turned_back(h5, fifth, turned_back(h4, fourth, spun))
+    sixth, _ = aligned(h6, filled(found, u), left, NOTHING)
+    put(found, 3, fourth)
+    put(found, 4, fifth)
+    put(found, 5, sixth)
+    note(found, 2, miss, same)
+
+
+@inner
+def solve(codes, numbers, signs, n, goal, found):
+    """Find all branches of a goal: n times n times n of them, by the signs of three roots."""
+    x, y, z, o = columns(goal, GOAL.motion)
+    c = vector(numbers, NUMBERS.centre)
+    place, home = plus(o, blend(x, y, z, *c)), filled(found, c)
+    h6, _ = line(numbers, NUMBERS.solved, 5)
+    u = vector(numbers, NUMBERS.across)
+    toward, spun = blend(x, y, z, *h6), blend(x, y, z, *u)
+    scale, last = load(numbers, NUMBERS.extent), load(codes, CODES.last)
+    alone, one, two = (2, 0, 1) if last else (0, 1, 2)
+    h, p = line(numbers, NUMBERS.solved, alone)
+    ha, pa = line(numbers, NUMBERS.solved, one)
+    hb, pb = line(numbers, NUMBERS.solved, two)
+    slides = load(codes, CODES.slides + alone)
+    slides_a, slides_b = load(codes, CODES.slides + one), load(codes, CODES.slides + two)
+    first, second = vector(numbers, NUMBERS.first), vector(numbers, NUMBERS.second)
+    sphere, second_sphere = load(codes, CODES.first_sphere), load(codes, CODES.second_sphere)
+    for i in range(n):
+        sign = load(signs, i)
+        if last:
+            pair, miss, same = brought(slides, sphere, h, p, first, home, place, sign, scale)
+            begin, end = moved(slides, h, p, pair, home), place
+        else:  # taken back, the first joint brings the place to what the others can do
+            back = times(-1.0, h)
+            pair, miss, same = brought(slides, sphere, back, p, first, place, home, sign, scale)
+            begin, end = home, moved_back(slides, h, p, pair, place)
+        for j in range(n):
+            then, far, again = brought(slides_b, second_sphere, hb, pb, second, begin, end, load(signs, n + j), scale)
+            rest = carried(slides_a, ha, pa, moved(slides_b, hb, pb, then, begin), end, scale)
+            g1, g2, g3 = (rest, then, pair) if last else (pair, rest, then)
+            outer, across = unturned(codes, numbers, g1, g2, g3, toward), unturned(codes, numbers, g1, g2, g3, spun)
+            for k in range(n):
+                branch = beyond(found, BRANCH.size * ((i * n + j) * n + k))
+                put(branch, 0, g1)
+                put(branch, 1, g2)
+                put(branch, 2, g3)
+                note(branch, 0, miss, same)
+                note(branch, 1, far, again)
+                solve_wrist(codes, numbers, outer, across, load(signs, 2 * n + k), branch)
