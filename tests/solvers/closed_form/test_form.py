@@ -80,3 +80,18 @@ def test_solutions_come_nearest_to_a_start_first(name: str) -> None:
         assert_allclose(found.values[0], start, atol=1e-7)
         away = np.linalg.norm(found.values - start, axis=1)
         assert (np.diff(away) >= 0.0).all()
+
+
+@arms
+def test_many_targets_have_the_solutions_that_each_has_alone(name: str) -> None:
+    arm, form = arm_of(name)
+    for count in (3, 21):
+        targets = arm.forward(arm.random_pose(3, count), frame="tip")
+        targets[1, 0, 3] += 9.0
+        values, mask = form.all_many(targets)
+        assert values.shape == (count, 8, 6)
+        assert not mask[1].any() or name == "gantry"
+        assert np.isnan(values[~mask]).all()
+        for target, several, there in zip(targets, values, mask, strict=True):
+            alone = form.all(target).values
+            assert_allclose(several[there], alone, atol=1e-12)

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from .. import inner, kernel, part
 from ..joint_step import TRANSFORM, blend
-from ..lanes import beyond, bits, cells, fill, flat, load, select, store
+from ..lanes import beyond, bits, cells, fill, flat, gather, load, scatter, select, store
 from ..rotations import dot, plus
 from .check import check_branch, within_limits
-from .form_layout import ANSWER, BRANCH, CODES, GOAL, JOINTS, NUMBERS, WRIST, columns
+from .form_layout import ANSWER, BRANCH, BRANCHES, CODES, GOAL, JOINTS, NUMBERS, WRIST, columns
 from .parallel import solve as solve_parallel
 from .wrist import solve as solve_wrists
 
@@ -71,9 +71,28 @@ def kind_of(found, signs, n, i, j, k):
 
 
 @inner
-def accepted(found, near, aligned_to):
-    """Return the lanes of a branch that reach the goal."""
+def reaches(found, near, aligned_to):
+    """Return the lanes in which a branch reaches the goal: its squared errors are no larger than these."""
     return (load(found, BRANCH.position) <= near) & (load(found, BRANCH.rotation) <= aligned_to)
+
+
+@inner
+def settle(numbers, found, start, given):
+    """Bring the values of a branch within limits, near a start where one is given; return where, and how far that is.
+
+    The distance is squared, and zero without a start. A start is one number, or lanes, for each joint.
+    """
+    away, beyond_limits = fill(found, 0.0), fill(found, 0.0)
+    for joint in range(JOINTS):
+        home = fill(found, load(numbers, NUMBERS.middle + joint))
+        if given:
+            home = fill(found, 0.0) + load(start, joint)
+        value, inside = within_limits(numbers, found, joint, home)
+        beyond_limits = select(inside, beyond_limits, 1.0)
+        store(found, BRANCH.values + joint, value)
+        if given:
+            away = away + (value - home) * (value - home)
+    return beyond_limits < 0.5, away
 
 
 @part
@@ -113,15 +132,8 @@ def all_one(codes, numbers, signs, target, start, near, aligned_to, out):
         for column in range(4):
             store(goal, GOAL.target + 3 * column + row, fill(goal, load(aim, 4 * row + column)))
     solve_branches(cells(codes), memory, cells(signs), 1, goal, found)
-    good = accepted(found, near, aligned_to)
-    away = fill(found, 0.0)
-    for joint in range(JOINTS):
-        home = load(given, joint) if start.size > 0 else load(memory, NUMBERS.middle + joint)
-        value, inside = within_limits(memory, found, joint, home)
-        good = good & inside
-        store(found, BRANCH.values + joint, value)
-        if start.size > 0:
-            away = away + (value - home) * (value - home)
+    good, away = settle(memory, found, given, start.size > 0)
+    good = good & reaches(found, near, aligned_to)
     kind, second = kind_of(found, cells(signs), 1, 0, 0, 0)
     left = bits(good & (second < 0.5))
     store(found, BRANCH.size, away)
@@ -133,6 +145,51 @@ def all_one(codes, numbers, signs, target, start, near, aligned_to, out):
             sort_in(lane, places, far, what, flat(out), count)
             count += 1
     return count
+
+
+@inner
+def gather_goals(targets, first, goal):
+    """Bring the targets from `first` on side by side into lanes."""
+    for row in range(3):
+        for column in range(4):
+            store(goal, GOAL.target + 3 * column + row, gather(targets, 16 * first + 4 * row + column, 16))
+
+
+@inner
+def give_branch(values, mask, first, branch, found, good):
+    """Write a branch of the goals in lanes into rows of values, NaN where it is no solution, and into the mask."""
+    for joint in range(JOINTS):
+        value = select(good, load(found, BRANCH.values + joint), math.nan)
+        scatter(values, JOINTS * (BRANCHES * first + branch) + joint, JOINTS * BRANCHES, value)
+    chosen = bits(good)
+    for lane in range(WIDTH):
+        store(mask, BRANCHES * (first + lane) + branch, np.uint8((chosen >> lane) & 1))
+
+
+@kernel("i8[] f8[] f8[,] f8[] f8 f8 f8[,] f8[] u1[]", nogil=True)
+def all_many(codes, numbers, signs, targets, near, aligned_to, room, values, mask):
+    """Write the solutions of targets (m * 16,), m >= 8: values (m * 8 * 6,) and which there are (m * 8,).
+
+    A solution stands at the place of its branch, so that it keeps its place while a target moves. `room` has the shape
+    `many_room`.
+    """
+    count, goal, memory = mask.size // BRANCHES, cells(room), cells(numbers)
+    found = beyond(goal, GOAL.size)
+    for first in range(0, count, WIDTH):
+        at = min(first, count - WIDTH)  # the last block reaches back, so that every lane has a goal
+        gather_goals(cells(targets), at, goal)
+        solve_branches(cells(codes), memory, cells(signs), 2, goal, found)
+        for branch in range(BRANCHES):
+            one = beyond(found, BRANCH.size * branch)
+            good, _ = settle(memory, one, memory, False)
+            _, second = kind_of(one, cells(signs), 2, branch >> 2, (branch >> 1) & 1, branch & 1)
+            good = good & reaches(one, near, aligned_to) & (second < 0.5)
+            give_branch(cells(values), cells(mask), at, branch, one, good)
+
+
+def many_room() -> tuple[int, int]:
+    """Return the shape of the room that `all_many` works in."""
+    return GOAL.size + BRANCHES * BRANCH.size, WIDTH
 
 
 def answers_room() -> tuple[int, int]:

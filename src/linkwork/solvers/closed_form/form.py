@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels import chain_memory as memory
-from ...kernels.closed_form.form_layout import ANSWER, DOUBLE, FREE
-from ...kernels.closed_form.solve_six import all_one, answers_room, branch_signs
+from ...kernels.closed_form.form_layout import ANSWER, BRANCHES, DOUBLE, FREE
+from ...kernels.closed_form.solve_six import all_many, all_one, answers_room, branch_signs, many_room
 from ...linkage.linkage import Linkage, check_linkage
 from ...transforms import FloatArray
 from ..chain import Chain
@@ -23,6 +23,7 @@ from .recognition import EXACT, Family, recognised
 NEAR = 1e-12  # squared errors of solutions, for lengths as a share of the arm's size [rad]
 ONE_GOAL, MANY_GOALS = branch_signs(1), branch_signs(2)
 NO_START = np.empty(0)
+LEAST = 8  # targets that the kernel for many takes
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +113,28 @@ class ClosedForm:
         near = NEAR * self._square
         count = all_one(self._codes, self._numbers, ONE_GOAL, target, start, near, NEAR, room)
         return Answers(self, room, count)
+
+    def all_many(self, targets: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Return all solutions of targets (m, 4, 4) within limits: values (m, 8, n), NaN where there is none; a mask.
+
+        A solution stands at the place of its branch.
+        """
+        count = len(targets)
+        aims = np.ascontiguousarray(np.concatenate([targets, np.tile(np.eye(4), (max(0, LEAST - count), 1, 1))]))
+        values, mask = np.empty((len(aims), BRANCHES, len(self.axes))), np.empty((len(aims), BRANCHES), np.uint8)
+        near = NEAR * self._square
+        all_many(
+            self._codes,
+            self._numbers,
+            MANY_GOALS,
+            aims.reshape(-1),
+            near,
+            NEAR,
+            np.empty(many_room()),
+            values.reshape(-1),
+            mask.reshape(-1),
+        )
+        return values[:count], mask[:count].view(np.bool_)
 
     @property
     def family(self) -> str:
