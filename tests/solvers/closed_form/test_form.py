@@ -90,7 +90,7 @@ def test_many_targets_have_the_solutions_that_each_has_alone(name: str) -> None:
         targets[1, 0, 3] += 9.0
         values, mask = form.all_many(targets)
         assert values.shape == (count, 8, 6)
-        assert not mask[1].any() or name == "gantry"
+        assert not mask[1].any() or form.axes.slides.any()  # nothing limits the slides
         assert np.isnan(values[~mask]).all()
         for target, several, there in zip(targets, values, mask, strict=True):
             alone = form.all(target).values
