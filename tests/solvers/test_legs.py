@@ -10,7 +10,9 @@ from scipy.spatial.transform import Rotation
 import linkwork as lw
 from linkwork.errors import GoalError
 from linkwork.goals import closings
-from linkwork.solvers.legs import legs_of
+from linkwork.solvers import legs
+from linkwork.solvers.leg_paths import legs_of
+from linkwork.solvers.platform_form import platform_form
 
 
 def gap(linkage: lw.Linkage, q: np.ndarray) -> float:
@@ -72,3 +74,78 @@ def test_other_loops_are_refused_with_the_reason() -> None:
     assert isinstance(legs_of(leg, "foot"), str)
     with pytest.raises(GoalError, match=r"cannot close the loops .* no platform on legs of their own: .*`solve`"):
         lw.solve_batch(leg, "foot", [[0.0, 0.0, 0.0]], orientation=False)
+
+
+# Closed forms
+
+
+def oblique(seed: int) -> tuple[lw.Linkage, np.ndarray]:
+    """Return a platform on three oblique slides with a rod, a telescope and a rod whose joints point anywhere.
+
+    And a pose in which it is closed.
+    """
+    rng = np.random.default_rng(seed)
+    b, values = lw.Builder("oblique", base="ground"), {}
+    for k, axis in enumerate(np.linalg.qr(rng.normal(size=(3, 3)))[0] + 0.1):
+        b.prismatic(f"slide{k}", f"carriage{k}", axis=axis, limits=(-2, 2))
+    for k, kinds in enumerate(("rrr", "rrp", "rrr")):
+        b.continuous(f"a{k}", f"A{k}", parent="ground", axis=rng.normal(size=3), at=rng.normal(size=3))
+        b.continuous(f"b{k}", f"B{k}", axis=rng.normal(size=3), at=(0, 0, 0) if kinds == "rrp" else rng.normal(size=3))
+        if kinds == "rrr":
+            b.continuous(f"c{k}", f"C{k}", axis=rng.normal(size=3)).frame(f"end{k}", at=rng.normal(size=3))
+        else:
+            b.prismatic(f"c{k}", f"C{k}", axis=rng.normal(size=3), limits=(-5, 5)).frame(
+                f"end{k}", at=rng.normal(size=3)
+            )
+        values |= {f"{letter}{k}": rng.uniform(0.3, 1.2) for letter in "abc"}
+    tree = b.build()
+    at = tree.forward(tree.pose(values))
+    for k in range(3):
+        b.frame(f"joint{k}", link="carriage2", at=at[f"end{k}"][:3, 3] - at["carriage2"][:3, 3])
+        b.loop(f"loop{k}", f"end{k}", f"joint{k}")
+    robot = b.build()
+    return robot, robot.pose(values)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_legs_whose_joints_point_anywhere_have_closed_forms(seed: int) -> None:
+    robot, home = oblique(seed)
+    form = platform_form(robot, "carriage2", legs_of(robot, "carriage2"))
+    assert not isinstance(form, str), form
+    legs_alone = [robot.jacobian(home, f"end{k}")[:3, 3 + 3 * k : 6 + 3 * k] for k in range(3)]
+    reach = 0.05 * min(np.linalg.svd(leg, compute_uv=False).min() for leg in legs_alone) ** 2  # some are stretched
+    near = np.random.default_rng(seed).uniform(-reach, reach, (20, 3)) + robot.forward(home, frame="carriage2")[:3, 3]
+    q, errors, reached = form.solve(near, home[None], (1e-10, 1e-10), 1)
+    assert gap(robot, home) < 1e-12
+    assert reached.all(), errors
+    assert gap(robot, q) < 1e-12
+    assert_allclose(robot.forward(q, frame="carriage2")[:, :3, 3], near, atol=1e-12)
+    assert np.abs(q - home).max() < 0.2  # the solution that is near
+
+
+def test_a_stewart_platform_and_a_five_bar_need_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = []
+    searched = legs._searched
+    monkeypatch.setattr(legs, "_searched", lambda *a: counts.append(len(a[3])) or searched(*a))
+    bar, six = lw.models.five_bar(), lw.models.stewart()
+    home = six.forward(six.stored_pose("tilted"), frame="platform")
+    assert lw.solve_batch(bar, "tip", [[0.15, 0.4, 0.0]], orientation=False, start="ready")
+    assert lw.solve_batch(six, "platform", home[None], start="ready")
+    assert counts == [0, 0]
+    turned = home.copy()
+    turned[:3, :3] *= 2.0  # no rigid frame
+    assert lw.solve_batch(six, "platform", np.stack([home, turned])).status.tolist() == ["reached", "invalid"]
+
+
+@pytest.mark.parametrize("start", [None, "ready"])
+def test_closed_forms_agree_with_the_search_leg_by_leg(start: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    robot, rng = lw.models.delta(), np.random.default_rng(2)
+    places = rng.uniform((-0.2, -0.2, -0.6), (0.2, 0.2, -0.3), (60, 3))
+    form = lw.solve_batch(robot, "platform", places, orientation=False, start=start)
+    monkeypatch.setattr(legs, "platform_form", lambda *_: "not now")
+    searched = lw.solve_batch(lw.models.delta(), "platform", places, orientation=False, start=start)
+    assert_allclose(form.success, searched.success)
+    assert form.status.tolist() == searched.status.tolist()
+    assert gap(robot, form.q[form.success]) < 1e-12
+    if start is not None:
+        assert_allclose(form.q[form.success], searched.q[form.success], atol=1e-6)

@@ -1,4 +1,4 @@
-"""Parallel robots: where the pose of a platform is given, each leg is a chain of its own for the chain search.
+"""Parallel robots: where the pose of a platform is given, each leg is a chain of its own.
 
 A platform hangs on one path of the tree; other legs are joined to it by loops. Given where the platform is, the ends of
 these legs are known, and no leg knows of the others.
@@ -7,77 +7,43 @@ these legs are known, and no leg knows of the others.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import GoalError
+from ..errors import GoalError, OptionError
 from ..goals import closings
+from ..kernels.search_many import REACHED
 from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike, start_pose
 from ..linkage.tree import CLOSED
 from ..transforms import FloatArray
+from .leg_paths import Leg, legs_of
+from .platform_form import PlatformForm, platform_form
+from .threads import cores
 
 SHARE = 0.5  # of the gap that counts as none is left to the search of a leg
+NOT_ASKED = {  # options that a closed form serves, or that mean nothing to it
+    "device", "threads", "dtype", "time_budget", "progress", "first", "closest", "orientation", "tolerance",
+    "rotation_tolerance", "limits", "restarts", "seed",
+}  # fmt: skip
 SHARED = ("device", "threads", "dtype", "time_budget", "first", "limits", "restarts", "seed")  # options for legs too
 ASKED: dict[str, dict[str, Any]] = {"point": {"orientation": False}, "axis": {"free": "z"}, "full": {}}
-
-
-@dataclass(frozen=True)
-class Leg:
-    """A leg of a parallel robot.
-
-    Args:
-        end: The frame of its own that a loop joins to the platform.
-        platform: The frame of the platform that it is joined to.
-        kind: What of them coincides, as in `Loop`.
-        columns: The entries of a pose that move it.
-    """
-
-    end: str
-    platform: str
-    kind: str
-    columns: NDArray[np.int64]
-
-
-def legs_of(linkage: Linkage, frame: str) -> tuple[Leg, ...] | str:
-    """Return the legs that loops join to the link of a frame, or why it is no platform on legs, in words."""
-    own = _moving(linkage, frame)
-    taken, legs = set(own), []
-    for goal in closings(linkage):
-        loop = goal.loop
-        ends = [name for name in (loop.second, loop.first) if _moving(linkage, name) == own]
-        if not ends:
-            return f"loop {loop.name!r} does not end at the link of {frame!r}"
-        end = loop.first if ends[0] == loop.second else loop.second
-        arcs = _moving(linkage, end)
-        if arcs & taken or any(linkage.arcs[arc].mimic is not None for arc in arcs | own):
-            return f"the leg that ends at {end!r} shares joints with others"
-        freedom, rows = sum(linkage.arcs[arc].articulation.nv for arc in arcs), int(goal.changeable(linkage).sum())
-        if freedom < rows:
-            return f"the leg that ends at {end!r} cannot follow it, with {freedom} degrees of freedom for {rows} rows"
-        taken |= arcs
-        columns = [k for arc in sorted(arcs) for k in range(linkage.nq)[linkage.drives[arc].columns]]
-        legs.append(Leg(end, ends[0], loop.kind, np.array(columns, np.int64)))
-    return tuple(legs)
-
-
-def _moving(linkage: Linkage, frame: str) -> set[int]:
-    """Return the joints that move a frame."""
-    return {arc for arc in linkage.path_to(frame)[0] if linkage.arcs[arc].articulation.nv}
 
 
 def solved_on_legs(
     solve: Callable[..., Any],
     linkage: Linkage,
     frame: str,
-    targets: Any,
+    targets: NDArray[Any],
     start: PoseLike | None,
     options: dict[str, Any],
 ) -> Any:
-    """Return a batch of a platform on legs: the platform's path first, then each leg to where it is joined.
+    """Return a batch of a platform on legs: in closed form where there is one, and by the search of chains otherwise.
+
+    What the closed form misses, or finds beyond limits, goes to the search: it says how near one can come.
 
     Args:
         solve: `solve_batch`, for chains.
@@ -87,14 +53,56 @@ def solved_on_legs(
         start: As well.
         options: All others.
     """
-    legs = legs_of(linkage, frame)
+    legs = linkage.cache.get("legs", frame, lambda: legs_of(linkage, frame))
     if isinstance(legs, str):
         raise GoalError(
             f"a batch cannot close the loops of linkage {linkage.name!r}, since {frame!r} is no platform on legs of"
             f" their own: {legs}; `solve` and `prepare` of goals can, one target at a time."
         )
-    tree = linkage.cache.get("without loops", (), lambda: linkage.replace(loops=()))
+    form = linkage.cache.get("platform form", frame, lambda: platform_form(linkage, frame, legs))
     near = {"tolerance": SHARE * CLOSED * linkage.loop_size, "rotation_tolerance": SHARE * CLOSED}
+    places = None if isinstance(form, str) else _served(form, targets, options)
+    if isinstance(form, str) or places is None or not len(places):
+        return _searched(solve, linkage, frame, targets, start, legs, options, near)
+    starts = np.atleast_2d(start_pose(linkage, start))
+    if len(starts) not in (1, len(places)):
+        raise OptionError(f"starts are one pose, or one for each of the {len(places)} targets; got {len(starts)}.")
+    wanted = near | options
+    threads = options.get("threads") or cores()
+    q, errors, reached = form.solve(places, starts, (wanted["tolerance"], wanted["rotation_tolerance"]), threads)
+    missed = np.flatnonzero(~reached)
+    begin = None if start is None else starts[missed] if len(starts) > 1 else starts[0]
+    rest = _searched(solve, linkage, frame, targets[missed], begin, legs, options, near)
+    residuals = errors[:, : rest.residuals.shape[1]].copy()
+    codes, restarts = np.full(len(q), REACHED, np.int8), np.zeros(len(q), np.int32)
+    q[missed], residuals[missed], codes[missed], restarts[missed] = rest.q, rest.residuals, rest.codes, rest.restarts
+    reached[missed] = rest.success
+    return replace(rest, q=q, success=reached, residuals=residuals, codes=codes, restarts=restarts)
+
+
+def _served(form: PlatformForm, targets: NDArray[Any], options: dict[str, Any]) -> FloatArray | None:
+    """Return targets as a closed form takes them, points (n, 3) or frames (n, 16); None if it does not serve them."""
+    plain = all(options.get(name) is None for name in options.keys() - NOT_ASKED) and options.get("limits") != "ignore"
+    oriented = options.get("orientation", True) is True
+    if not plain or options.get("device") != "cpu" or oriented != form.oriented:
+        return None
+    if targets.shape[1:] == (4, 4):
+        return np.ascontiguousarray(targets.reshape(-1, 16) if oriented else targets[:, :3, 3], np.float64)
+    return np.ascontiguousarray(targets, np.float64) if targets.shape[1:] == (3,) and not oriented else None
+
+
+def _searched(
+    solve: Callable[..., Any],
+    linkage: Linkage,
+    frame: str,
+    targets: NDArray[Any],
+    start: PoseLike | None,
+    legs: tuple[Leg, ...],
+    options: dict[str, Any],
+    near: dict[str, float],
+) -> Any:
+    """Return a batch by the search of chains: the platform's path first, then each leg to where it is joined."""
+    tree = linkage.cache.get("without loops", (), lambda: linkage.replace(loops=()))
     found = solve(tree, frame, targets, start=start, **{**near, **options})  # a platform's own path is easy: to the end
     q, success, codes = np.array(found.q), np.array(found.success), np.array(found.codes)
     shared = {name: value for name, value in options.items() if name in SHARED} | near
