@@ -209,3 +209,10 @@ def branches_in(out: NDArray[np.float64]) -> Any:
     """Return what `all_one` has noted of every branch: BRANCH, by lane, shape (8, BRANCH.size)."""
     at = ANSWER.size + GOAL.size
     return BRANCH.view(np.ascontiguousarray(out[at : at + BRANCH.size].T))
+
+
+def target_in(out: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the target (4, 4) that `all_one` was given."""
+    result = np.eye(4)
+    result[:3] = out[ANSWER.size : ANSWER.size + TRANSFORM.size, 0].reshape(4, 3).T
+    return result

@@ -5,18 +5,28 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ...kernels import chain_memory as memory
-from ...kernels.closed_form.form_layout import ANSWER, BRANCHES, DOUBLE, FREE
-from ...kernels.closed_form.solve_six import all_many, all_one, answers_room, branch_signs, many_room
+from ...kernels.closed_form.form_layout import ANSWER, BRANCHES, DOUBLE, FREE, NUMBERS
+from ...kernels.closed_form.solve_six import (
+    all_many,
+    all_one,
+    answers_room,
+    branch_signs,
+    branches_in,
+    many_room,
+    target_in,
+)
 from ...linkage.linkage import Linkage, check_linkage
-from ...transforms import FloatArray
+from ...linkage.whole_turns import turned_copies
+from ...transforms import FloatArray, as_transform, as_vector, inverse
 from ..chain import Chain
 from .axes import Axes, axes_of
+from .evidence import why_none
 from .packing import packed_codes, packed_numbers
 from .recognition import EXACT, Family, recognised
 
@@ -24,6 +34,7 @@ NEAR = 1e-12  # squared errors of solutions, for lengths as a share of the arm's
 ONE_GOAL, MANY_GOALS = branch_signs(1), branch_signs(2)
 NO_START = np.empty(0)
 LEAST = 8  # targets that the kernel for many takes
+SQUARE = (4, 4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,40 +57,54 @@ class NoForm:
 
 
 class Answers:
-    """All solutions of one target.
+    """All solutions of one target, and why there are none where there are none.
 
     Attributes:
-        values: The chain's values, one row a solution, shape (k, n).
+        form: The form that found them.
+        room: What the kernel wrote.
     """
 
-    __slots__ = ("_records", "_room", "form")
+    __slots__ = ("_count", "form", "room")
 
     def __init__(self, form: ClosedForm, room: FloatArray, count: int) -> None:
-        self.form, self._room = form, room
-        self._records = room.reshape(-1)[: ANSWER.size * count].reshape(count, ANSWER.size)
+        self.form, self.room, self._count = form, room, count
 
     def __len__(self) -> int:
-        return len(self._records)
+        return self._count
+
+    @property
+    def record(self) -> Any:
+        """The solutions as the kernel wrote them: ANSWER, by row."""
+        return ANSWER.view(self.room.reshape(-1)[: ANSWER.size * self._count].reshape(-1, ANSWER.size))
 
     @property
     def values(self) -> FloatArray:
-        """The chain's values, one row a solution, shape (k, n); nearest to the start first."""
-        return self._records[:, : len(self.form.axes)]
+        """The chain's values, one row a solution, shape (k, n); nearest to the start first, where there was one."""
+        return np.asarray(self.record.values)
 
     @property
     def residuals(self) -> FloatArray:
         """Errors of position and rotation [m, rad], from forward kinematics, shape (k, 2)."""
-        return self._records[:, ANSWER.position : ANSWER.position + 2]
+        record = self.record
+        return np.stack([record.position, record.rotation], axis=-1)
 
     @property
     def doubles(self) -> NDArray[np.bool_]:
         """Which are two solutions in one, where branches meet, shape (k,)."""
-        return np.asarray(self._records[:, ANSWER.same] % 2.0 == DOUBLE)
+        return np.asarray(np.isin(self.record.same, (DOUBLE, FREE)))
 
     @property
     def continua(self) -> NDArray[np.bool_]:
         """Which stand for a continuum: a joint may have any value if another makes up for it, shape (k,)."""
-        return np.asarray(self._records[:, ANSWER.same] == FREE)
+        return np.asarray(self.record.same == FREE)
+
+    @property
+    def evidence(self) -> str | None:
+        """Why there is none, in words; None where there is one."""
+        return None if self._count else self.form.why_none(target_in(self.room))
+
+    def __repr__(self) -> str:
+        return f"<{self._count} solutions of {self.form.chain.frame!r}>"
 
 
 class ClosedForm:
@@ -103,16 +128,101 @@ class ClosedForm:
         self.chain, self.axes, self.scale, self.recognised = chain, axes, scale, family
         limits = memory.LIMITS.view(chain.limits)
         self.lower, self.upper = np.array(limits.lower), np.array(limits.upper)
-        self._codes = packed_codes(family)
-        self._numbers = packed_numbers(family, axes, scale, self.lower, self.upper)
-        self._room, self._square = answers_room(), axes.size**2
+        self.codes = packed_codes(family)
+        self.numbers = packed_numbers(family, axes, scale, self.lower, self.upper)
+        self.tolerance = math.sqrt(NEAR) * axes.size, math.sqrt(NEAR)
+        self._room, self._near = answers_room(), NEAR * axes.size**2
 
-    def all(self, target: FloatArray, start: FloatArray = NO_START) -> Answers:
-        """Return all solutions of a target (4, 4) within limits."""
-        room = np.empty(self._room)
-        near = NEAR * self._square
-        count = all_one(self._codes, self._numbers, ONE_GOAL, target, start, near, NEAR, room)
-        return Answers(self, room, count)
+    # One target
+
+    def all(
+        self,
+        target: ArrayLike,
+        start: ArrayLike | None = None,
+        *,
+        windings: bool = False,
+        limits: bool = True,
+        tolerance: tuple[float, float] | None = None,
+    ) -> Answers:
+        """Return all solutions of a target within limits, and the evidence where there are none.
+
+        Args:
+            target: Where the frame should be, 4x4.
+            start: Values of the chain (n,) that solutions are sorted by, and turned towards: the nearest comes first.
+            windings: Whether copies that differ by whole turns are solutions of their own.
+            limits: Whether limits are kept.
+            tolerance: Largest errors of position and rotation [m, rad]; a millionth of the arm's size by default.
+
+        Example:
+            >>> import linkwork as lw
+            >>> arm = lw.models.ur5()
+            >>> form = lw.closed_form(arm, "tool0")
+            >>> len(form.all(arm.forward(arm.pose([0.1, -1.2, 1.5, -0.8, 1.0, 0.4]), frame="tool0")))
+            8
+        """
+        if target.__class__ is not np.ndarray or target.shape != SQUARE:  # type: ignore[union-attr]
+            target = as_transform(target, f"the target of {self.chain.frame!r}")
+        given: Any = NO_START if start is None else start
+        if given is not NO_START and (given.__class__ is not np.ndarray or given.shape != self.lower.shape):
+            given = as_vector(given, "start", len(self.axes))
+        near, aligned = (self._near, NEAR) if tolerance is None else (tolerance[0] ** 2, tolerance[1] ** 2)
+        numbers, room = self.numbers if limits else self.unlimited, np.empty(self._room)
+        try:
+            count = all_one(self.codes, numbers, ONE_GOAL, target, given, near, aligned, room)
+        except TypeError:  # kernels refuse arrays of another kind or order
+            exact = np.array(target, np.float64, order="C"), np.array(given, np.float64)
+            count = all_one(self.codes, numbers, ONE_GOAL, *exact, near, aligned, room)
+        if count == 0:
+            as_transform(target, f"the target of {self.chain.frame!r}")  # says what is wrong with it
+        found = Answers(self, room, count)
+        return self._wound(found, given) if windings else found
+
+    def _wound(self, found: Answers, start: FloatArray) -> Answers:
+        """Return solutions with all their copies by whole turns, nearest to a start first."""
+        scale, middle = self.scale, NUMBERS.view(self.numbers).middle
+        turning, home = ~self.axes.slides, start if start.size else middle
+        bounds = self.lower * scale, self.upper * scale
+        copies, which = turned_copies(found.values * scale, *bounds, turning, home * scale)
+        records = found.record.array[which]
+        ANSWER.view(records).values = copies / scale
+        ANSWER.view(records).away = ((copies / scale - home) ** 2).sum(axis=1)
+        return Answers(self, records if len(records) else found.room, len(records))
+
+    def nearest(self, target: ArrayLike, start: ArrayLike) -> FloatArray | None:
+        """Return the values of the solution nearest to a start (n,), whole turns included; None where there is none."""
+        found = self.all(target, start)
+        return found.values[0] if len(found) else None
+
+    @cached_property
+    def unlimited(self) -> FloatArray:
+        """The form's numbers with no limits."""
+        free = np.full(len(self.axes), np.inf)
+        return packed_numbers(self.recognised, self.axes, self.scale, -free, free)
+
+    def why_none(self, target: FloatArray) -> str:
+        """Return why a target (4, 4) has no solution: what stops it, and by how much."""
+        free = self.all(target, limits=False)
+        if len(free):
+            return self._beyond_limits(free.values)
+        motion = target @ inverse(self.axes.tip)
+        if self.recognised.backwards:
+            motion = inverse(motion)
+        return why_none(self.recognised, branches_in(free.room), self.joints, motion)
+
+    def _beyond_limits(self, values: FloatArray) -> str:
+        """Return which limit stands in the way of solutions (k, n) that nothing else does."""
+        period = np.where(self.axes.slides, np.inf, 2.0 * np.pi / self.scale)
+        turns = np.rint((NUMBERS.view(self.numbers).middle - values) / period)
+        values = values + np.where(self.axes.slides, 0.0, period) * turns
+        over = np.maximum(np.maximum(self.lower - values, values - self.upper), 0.0)
+        best = int(np.argmin(over.max(axis=1)))
+        joint = int(np.argmax(over[best]))
+        far = float(over[best, joint])
+        amount = f"{1e3 * far:.3g} mm" if self.axes.slides[joint] else f"{math.degrees(far):.3g}°"
+        several = f"{len(values)} solutions, all" if len(values) > 1 else "one solution, and it is"
+        return f"there are {several} beyond limits; the nearest breaks that of {self.joints[joint]} by {amount}"
+
+    # Many targets
 
     def all_many(self, targets: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
         """Return all solutions of targets (m, 4, 4) within limits: values (m, 8, n), NaN where there is none; a mask.
@@ -122,13 +232,12 @@ class ClosedForm:
         count = len(targets)
         aims = np.ascontiguousarray(np.concatenate([targets, np.tile(np.eye(4), (max(0, LEAST - count), 1, 1))]))
         values, mask = np.empty((len(aims), BRANCHES, len(self.axes))), np.empty((len(aims), BRANCHES), np.uint8)
-        near = NEAR * self._square
         all_many(
-            self._codes,
-            self._numbers,
+            self.codes,
+            self.numbers,
             MANY_GOALS,
             aims.reshape(-1),
-            near,
+            self._near,
             NEAR,
             np.empty(many_room()),
             values.reshape(-1),
@@ -184,7 +293,7 @@ def closed_form(linkage: Linkage, frame: str) -> ClosedForm | NoForm:
 
     Example:
         >>> import linkwork as lw
-        >>> print(repr(closed_form(lw.models.ur5(), "tool0")))
+        >>> lw.closed_form(lw.models.ur5(), "tool0")
         <ClosedForm 'tool0' of 'ur5': three parallel axes>
     """
     check_linkage(linkage)

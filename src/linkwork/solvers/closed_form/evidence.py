@@ -1,0 +1,127 @@
+"""Why a target has no solution, in words: which of the three roots is not there, and by how much."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...transforms import FloatArray
+from .recognition import Condition, Family
+
+ROOTS = 3
+SLIGHT = 1e-9  # [m, rad]: what counts as there
+
+
+def why_none(family: Family, branches: Any, joints: tuple[str, ...], motion: FloatArray) -> str:
+    """Return which root stops the branch that comes furthest, and by how much.
+
+    Args:
+        family: The family.
+        branches: What the kernel has noted of every branch, limits aside: BRANCH.
+        joints: Names of the joints, in the arm's order.
+        motion: What the solved joints must make together, 4x4.
+    """
+    misses = np.where(np.isfinite(branches.miss), branches.miss, 0.0)
+    stopped = np.argmax(np.concatenate([misses > SLIGHT, np.ones((len(misses), 1), bool)], axis=1), axis=1)
+    best = max(range(len(misses)), key=lambda k: (stopped[k], -misses[k, min(stopped[k], ROOTS - 1)]))
+    root = int(stopped[best])
+    if root == ROOTS:
+        return "every branch ends where it should, but not within the tolerance"
+    names = joints[::-1] if family.backwards else joints
+    miss, pairs = float(misses[best, root]), branches.pairs[best].reshape(-1, 2)
+    if family.reaching is None:
+        return _of_parallel(family, names, root, miss, pairs, motion)
+    return _of_wrist(family, names, root, miss, pairs, motion)
+
+
+def _of_wrist(
+    family: Family, names: tuple[str, ...], root: int, miss: float, pairs: FloatArray, motion: FloatArray
+) -> str:
+    reaching = family.reaching
+    assert reaching is not None
+    what = "shoulder centre, seen from the tip," if family.backwards else "wrist centre"
+    if root == ROOTS - 1:
+        return _of_angle(names[3], names[4], names[5], miss)
+    alone, one, two = (2, 0, 1) if reaching.last else (0, 1, 2)
+    place = motion[:3, :3] @ family.centre + motion[:3, 3]
+    begin, end = family.centre, place
+    if root == 0 and not reaching.last:
+        return _of_first(what, names, reaching.first, miss)
+    if root == 0:
+        return _of_condition(what, names[alone], reaching.first, miss, _moved(family, alone, pairs, begin), end, names)
+    if reaching.last:
+        begin = _moved(family, alone, pairs, begin)
+    else:
+        end = _moved(family, alone, pairs * [1.0, -1.0] if not family.axes.slides[alone] else -pairs, end)
+    return _of_condition(
+        what, names[two], reaching.second, miss, _moved(family, two, pairs, begin), end, names, names[one]
+    )
+
+
+def _of_first(what: str, names: tuple[str, ...], condition: Condition, miss: float) -> str:
+    others = f"{names[1]} and {names[2]}"
+    if condition.sphere:
+        return f"the {what} cannot be turned about {names[0]} to where {others} reach: {_length(miss)} are missing"
+    return f"the {what} is {_length(miss)} too near to the axis of {names[0]}, for how far {others} stand off it"
+
+
+def _of_condition(
+    what: str,
+    joint: str,
+    condition: Condition,
+    miss: float,
+    reached: FloatArray,
+    wanted: FloatArray,
+    names: tuple[str, ...],
+    about: str = "",
+) -> str:
+    if not condition.sphere:
+        return f"the {what} is {_length(miss)} beyond what {joint} reaches along the axis of {about or names[0]}"
+    around = f"around {about}" if about else f"around the point where {names[0]} and {names[1]} meet"
+    near = np.linalg.norm(wanted - condition.anchor) < np.linalg.norm(reached - condition.anchor)
+    return f"the {what} is {_length(miss)} {'inside the hole' if near else 'beyond the reach'} {around}"
+
+
+def _of_parallel(
+    family: Family, names: tuple[str, ...], root: int, miss: float, pairs: FloatArray, motion: FloatArray
+) -> str:
+    if root == 0:
+        what = f"the point where {names[4]} and {names[5]} meet"
+        return f"{what} is {_length(miss)} too near to the axis of {names[0]}, for how far the arm stands off it"
+    if root == 1:
+        return _of_angle(names[1], names[4], names[5], miss)
+    axes, along = family.axes, family.axes.direction[1]
+    place = motion[:3, :3] @ family.centre + motion[:3, 3]
+    end = _moved(family, 0, pairs * [1.0, -1.0], place)
+    total = [_angle(pairs[k]) for k in (1, 2, 3)]
+    end = end - _turned(along, sum(total), family.centre - axes.point[3])
+    reached = _moved(family, 2, pairs, axes.point[3])
+    anchor = Condition(True, axes.point[1])
+    return _of_condition(f"axis of {names[3]}", names[2], anchor, miss, reached, end, names, names[1])
+
+
+def _of_angle(outer: str, middle: str, last: str, miss: float) -> str:
+    share = math.degrees(math.acos(max(1.0 - miss, -1.0)))
+    return f"{middle} cannot bring the axis of {last} to the angle with that of {outer}: {share:.3g}° are missing"
+
+
+def _angle(pair: FloatArray) -> float:
+    return math.atan2(pair[1], pair[0])
+
+
+def _turned(h: FloatArray, angle: float, v: FloatArray) -> FloatArray:
+    c, s = math.cos(angle), math.sin(angle)
+    return np.asarray(c * v + s * np.cross(h, v) + (1.0 - c) * (h @ v) * h)
+
+
+def _moved(family: Family, joint: int, pairs: FloatArray, x: FloatArray) -> FloatArray:
+    h, c = family.axes.direction[joint], family.axes.point[joint]
+    if family.axes.slides[joint]:
+        return np.asarray(x + pairs[joint, 0] * h)
+    return np.asarray(c + _turned(h, _angle(pairs[joint]), x - c))
+
+
+def _length(metres: float) -> str:
+    return f"{1e3 * metres:.3g} mm" if metres < 1.0 else f"{metres:.3g} m"
