@@ -42,6 +42,7 @@ PUBLIC = [
     "Coordinate",
     "CoordinateTable",
     "Couple",
+    "Curve",
     "Cylinder",
     "DHRow",
     "DHTable",

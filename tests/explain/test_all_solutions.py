@@ -149,7 +149,7 @@ def test_a_redundant_arm_gives_samples_of_a_curve() -> None:
     assert found.dimension == 1
     assert len(found) == 20
     assert_allclose(arm.forward(found.q, frame="tip")[:, :2, 3], [[2, 2]] * 20, atol=1e-6)
-    assert "samples of a 1-dimensional set" in repr(found)
+    assert "20 samples of 2 curves" in repr(found)
     with_orientation = lw.solve_all(arm, lw.Reach("tip", orientation=arm.forward([0.3, 0.5, 0.7], frame="tip")))
     assert (len(with_orientation), with_orientation.dimension) == (2, 0)
 

@@ -1,6 +1,7 @@
 """All solutions of a goal, and how many there are.
 
-A six-joint arm has up to sixteen isolated poses for one goal; a redundant one has a continuum, which is sampled.
+A six-joint arm has up to sixteen isolated poses for one goal; where one dimension is left, as with seven joints, the
+solutions are curves; where more is left they are sampled.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import GoalError, OptionError
+from ..errors import GoalError, OptionError, listed
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import APART, PoseLike, distinct, start_pose, wrapped
@@ -20,6 +21,8 @@ from ..linkage.showing import Shown
 from ..linkage.whole_turns import turned_copies
 from ..solvers import Group, Prepared, Problem, Settings, configure, group_of, run
 from ..solvers.chain_solver import prepared_for
+from ..solvers.closed_form.curves import Curve
+from ..solvers.closed_form.self_motion import SelfMotion, searched_motion, self_motion, seven_form
 from ..solvers.groups import Joints
 from ..solvers.options import TOLERANCE, Limits, LoopOptions, positive, usual_tolerance, whole
 from ..transforms import FloatArray
@@ -28,6 +31,7 @@ from .searched_solutions import searched
 FINE = 1e-8  # tolerance of damped steps, where they search
 NEAR = 1e-5  # tolerance of the search, before its poses are made exact
 STARTS = 256  # of a count that nothing proves
+GOAL_ROWS = 6  # of a whole pose
 SAMPLES = 64  # of a continuum, where nobody says how many
 
 
@@ -49,6 +53,8 @@ class Branches(Shown):
         family: The family of arms whose closed form gave the poses; empty where they were searched for.
         evidence: Where it is proven that there is none: what has no solution, and by how much.
         doubles: Which poses are, or are next to, two that have become one, shape (k,): the goal is singular there.
+        curves: Where one dimension is left, the curves that the solutions form, the longest first; see `curve`.
+        proof: What is proven of the curves, and how, or why it is not.
     """
 
     linkage: Linkage
@@ -62,9 +68,43 @@ class Branches(Shown):
     family: str
     evidence: str | None
     doubles: NDArray[np.bool_]
+    curves: tuple[Curve, ...] = ()
+    proof: str = ""
 
     def __len__(self) -> int:
         return len(self.q)
+
+    def curve(self, k: int) -> Curve:
+        """Return one of the curves that the solutions form: call it with s, from 0 to 1, for a pose.
+
+        Example:
+            >>> import linkwork as lw
+            >>> arm = lw.models.planar([1.0, 1.0, 1.0])
+            >>> ways = lw.solve_all(arm, lw.Reach("tip", position=(1.0, 0.5)))
+            >>> ways.dimension, len(ways.curves), ways.curve(0).ends
+            (1, 1, ('closed', 'closed'))
+            >>> arm.forward(ways.curve(0)(0.3), frame="tip")[:2, 3].round(9).tolist()
+            [1.0, 0.5]
+        """
+        if not -len(self.curves) <= k < len(self.curves):
+            raise OptionError(
+                f"there are {len(self.curves)} curves of solutions, got curve({k!r}); solutions form curves where one "
+                f"dimension is left, here it is {self.dimension}."
+            )
+        return self.curves[k]
+
+    def extents(self, coordinate: str) -> list[tuple[float, float]]:
+        """Return the intervals of one coordinate, such as ``"joint7"``, that solutions on curves can have, in order."""
+        names = {name: k for curve in self.curves[:1] for k, name in enumerate(curve.names)}
+        if coordinate not in names:
+            raise OptionError(f"curves of solutions move {listed(names) or 'nothing'}; there is no {coordinate!r}.")
+        found: list[tuple[float, float]] = []
+        for low, high in sorted(curve.extent(names[coordinate]) for curve in self.curves):
+            if found and low <= found[-1][1]:
+                found[-1] = found[-1][0], max(high, found[-1][1])
+            else:
+                found.append((low, high))
+        return found
 
     def nearest(self, pose: PoseLike) -> FloatArray:
         """Return the solution nearest to a pose, its angles turned by whole turns towards it where limits allow."""
@@ -105,6 +145,7 @@ class Branches(Shown):
 
     def __repr__(self) -> str:
         kind = "isolated" if self.dimension == 0 else f"samples of a {self.dimension}-dimensional set"
+        kind = f"samples of {len(self.curves)} curves" if self.curves else kind
         proven = ", proven" * self.complete
         return f"<Branches of {self.linkage.name!r}: {f'{len(self)} {kind}' if len(self) else 'none'}{proven}>"
 
@@ -157,7 +198,11 @@ def solve_all(
         raise OptionError(f"start is one pose of shape ({linkage.nq},), got shape {rest.shape}.")
     prepared = _prepared(linkage, goal, limits, seed, group_of(linkage, joints), rest)
     prepared.chain.check()
-    found = search_all(prepared, goal, apart, most or SAMPLES, starts)
+    found = None if starts else curves_of(prepared, goal, most or SAMPLES)
+    if found is None:
+        found = search_all(prepared, goal, apart, most or SAMPLES, starts)
+        if found.dimension == 1 and not starts:
+            found = as_curves(prepared, goal, most or SAMPLES, searched_motion(prepared, goal.target), found)
     return found.windings(start=rest, most=most, limits=limits) if windings else found
 
 
@@ -167,6 +212,32 @@ def search_all(prepared: Prepared, goal: Reach, apart: float, most: int, starts:
     none = np.zeros(len(found.q), np.bool_)
     rest = (angles, False, "", None, none)
     return Branches(prepared.linkage, goal, found.q, found.hits, found.starts, found.dimension, *rest)
+
+
+def curves_of(prepared: Prepared, goal: Reach, most: int) -> Branches | None:
+    """Return the solutions of a whole pose for an arm of seven joints with a closed form; None where it has none."""
+    form = seven_form(prepared.chain) if len(goal.rows) == GOAL_ROWS else ""
+    if isinstance(form, str):
+        return None
+    return as_curves(prepared, goal, most, self_motion(prepared, goal.target, form))
+
+
+def as_curves(
+    prepared: Prepared, goal: Reach, most: int, motion: SelfMotion, found: Branches | None = None
+) -> Branches:
+    """Return curves as branches: their poses are samples, more of them on longer curves."""
+    ends = np.cumsum([curve.length for curve in motion.curves[:most]])
+    count = len(ends)
+    shares = np.rint((most - count) * ends / ends[-1]).astype(int) + np.arange(1, count + 1) if count else ends
+    counts = np.diff(shares, prepend=0)
+    poses = [curve.sample(int(count)) for curve, count in zip(motion.curves, counts, strict=False)]
+    q = np.concatenate(poses) if poses else np.zeros((0, prepared.linkage.nq))
+    if found is not None and not len(q):
+        return found
+    starts, hits = (0, (0,) * len(q)) if found is None else (found.starts, (1,) * len(q))
+    kept = (_angles(prepared), motion.complete, motion.family, None, np.zeros(len(q), np.bool_))
+    dimension = 1 if len(q) else -1
+    return Branches(prepared.linkage, goal, q, hits, starts, dimension, *kept, motion.curves, motion.remark)
 
 
 def _angles(prepared: Prepared) -> NDArray[np.int64]:

@@ -1,0 +1,327 @@
+"""Arms of seven joints whose first is held: the next two axes meet, one more bends, the last three meet in a point.
+
+Panda, iiwa, Gen3, xArm7 and human arms are such arms, from one end or from the other. With lines as `axes.Axes` has
+them, ``H = E0 Ea Eb Ec Ex Ey Ez`` is given, and E0 is held at some angle:
+
+- ``S``, where the last three axes meet, must come to ``H S``; seen before E0, to ``p = E0^-1 H S``.
+- a and b leave their meeting point W where it is, so that c alone sets the distance, ``|Ec S - W| = |p - W|``: two
+  solutions, or none where it is out of the reach of c.
+- Then a and b turn ``Ec S`` into p: two cones about their axes meet in two lines, or in none.
+- What is left of the rotation is made by x, y and z: y from the angle between axes x and z, the others follow.
+
+That makes eight poses for each angle of the held joint. Turns are pairs of cosine and sine throughout; limits are kept by
+pairs too, ``cos(v - middle) >= cos(half the range)``. Functions serve numbers and lanes alike: lanes hold angles of the
+held joint for one goal, or goals.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .. import inner, kernel, part
+from ..joint_step import TRANSFORM, blend, sine_cosine, vector
+from ..lanes import bits, cells, gather, load, scatter, select, sqrt, store
+from ..layout import Layout
+from ..rotations import cross, dot, minus, plus, times
+from .angles import added, atan2, subtracted
+
+JOINTS = 7
+HELD, A, B, C, X, Y, Z = range(JOINTS)
+LINE = Layout(("direction", 3), ("point", 3))
+LIMIT = Layout("lower", "upper", "middle", "middle_cosine", "middle_sine", "half_cosine")  # half_cosine: -2 for all
+# what a turn does to a vector or point that it is applied to: constant + cosine * across + sine * aside
+ORBIT = Layout(("constant", 3), ("across", 3), ("aside", 3))
+# a number that a turn changes: middle + swing * cos(angle - phase)
+SWING = Layout("middle", "swing", "phase_cosine", "phase_sine")
+ARM = Layout(
+    "backwards",  # not 0 where the arm is seen from its end: H is the inverse then
+    ("tip", TRANSFORM.size),  # what makes H of a target: T tip, or tip T^-1
+    ("origin", 3),  # where the frame's origin is while all values are zero
+    ("lines", JOINTS * LINE.size),
+    ("limits", JOINTS * LIMIT.size),
+    ("centre", 3),  # S
+    ("meeting", 3),  # W
+    ("slant", 1),  # cosine between axes a and b
+    ("reach", ORBIT.size),  # Ec S - W
+    ("distance", SWING.size),  # its squared length
+    ("last", ORBIT.size),  # Ey z, the axis z
+    ("between", SWING.size),  # its part along the axis x
+    ("beside", 3),  # a direction at right angles to the axis z
+)
+GOAL = Layout(("transform", TRANSFORM.size), ("point", 3))  # H, and a point: where H takes it is how far the tip is off
+SLACK = -1.0e-10  # squared sines down to this count as zero: answers are checked
+NONE = -1.0e30  # the score of no pose
+
+
+@inner
+def turned(h, pair, v):
+    """Return a vector turned about a unit vector by the angle of a pair."""
+    return plus(plus(times(pair[0], v), times(pair[1], cross(h, v))), times((1.0 - pair[0]) * dot(h, v), h))
+
+
+@inner
+def back(pair):
+    """Return the pair of the opposite angle."""
+    return pair[0], -pair[1]
+
+
+@inner
+def on_orbit(arm, at, pair):
+    """Return where a turn takes the vector or point of an orbit."""
+    constant, across = vector(arm, at + ORBIT.constant), vector(arm, at + ORBIT.across)
+    return plus(plus(constant, times(pair[0], across)), times(pair[1], vector(arm, at + ORBIT.aside)))
+
+
+@inner
+def swings(arm, at, wanted):
+    """Return the pairs of both angles for which a swinging number is as wanted, and the squared sine between them.
+
+    Where the squared sine is negative there is none, and the pairs are those of the nearest number.
+    """
+    x = (wanted - load(arm, at + SWING.middle)) / load(arm, at + SWING.swing)
+    square = 1.0 - x * x
+    s = sqrt(select(square > 0.0, square, 0.0))
+    x = select(x > 1.0, 1.0, select(x < -1.0, -1.0, x))
+    phase = load(arm, at + SWING.phase_cosine), load(arm, at + SWING.phase_sine)
+    return added((x, s), phase), added((x, -s), phase), square
+
+
+@inner
+def turn_between(h, u, v, along):
+    """Return the pair that turns a vector about an axis into another; both have the part `along` in the axis."""
+    square = dot(v, v) - along * along
+    scale = 1.0 / select(square > 1.0e-24, square, 1.0e-24)
+    cosine, sine = (dot(u, v) - along * along) * scale, dot(h, cross(u, v)) * scale
+    size = cosine * cosine + sine * sine
+    sure = size > 1.0e-24
+    scale = 1.0 / sqrt(select(sure, size, 1.0))
+    return select(sure, cosine * scale, 1.0), select(sure, sine * scale, 0.0)
+
+
+@inner
+def line(arm, joint):
+    """Return the direction of a joint's line."""
+    return vector(arm, ARM.lines + LINE.size * joint)
+
+
+@inner
+def put_goal(arm, rows, p, goal):
+    """Write the goal of a target, given by the rows of its rotation and its origin."""
+    x, y, z = vector(arm, ARM.tip), vector(arm, ARM.tip + 3), vector(arm, ARM.tip + 6)
+    origin, point = vector(arm, ARM.tip + 9), vector(arm, ARM.origin)
+    if load(arm, ARM.backwards) != 0.0:  # tip T^-1: the tip turns the rows of T, and T's origin becomes the tip's
+        for k in range(3):
+            column = blend(x, y, z, rows[k][0], rows[k][1], rows[k][2])
+            origin = minus(origin, times(p[k], column))
+            put_vector(goal, 3 * k, column)
+        put_vector(goal, GOAL.point, p)
+    else:
+        put_vector(goal, 0, (dot(rows[0], x), dot(rows[1], x), dot(rows[2], x)))
+        put_vector(goal, 3, (dot(rows[0], y), dot(rows[1], y), dot(rows[2], y)))
+        put_vector(goal, 6, (dot(rows[0], z), dot(rows[1], z), dot(rows[2], z)))
+        origin = (dot(rows[0], origin) + p[0], dot(rows[1], origin) + p[1], dot(rows[2], origin) + p[2])
+        put_vector(goal, GOAL.point, point)
+    put_vector(goal, 9, origin)
+
+
+@inner
+def put_vector(memory, at, v):
+    """Write three items of memory."""
+    store(memory, at, v[0])
+    store(memory, at + 1, v[1])
+    store(memory, at + 2, v[2])
+
+
+@inner
+def applied(goal, v):
+    """Return a direction turned by H."""
+    return blend(vector(goal, 0), vector(goal, 3), vector(goal, 6), v[0], v[1], v[2])
+
+
+@inner
+def before_held(arm, goal, held):
+    """Return what H does to S, from W, and to the axis z and the direction beside it, all seen before the held joint."""
+    h, place, away = line(arm, HELD), vector(arm, ARM.lines + LINE.size * HELD + LINE.point), back(held)
+    reached = plus(applied(goal, vector(arm, ARM.centre)), vector(goal, 9))
+    p = minus(plus(place, turned(h, away, minus(reached, place))), vector(arm, ARM.meeting))
+    return p, turned(h, away, applied(goal, line(arm, Z))), turned(h, away, applied(goal, vector(arm, ARM.beside)))
+
+
+@inner
+def meet(arm, p, reach, side):
+    """Return the pairs of a and b that turn `reach` into p, and the squared length that tells whether there are any.
+
+    The vector between the two turns has the part of p along axis a, that of `reach` along axis b, and their length.
+    """
+    h, k, slant = line(arm, A), line(arm, B), load(arm, ARM.slant)
+    normal, across = cross(h, k), 1.0 - slant * slant
+    along, aside = dot(p, h), dot(reach, k)
+    u, v = (along - slant * aside) / across, (aside - slant * along) / across
+    square = dot(p, p) - (along * u + aside * v)
+    rise = side * sqrt(select(square > 0.0, square, 0.0) / across)
+    middle = plus(plus(times(u, h), times(v, k)), times(rise, normal))
+    return turn_between(h, middle, p, along), turn_between(k, reach, middle, aside), square
+
+
+@inner
+def wrist(arm, axis, beside, y):
+    """Return the pairs of x and z for one of y, where what is left to turn takes z to `axis` and `beside` along."""
+    h = line(arm, X)
+    x = turn_between(h, on_orbit(arm, ARM.last, y), axis, dot(h, axis))
+    left = turned(line(arm, Y), back(y), turned(h, back(x), beside))
+    first = vector(arm, ARM.beside)
+    return x, (dot(first, left), dot(cross(line(arm, Z), first), left))
+
+
+@inner
+def undo(arm, a, b, c, v):
+    """Return a direction as it was before a, b and c turned it."""
+    return turned(line(arm, C), back(c), turned(line(arm, B), back(b), turned(line(arm, A), back(a), v)))
+
+
+@inner
+def nearness(arm, prefer, joint, pair, score):
+    """Return a score less one minus the cosine from a preferred angle; minus infinity where a limit is broken."""
+    at = ARM.limits + LIMIT.size * joint
+    inside = pair[0] * load(arm, at + LIMIT.middle_cosine) + pair[1] * load(arm, at + LIMIT.middle_sine)
+    near = pair[0] * load(prefer, 2 * joint) + pair[1] * load(prefer, 2 * joint + 1)
+    return select(inside >= load(arm, at + LIMIT.half_cosine), score + near, NONE)
+
+
+@inner
+def keep(out, joint, better, pair):
+    """Keep a pair where it is of the better pose."""
+    store(out, 2 * joint, select(better, pair[0], load(out, 2 * joint)))
+    store(out, 2 * joint + 1, select(better, pair[1], load(out, 2 * joint + 1)))
+
+
+@part
+def put_better(arm, prefer, held, p, axis, beside, c, side, score, best, out):
+    """Write the pairs of the two poses for one c and one side of a and b where they are better; return the best score.
+
+    All are real up to here.
+    """
+    a, b, square = meet(arm, p, on_orbit(arm, ARM.reach, c), side)
+    score = nearness(arm, prefer, B, b, nearness(arm, prefer, A, a, score))
+    axis, beside = undo(arm, a, b, c, axis), undo(arm, a, b, c, beside)
+    up, down, turning = swings(arm, ARM.between, dot(line(arm, X), axis))
+    good = (square >= SLACK) & (turning >= SLACK)
+    score = select(good, score, NONE)
+    for y in (up, down):
+        x, z = wrist(arm, axis, beside, y)
+        total = nearness(arm, prefer, Z, z, nearness(arm, prefer, Y, y, nearness(arm, prefer, X, x, score)))
+        better = total > best
+        best = select(better, total, best)
+        keep(out, HELD, better, held)
+        keep(out, A, better, a)
+        keep(out, B, better, b)
+        keep(out, C, better, c)
+        keep(out, X, better, x)
+        keep(out, Y, better, y)
+        keep(out, Z, better, z)
+    return best
+
+
+@part
+def put_best(arm, goal, held, prefer, out):
+    """Write the pairs of the pose, of all eight, that keeps its limits and is nearest to preferred angles.
+
+    Return its score, NONE or less where there is no pose.
+    """
+    p, axis, beside = before_held(arm, goal, held)
+    score = nearness(arm, prefer, HELD, held, held[0] * 0.0)
+    one, two, reached = swings(arm, ARM.distance, dot(p, p))
+    score, best = select(reached >= SLACK, score, NONE), held[0] * 0.0 + NONE
+    for c in (one, two):
+        rated = nearness(arm, prefer, C, c, score)
+        if bits(rated > NONE) != 0:  # a limit of c often leaves one side only
+            best = put_better(arm, prefer, held, p, axis, beside, c, 1.0, rated, best, out)
+            best = put_better(arm, prefer, held, p, axis, beside, c, -1.0, rated, best, out)
+    return best
+
+
+@inner
+def angle_near_middle(arm, joint, pair):
+    """Return the angle of a pair, within half a turn of the middle of the joint's range."""
+    at = ARM.limits + LIMIT.size * joint
+    middle = load(arm, at + LIMIT.middle_cosine), load(arm, at + LIMIT.middle_sine)
+    away = subtracted(pair, middle)
+    return load(arm, at + LIMIT.middle) + atan2(away[1], away[0])
+
+
+@inner
+def within(arm, joint, value):
+    """Return a value brought within its limits, whatever rounding has left outside."""
+    at = ARM.limits + LIMIT.size * joint
+    lower, upper = load(arm, at + LIMIT.lower), load(arm, at + LIMIT.upper)
+    value = select(value < lower, lower, value)
+    return select(value > upper, upper, value)
+
+
+@part
+def misses(arm, goal, values):
+    """Return the squared distance and the squared chord, 2 sin(angle / 2), by which values miss a goal."""
+    zero, one = load(values, 0) * 0.0, load(values, 0) * 0.0 + 1.0
+    x, y, p = (one, zero, zero), (zero, one, zero), vector(goal, GOAL.point)
+    for before in range(JOINTS):
+        joint = JOINTS - 1 - before
+        h, place = line(arm, joint), vector(arm, ARM.lines + LINE.size * joint + LINE.point)
+        s, c = sine_cosine(load(values, joint))
+        x, y, p = turned(h, (c, s), x), turned(h, (c, s), y), plus(place, turned(h, (c, s), minus(p, place)))
+    wanted = plus(applied(goal, vector(goal, GOAL.point)), vector(goal, 9))
+    away, dx, dy = minus(p, wanted), minus(x, vector(goal, 0)), minus(y, vector(goal, 3))
+    dz = minus(cross(x, y), vector(goal, 6))
+    return dot(away, away), 0.5 * (dot(dx, dx) + dot(dy, dy) + dot(dz, dz))
+
+
+@part
+def put_values(arm, pairs, values):
+    """Write the angles of pairs, within limits where these leave out a part of a turn."""
+    for joint in range(JOINTS):
+        pair = load(pairs, 2 * joint), load(pairs, 2 * joint + 1)
+        store(values, joint, within(arm, joint, angle_near_middle(arm, joint, pair)))
+
+
+@inner
+def put_angle(arm, joint, pair, good, first, width, out):
+    """Write the angles of a joint, NaN where they are not good."""
+    scatter(out, first + joint, width, select(good, angle_near_middle(arm, joint, pair), math.nan))
+
+
+@part
+def put_every(arm, goal, held, width, at, out):
+    """Write the values of all eight poses, NaN where there is none; limits do not count. Lanes are `at` apart."""
+    p, axis, beside = before_held(arm, goal, held)
+    one, two, reached = swings(arm, ARM.distance, dot(p, p))
+    place = 0
+    for c in (one, two):
+        for side in (1.0, -1.0):
+            a, b, square = meet(arm, p, on_orbit(arm, ARM.reach, c), side)
+            v, w = undo(arm, a, b, c, axis), undo(arm, a, b, c, beside)
+            up, down, turning = swings(arm, ARM.between, dot(line(arm, X), v))
+            good = (reached >= 0.0) & (square >= 0.0) & (turning >= 0.0)
+            for y in (up, down):
+                x, z = wrist(arm, v, w, y)
+                first = at + JOINTS * place
+                put_angle(arm, HELD, held, good, first, width, out)
+                put_angle(arm, A, a, good, first, width, out)
+                put_angle(arm, B, b, good, first, width, out)
+                put_angle(arm, C, c, good, first, width, out)
+                put_angle(arm, X, x, good, first, width, out)
+                put_angle(arm, Y, y, good, first, width, out)
+                put_angle(arm, Z, z, good, first, width, out)
+                place += 1
+
+
+@kernel("f8[] f8[] f8[] f8[,] f8[]")
+def seven_slices(arm, target, angles, memory, out):
+    """Write all poses (m, 8, 7) of a target (16,) for angles (m,) of the held joint, m a multiple of eight.
+
+    Values are in the order of the family; limits do not count, and NaN stands where there is no pose.
+    """
+    numbers, t = cells(arm), cells(target)
+    rows = vector(t, 0), vector(t, 4), vector(t, 8)
+    put_goal(numbers, rows, (load(t, 3), load(t, 7), load(t, 11)), cells(memory))
+    for first in range(0, angles.size, 8):
+        s, c = sine_cosine(gather(cells(angles), first, 1))
+        put_every(numbers, cells(memory), (c, s), 8 * JOINTS, 8 * JOINTS * first, cells(out))

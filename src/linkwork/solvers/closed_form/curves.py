@@ -1,0 +1,253 @@
+"""Curves of solutions within limits: the pieces that joint limits leave of whole curves, and poses along them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...errors import OptionError
+from ...kernels.closed_form.curve import FULL, LEFT, STUCK
+from ...transforms import FloatArray
+from .tracing import TURN, Pieces, Tracer, Whole
+
+ROUNDS, PARTS = 12, 8  # how the least and largest value of a joint are closed in on
+LEAST = 1e-9  # a piece of a curve that is shorter is a point: the curve only touches a limit there
+ROUND = "a whole round of it"  # where a joint with limits has made a whole turn and everything begins again
+ENDINGS = {LEFT: "a value at the end of its range", FULL: "followed no further", STUCK: "a singular pose"}
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Poses that reach a goal and go over into each other: call it with s from 0 to 1.
+
+    Its length is in radians; metres of slides count as shares of the chain's length.
+
+    Attributes:
+        closed: Whether its end is its beginning, whole turns of unlimited joints aside.
+        ends: What stops it at s = 0 and at s = 1, in words: ``"'joint4' at its upper limit"``, or ``"closed"``.
+        names: Names of the coordinates that move.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([1.0, 1.0, 1.0])
+        >>> curve = lw.solve_all(arm, lw.Reach("tip", position=(1.0, 0.5))).curve(0)
+        >>> curve.closed, curve([0.0, 0.25, 0.5]).shape
+        (True, (3, 3))
+    """
+
+    _tracer: Tracer
+    _pieces: Pieces
+    closed: bool
+    ends: tuple[str, str]
+    names: tuple[str, ...]
+
+    @property
+    def length(self) -> float:
+        """How long it is: the root of the summed squares of all joints' travel."""
+        return self._pieces.length
+
+    def values(self, s: ArrayLike) -> FloatArray:
+        """Return the chain's values at s, shape (..., n)."""
+        share = np.asarray(s, np.float64)
+        if not np.all((share >= 0.0) & (share <= 1.0)):
+            raise OptionError(f"a curve of solutions runs from s = 0 to s = 1, got {s!r}.")
+        flat = share.reshape(-1) * self.length
+        tracer = self._tracer
+        found = tracer.exact(self._pieces, flat)
+        found = np.clip(found, tracer.lower, tracer.upper)  # rounding may lead beyond an end
+        found[flat <= 0.0], found[flat >= self.length] = self._pieces.values[0], self._pieces.values[-1]
+        return found.reshape(*share.shape, tracer.count)
+
+    def __call__(self, s: ArrayLike) -> FloatArray:
+        """Return the pose at s, from 0 to 1; poses (..., nq) for an array. Every one reaches the goal exactly."""
+        prepared = self._tracer.prepared
+        return prepared.put(self.values(s), prepared.rest)
+
+    def sample(self, count: int) -> FloatArray:
+        """Return poses (count, nq) spread evenly along the curve; a closed one does not repeat its first."""
+        return self(np.arange(count) / count if self.closed else np.linspace(0.0, 1.0, count))
+
+    def holds(self, values: FloatArray) -> NDArray[np.bool_]:
+        """Return which of the chain's values (m, n), all solutions, are on the curve; whole turns aside."""
+        return self._tracer.on(self._pieces, values)
+
+    def extent(self, joint: int) -> tuple[float, float]:
+        """Return the least and the largest value of one of the chain's values on the curve, to 1e-10 or better."""
+        low, high = (sign * self._least(joint, sign) for sign in (1.0, -1.0))
+        return low, high
+
+    def _least(self, joint: int, sign: float) -> float:
+        x, along = sign * self._pieces.values[:, joint], self._pieces.along
+        k = int(np.argmin(x))
+        best, begin, end = float(x[k]), along[max(k - 1, 0)], along[min(k + 1, len(x) - 1)]
+        for _ in range(ROUNDS):
+            places = np.linspace(begin, end, PARTS + 1)
+            found = sign * self._tracer.exact(self._pieces, places)[:, joint]
+            k = int(np.argmin(found))
+            best, begin, end = min(best, float(found[k])), places[max(k - 1, 0)], places[min(k + 1, PARTS)]
+        return best
+
+    def __repr__(self) -> str:
+        ends = "closed" if self.closed else f"from {self.ends[0]} to {self.ends[1]}"
+        return f"<Curve of {self.length:.3g} rad, {ends}>"
+
+
+@dataclass(frozen=True, eq=False)
+class _Cut:
+    """Where a whole curve meets a limit."""
+
+    along: float
+    values: FloatArray
+    joint: int
+    name: str
+
+
+def within_limits(tracer: Tracer, whole: Whole, names: tuple[str, ...]) -> list[Curve]:
+    """Return the pieces of a whole curve on which all limits are kept.
+
+    A joint that can make a whole turn or more stops no curve by where it stands, only by how far it has turned.
+    """
+    narrow = _narrow(tracer)
+    pieces = whole.pieces
+    cuts = sorted(_cuts(tracer, pieces, narrow, names), key=lambda cut: cut.along)
+    if not cuts:
+        if not _inside(tracer, pieces.values[len(pieces.values) // 2], narrow):
+            return []
+        return _unrolled(tracer, pieces, whole, _outer(whole), names)
+    ends = [*cuts]
+    if whole.closed:
+        first = cuts[0]
+        ends.append(_Cut(first.along + pieces.length, first.values + whole.winding, first.joint, first.name))
+        pieces = whole.twice()
+    else:
+        ends.insert(0, _Cut(0.0, pieces.values[0], -1, ENDINGS[whole.ends[0]]))
+        ends.append(_Cut(pieces.length, pieces.values[-1], -1, ENDINGS[whole.ends[1]]))
+    found = []
+    for begin, end in _kept(tracer, pieces, ends, narrow):
+        part = pieces.part(begin.values, end.values, begin.along, end.along)
+        found += _unrolled(tracer, part, None, (begin.name, end.name), names)
+    return found
+
+
+def _outer(whole: Whole) -> tuple[str, str]:
+    return ("closed", "closed") if whole.closed else (ENDINGS[whole.ends[0]], ENDINGS[whole.ends[1]])
+
+
+def _narrow(tracer: Tracer) -> NDArray[np.bool_]:
+    """Return which values have limits that leave out a part of a turn, or of their range."""
+    limited = np.isfinite(tracer.lower) | np.isfinite(tracer.upper)
+    return np.asarray(limited & ~(tracer.turning & (tracer.upper - tracer.lower >= TURN)))
+
+
+def _cuts(tracer: Tracer, pieces: Pieces, narrow: NDArray[np.bool_], names: tuple[str, ...]) -> Iterator[_Cut]:
+    for joint in np.flatnonzero(narrow):
+        for limit, side in ((tracer.lower[joint], "lower"), (tracer.upper[joint], "upper")):
+            if math.isfinite(limit):
+                lengths, values = tracer.crossings(pieces, int(joint), limit, copies=bool(tracer.turning[joint]))
+                for along, one in zip(lengths, values, strict=True):
+                    yield _Cut(float(along), one, int(joint), f"{names[joint]!r} at its {side} limit")
+
+
+def _inside(tracer: Tracer, values: FloatArray, narrow: NDArray[np.bool_]) -> bool:
+    """Return whether values (n,) keep the limits of narrow joints, whole turns aside."""
+    turns = _turns(tracer, values)
+    moved = values + TURN * turns
+    return bool(np.all(((moved >= tracer.lower) & (moved <= tracer.upper))[narrow]))
+
+
+def _turns(tracer: Tracer, values: FloatArray) -> FloatArray:
+    """Return the whole turns (n,) that bring each angle nearest to the middle of its range."""
+    limited = tracer.turning & np.isfinite(tracer.lower) & np.isfinite(tracer.upper)
+    with np.errstate(invalid="ignore"):
+        middle = np.where(limited, 0.5 * (tracer.lower + tracer.upper), 0.0)
+    return np.where(limited, np.rint((middle - values) / TURN), 0.0)
+
+
+def _kept(
+    tracer: Tracer, pieces: Pieces, ends: list[_Cut], narrow: NDArray[np.bool_]
+) -> Iterator[tuple[_Cut, _Cut]]:
+    """Yield the beginnings and ends of pieces within limits; where a curve only touches a limit, it goes on."""
+    begin: _Cut | None = None
+    for here, there in zip(ends, ends[1:], strict=False):
+        middle = tracer.exact(pieces, np.array([0.5 * (here.along + there.along)]))[0]
+        if there.along - here.along > LEAST and _inside(tracer, middle, narrow):
+            begin = here if begin is None else begin
+        elif there.along - here.along > LEAST and begin is not None:
+            yield begin, here
+            begin = None
+    if begin is not None:
+        yield begin, ends[-1]
+
+
+def _unrolled(
+    tracer: Tracer, pieces: Pieces, whole: Whole | None, ends: tuple[str, str], names: tuple[str, ...]
+) -> list[Curve]:
+    """Return a piece with its angles within limits, cut where a joint of more than a turn has turned as far as it can."""
+    closed = whole is not None and whole.closed
+    limited = np.isfinite(tracer.lower) | np.isfinite(tracer.upper)
+    if closed and whole is not None and np.abs(whole.winding[limited]).max(initial=0.0) > 1.0:
+        closed, ends = False, (ROUND, ROUND)  # it comes back a turn further, and there the limits differ
+    found: list[Curve] = []
+    left, name, closing = pieces, ends[0], closed
+    while True:
+        turns = _best_turns(tracer, left)
+        moved = Pieces(left.values + TURN * turns, left.rates, left.along)
+        cuts = sorted(_leaving(tracer, moved, names), key=lambda cut: cut.along)
+        if not cuts:
+            found.append(Curve(tracer, _tidy(tracer, moved), closing, (name, ends[1]), names))
+            return found
+        cut, closing = cuts[0], False
+        first = moved.part(moved.values[0], cut.values, float(moved.along[0]), cut.along)
+        found.append(Curve(tracer, _tidy(tracer, first), False, (name, cut.name), names))
+        name = cut.name
+        left = moved.part(cut.values, moved.values[-1], cut.along, float(moved.along[-1]))
+        left = Pieces(left.values, left.rates, left.along)
+
+
+def _tidy(tracer: Tracer, pieces: Pieces) -> Pieces:
+    """Return a piece whose ends keep their limits to the last bit."""
+    values = pieces.values.copy()
+    values[[0, -1]] = np.clip(values[[0, -1]], tracer.lower, tracer.upper)
+    return Pieces(values, pieces.rates, pieces.along)
+
+
+def _best_turns(tracer: Tracer, pieces: Pieces) -> FloatArray:
+    """Return whole turns (n,) after which a piece is within limits from its beginning on, as far as can be.
+
+    Where all of it fits, the middle of the piece is brought nearest to the middle of the range; else the joint begins
+    where it has the longest way to go.
+    """
+    limited = tracer.turning & np.isfinite(tracer.lower) & np.isfinite(tracer.upper)
+    result = np.zeros(tracer.count)
+    for joint in np.flatnonzero(limited):
+        x = pieces.values[:, joint]
+        low, high = tracer.lower[joint], tracer.upper[joint]
+        result[joint] = np.rint((0.5 * (low + high) - 0.5 * (x.min() + x.max())) / TURN)
+        if x.min() + TURN * result[joint] < low - 1e-9 or x.max() + TURN * result[joint] > high + 1e-9:
+            first, last = math.ceil((low - x[0]) / TURN - 1e-9), math.floor((high - x[0]) / TURN + 1e-9)
+            if last >= first:
+                stays = [_stays(x + TURN * turn, low, high) for turn in range(first, last + 1)]
+                result[joint] = first + int(np.argmax(stays))
+    return result
+
+
+def _stays(x: FloatArray, low: float, high: float) -> int:
+    """Return at how many knots a value stays within its limits before it leaves them."""
+    outside = (x < low - 1e-9) | (x > high + 1e-9)
+    return int(np.argmax(outside)) if outside.any() else len(x)
+
+
+def _leaving(tracer: Tracer, pieces: Pieces, names: tuple[str, ...]) -> Iterator[_Cut]:
+    """Yield where joints of more than a turn leave their limits."""
+    wide = tracer.turning & np.isfinite(tracer.upper - tracer.lower) & ~_narrow(tracer)
+    for joint in np.flatnonzero(wide):
+        for limit, side in ((tracer.lower[joint], "lower"), (tracer.upper[joint], "upper")):
+            lengths, values = tracer.crossings(pieces, int(joint), limit, copies=False)
+            outwards = pieces.at(lengths)[1][:, joint] * (1.0 if side == "upper" else -1.0) > 0.0
+            for along, one in zip(lengths[outwards], values[outwards], strict=True):
+                if along < pieces.along[-1] - LEAST:
+                    yield _Cut(float(along), one, int(joint), f"{names[joint]!r} at its {side} limit")

@@ -1,0 +1,151 @@
+"""All curves of solutions of a goal that leaves one dimension: begun at poses that leave out none, or at those searched.
+
+An arm of seven joints with one held is solved in closed form at angles between all folds: every curve is met there. Other
+chains begin where a search has arrived.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...kernels.closed_form.curve import STUCK
+from ...transforms import FloatArray
+from ..chain import Chain
+from ..chain_solver import Prepared
+from .curves import Curve, within_limits
+from .seven import TURN, Seven, seven_of
+from .tracing import Tracer, Whole
+
+ROUNDS, FIRST, SEEN = 4, 256, 4  # of the search for beginnings: until every curve was met so often
+LEAST_SLICES = 8
+APART = 1e-4  # folds this far from each other have nothing between them that could be told apart from a fold [rad]
+
+
+@dataclass(frozen=True, eq=False)
+class SelfMotion:
+    """The curves of solutions of a goal.
+
+    Attributes:
+        curves: The curves, the longest first.
+        complete: Whether it is proven that there are no others.
+        remark: What is proven and how, or why it is not, in words.
+        family: The closed form that the curves begin at; empty where a search gave their beginnings.
+    """
+
+    curves: tuple[Curve, ...]
+    complete: bool
+    remark: str
+    family: str = ""
+
+
+def seven_form(chain: Chain) -> Seven | str:
+    """Return the closed form of a chain of seven joints, one held, or why there is none; it is kept on the linkage."""
+    if chain.free is not None or chain.group is not None:
+        return "an axis is free, or joints are held"
+    found: Seven | str = chain.linkage.cache.get("seven", chain.frame, lambda: seven_of(chain))
+    return found
+
+
+def self_motion(prepared: Prepared, target: FloatArray, form: Seven) -> SelfMotion:
+    """Return all curves of solutions of an arm that has a closed form with one joint held."""
+    angles, name = slices(form.folds(target)), form_name(form, prepared)
+    seeds = form.at(target, angles)
+    whole = f"{len(angles)} angles of {names(prepared)[form.held]!r}, one between any two folds"
+    if not len(seeds):
+        return SelfMotion((), form.proves, f"there is no pose at {whole}", name)
+    tracer = Tracer(prepared, target, seeds[:8])
+    if not len(tracer.mix):
+        return SelfMotion((), False, "the goal is singular: its solutions form no regular curves", name)
+    planes = np.zeros_like(seeds)
+    planes[:, form.held] = 1.0
+    seeds, errors = tracer.put_on(seeds, planes)
+    lost = np.isnan(errors).any(axis=1)
+    wholes, broken = traced(tracer, seeds[~lost])
+    complete = form.proves and not broken and not lost.any()
+    remark = f"all poses at {whole}, lie on these curves"
+    if not form.exact:
+        remark += f"; the arm is {1e3 * form.off.length:.2g} mm off its family, which is what the folds are of"
+    if broken or lost.any():
+        remark += "; some pass a singular pose, beyond which nothing is proven"
+    curves = tuple(curve for one in wholes for curve in within_limits(tracer, one, names(prepared)))
+    return SelfMotion(in_order(curves), complete, remark, name)
+
+
+def form_name(form: Seven, prepared: Prepared) -> str:
+    """Return what a form is, in words."""
+    kind = "spherical shoulder" if form.backwards else "spherical wrist"
+    return f"{kind}, {names(prepared)[form.held]} held"
+
+
+def searched_motion(prepared: Prepared, target: FloatArray) -> SelfMotion:
+    """Return the curves of solutions that a search meets; the goal must leave one dimension."""
+    chain, wholes, curves, hits, made = prepared.chain, [], [], [], 0
+    tracer: Tracer | None = None
+    for turn in range(ROUNDS):
+        count = FIRST * 2**turn
+        poses = prepared.candidates(target, count, first=made)
+        made += count
+        values = chain.values_of(poses)
+        if not len(values):
+            continue
+        tracer = tracer or Tracer(prepared, target, values[:8])
+        if not len(tracer.mix):
+            return SelfMotion((), False, "solutions form no regular curves")
+        seeds = tracer.nearest_on_curve(values)
+        new, _ = traced(tracer, seeds, wholes)
+        for one in new[len(wholes) :]:
+            curves += within_limits(tracer, one, names(prepared))
+        wholes = new
+        hits = np.resize([*hits, *np.zeros(len(curves))], len(curves))
+        hits += [int(curve.holds(seeds).sum()) for curve in curves]
+        if len(hits) and hits.min() >= SEEN:
+            break
+    remark = f"met by {made} starts of a search, which proves nothing"
+    return SelfMotion(in_order(tuple(curves)), False, remark)
+
+
+def slices(folds: FloatArray) -> FloatArray:
+    """Return angles, one between any two neighbours of folds in order round the circle, and some in every case."""
+    even = np.arange(LEAST_SLICES) * TURN / LEAST_SLICES + 0.1
+    if not len(folds):
+        return even
+    gaps = np.diff(np.append(folds, folds[0] + TURN))
+    between = (folds + 0.5 * gaps)[gaps > APART]
+    return np.concatenate([between, even])
+
+
+def traced(tracer: Tracer, seeds: FloatArray, known: list[Whole] | None = None) -> tuple[list[Whole], bool]:
+    """Return the whole curves through poses, after those known; and whether one could not be followed to its end."""
+    wholes, left, broken = list(known or []), seeds, False
+    for one in wholes:
+        left = left[~tracer.on(one.pieces, left)] if len(left) else left
+    while len(left):
+        whole = tracer.trace(left[0])
+        if whole is None:
+            broken, left = True, left[1:]
+            continue
+        broken |= STUCK in whole.ends and not whole.closed
+        wholes.append(whole)
+        left = left[1:]
+        left = left[~tracer.on(whole.pieces, left)] if len(left) else left
+    return wholes, broken
+
+
+def in_order(curves: tuple[Curve, ...]) -> tuple[Curve, ...]:
+    """Return curves, the longest first."""
+    return tuple(sorted(curves, key=lambda curve: -curve.length))
+
+
+def names(prepared: Prepared) -> tuple[str, ...]:
+    """Return the coordinate of each of the chain's values; a ball's three angles share its name."""
+    chain, coordinates = prepared.chain, prepared.linkage.coordinates
+    found = [""] * chain.values
+    for inside, outside in zip(*chain.plain, strict=True):
+        found[inside] = coordinates[outside]
+    for inside, outside in chain.balls:
+        ball = coordinates[outside].rsplit(".", 1)[0]
+        found[inside : inside + 3] = [ball] * 3
+    return tuple(found)
+

@@ -1,0 +1,202 @@
+"""Arms of seven joints of which one, at either end, is held: the rest is then solved in closed form, all of it.
+
+The held joint is a parameter: over it, every curve of solutions is a graph between folds. All folds are roots of two
+trigonometric polynomials, so that none can hide. `kernels.closed_form.seven` has the geometry.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...kernels import chain_memory as memory, joint_step as steps
+from ...kernels.closed_form import seven as kernels
+from ...linkage.poses import wrapped
+from ...transforms import FloatArray, inverse, plane_basis
+from ..chain import Chain
+from .axes import Axes, axes_of
+from .recognition import CALIBRATED, EXACT, SLANTED, Off, made_meet, sine
+
+TURN = 2.0 * math.pi
+JOINTS = kernels.JOINTS
+SAMPLES, DEGREE = 32, 4  # angles at which polynomials are looked at, and the degree that the folds of a, b and c have
+LEADING = 1e-12  # share of a polynomial's largest coefficient that counts as none
+ROUND = 0.05  # how far a root may be from the unit circle and still be looked at: an angle too much does no harm
+RIGHT = 1e-9  # cosine of the angle between axes at right angles
+
+
+@dataclass(frozen=True, eq=False)
+class Seven:
+    """The closed form of an arm of seven joints with its first or its last one held.
+
+    Args:
+        chain: The chain.
+        axes: Its lines, in the order they are solved in: of the arm seen from its end where `backwards`.
+        backwards: Whether that is so, and the last joint is held.
+        off: How far these lines are from those of the arm.
+        centre: Where the last three lines meet.
+        meeting: Where the second and the third line meet.
+        tip: The frame at the end with all values zero, 4x4.
+    """
+
+    chain: Chain
+    axes: Axes
+    backwards: bool
+    off: Off
+    centre: FloatArray
+    meeting: FloatArray
+    tip: FloatArray
+
+    @property
+    def held(self) -> int:
+        """Which of the chain's values is held."""
+        return JOINTS - 1 if self.backwards else 0
+
+    @property
+    def exact(self) -> bool:
+        """Whether the arm is of the family to rounding; else what is found is polished by Newton's method."""
+        return self.off.share(self.axes.size) <= EXACT
+
+    @cached_property
+    def proves(self) -> bool:
+        """Whether all folds are known: the arm is exact, and its last three axes are at right angles one by one."""
+        h = self.axes.direction
+        return self.exact and abs(h[4] @ h[5]) < RIGHT and abs(h[5] @ h[6]) < RIGHT
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The chain's place of each value, in the order of the family."""
+        return list(range(JOINTS))[:: -1 if self.backwards else 1]
+
+    @cached_property
+    def numbers(self) -> FloatArray:
+        """What the kernels read."""
+        h, points = self.axes.direction, self.axes.point
+        limits = memory.LIMITS.view(self.chain.limits)
+        reach = _orbit(h[3], self.centre - points[3]) + np.array([points[3] - self.meeting, *np.zeros((2, 3))])
+        last = _orbit(h[5], h[6])
+        distance = reach[0] @ reach[0] + reach[1] @ reach[1], 2.0 * (reach[0] @ reach[1]), 2.0 * (reach[0] @ reach[2])
+        tip = self.tip if self.backwards else inverse(self.tip)
+        return kernels.ARM.pack(
+            backwards=float(self.backwards),
+            tip=steps.transform(tip),
+            origin=self.tip[:3, 3],
+            lines=np.concatenate([h, points], axis=1).reshape(-1),
+            limits=_limits(limits.lower[self.order], limits.upper[self.order]).reshape(-1),
+            centre=self.centre,
+            meeting=self.meeting,
+            slant=h[1] @ h[2],
+            reach=reach.reshape(-1),
+            distance=_swing(*distance),
+            last=last.reshape(-1),
+            between=_swing(*(last @ h[4])),
+            beside=plane_basis(h[6])[:, 0],
+        )
+
+    def at(self, target: FloatArray, angles: FloatArray) -> FloatArray:
+        """Return the chain's values (k, 7) of all poses with the held joint at any of some angles; limits aside."""
+        padded = np.resize(angles, -(-len(angles) // 8) * 8)
+        out = np.empty((len(padded), 8, JOINTS))
+        room = np.empty((kernels.GOAL.size, 8))
+        kernels.seven_slices(self.numbers, np.ascontiguousarray(target).reshape(-1), padded, room, out.reshape(-1))
+        found = out[: len(angles)].reshape(-1, JOINTS)
+        return np.asarray(found[~np.isnan(found[:, 0])][:, self.order])
+
+    def folds(self, target: FloatArray) -> FloatArray:
+        """Return all angles of the held joint at which a curve of solutions may turn back, in order; some are too many.
+
+        With the distance of the centre as ``x = cos`` of the angle of c, and ``s = sin`` of it, cones about a and b
+        touch where ``u - v s = 0``; u and v are trigonometric polynomials of the held angle, so that ``u² - v² s²``
+        is one of degree four, and ``s² = 1 - x²``, where both c are one, is of degree two. Eight roots and four.
+        """
+        angles = np.arange(SAMPLES) * TURN / SAMPLES
+        u, v, square = self._discriminants(target, angles)
+        found = np.concatenate([_roots(u * u - v * v * square, DEGREE), _roots(square, 2)])
+        return np.sort(wrapped(found))
+
+    def _discriminants(self, target: FloatArray, angles: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        arm, h = kernels.ARM.view(self.numbers), self.axes.direction
+        goal = self.tip @ inverse(target) if self.backwards else target @ inverse(self.tip)
+        axis, point = h[0], self.axes.point[0]
+        away = _orbit(axis, goal[:3, :3] @ self.centre + goal[:3, 3] - point)
+        turns = np.stack([np.ones_like(angles), np.cos(angles), -np.sin(angles)], axis=-1)
+        p = turns @ away + (point - self.meeting)
+        swing = kernels.SWING.view(arm.distance)
+        x = ((p * p).sum(axis=1) - swing.middle) / swing.swing
+        constant, across, aside = arm.reach.reshape(3, 3) @ h[2]
+        c, s = swing.phase_cosine, swing.phase_sine
+        first, second, slant = constant + (c * across + s * aside) * x, c * aside - s * across, float(arm.slant[0])
+        along, square = p @ h[1], 1.0 - x * x
+        u = (p * p).sum(axis=1) * (1.0 - slant**2) - along**2 - first**2 - second**2 * square
+        return u + 2.0 * slant * along * first, 2.0 * second * (first - slant * along), square
+
+
+def seven_of(chain: Chain) -> Seven | str:
+    """Return the closed form of a chain of seven revolute joints, or why it has none, in words."""
+    found = axes_of(chain)
+    if isinstance(found, str):
+        return found
+    axes, scale = found
+    if len(axes) != JOINTS or axes.slides.any() or np.any(scale != 1.0):
+        return "it is no chain of seven revolute joints"
+    forms = [form for backwards in (True, False) if (form := _seen(chain, axes, backwards)) is not None]
+    if not forms:
+        return "no three axes at an end meet, with a pair at the other end that does"
+    best = min(forms, key=lambda form: form.off.share(axes.size))
+    share = best.off.share(axes.size)
+    return best if share <= CALIBRATED else f"its axes miss each other by {1e3 * best.off.length:.3g} mm"
+
+
+def _seen(chain: Chain, axes: Axes, backwards: bool) -> Seven | None:
+    seen = axes.reversed() if backwards else axes
+    if min(sine(seen, 1, 2), sine(seen, 4, 5), sine(seen, 5, 6)) < SLANTED:
+        return None
+    made, centre, off = made_meet(seen, (4, 5, 6))
+    made, meeting, more = made_meet(made, (1, 2))
+    arms = [np.linalg.norm(np.cross(made.direction[3], place - made.point[3])) for place in (centre, meeting)]
+    if min(arms) < CALIBRATED * axes.size:  # c does not change the distance
+        return None
+    return Seven(chain, made, backwards, off + more, centre, meeting, axes.tip)
+
+
+def _orbit(axis: FloatArray, v: FloatArray) -> FloatArray:
+    """Return what turns about an axis make of a vector: constant, times the cosine, times the sine, shape (3, 3)."""
+    along = (v @ axis) * axis
+    return np.array([along, v - along, np.cross(axis, v)])
+
+
+def _swing(middle: float, cosine: float, sine: float) -> FloatArray:
+    size = math.hypot(cosine, sine)
+    return kernels.SWING.pack(middle=middle, swing=size, phase_cosine=cosine / size, phase_sine=sine / size)
+
+
+def _limits(lower: FloatArray, upper: FloatArray) -> FloatArray:
+    finite = np.isfinite(lower) & np.isfinite(upper)
+    with np.errstate(invalid="ignore"):
+        middle = np.where(finite, 0.5 * (lower + upper), np.clip(0.0, lower + np.pi, upper - np.pi))
+        half = np.where(finite, 0.5 * (upper - lower), np.inf)
+    return kernels.LIMIT.pack(
+        shape=(JOINTS,),
+        lower=lower,
+        upper=upper,
+        middle=middle,
+        middle_cosine=np.cos(middle),
+        middle_sine=np.sin(middle),
+        half_cosine=np.where(half < np.pi, np.cos(np.minimum(half, np.pi)), -2.0),
+    )
+
+
+def _roots(samples: FloatArray, degree: int) -> FloatArray:
+    """Return the angles at which a trigonometric polynomial, known at equally spaced ones, is zero or nearly so."""
+    spectrum = np.fft.fft(samples) / len(samples)
+    coefficients = np.concatenate([spectrum[degree::-1], spectrum[: -degree - 1 : -1]])  # of z^degree to z^-degree
+    largest = np.abs(coefficients).max()
+    if largest == 0.0:
+        return np.zeros(0)
+    coefficients[np.abs(coefficients) < LEADING * largest] = 0.0
+    roots = np.roots(coefficients)
+    near = np.abs(np.abs(roots) - 1.0) < ROUND
+    return np.asarray(np.angle(roots[near]))

@@ -1,0 +1,298 @@
+"""Whole curves of solutions, limits aside: traced from a pose, crossed at values of a joint, told apart.
+
+Where a goal leaves one dimension, its solutions are curves without ends on which every joint may turn as it likes;
+limits cut pieces out of them afterwards (`curves`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import GoalError
+from ...kernels import chain_memory as memory
+from ...kernels.closed_form.curve import CLOSED, LEFT, STUCK, curve_rows, put_on_curve, room_size, trace_curve
+from ...linkage.poses import wrapped
+from ...transforms import FloatArray
+from ..chain_solver import Prepared
+
+TURN = 2.0 * math.pi
+MOST_KNOTS = 4096
+SAME = 1e-6  # values this far apart belong to one point of a curve
+RANK, NONE = 1e-6, 1e-3  # least share of the largest singular value that counts, and share of it that is an error's
+FINER = 8  # parts that a piece of a curve is cut into where a limit is near
+HULL = 2e-3  # how far a cubic through two knots may be from the curve, in scales
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Knots of a curve and the cubics between them.
+
+    Attributes:
+        values: The chain's values at the knots, shape (m, n), without jumps.
+        rates: Their rates along the curve, shape (m, n).
+        along: Length of the curve up to each knot, shape (m,).
+    """
+
+    values: FloatArray
+    rates: FloatArray
+    along: FloatArray
+
+    @property
+    def length(self) -> float:
+        """Length of the whole [rad, and metres over the chain's length]."""
+        return float(self.along[-1] - self.along[0])
+
+    def at(self, along: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return values and rates of the cubics; they are near the curve, not on it."""
+        k = np.clip(np.searchsorted(self.along, along, side="right") - 1, 0, len(self.along) - 2)
+        h = (self.along[k + 1] - self.along[k])[..., None]
+        u = (along[..., None] - self.along[k][..., None]) / h
+        a, b, c, d = self.values[k], self.values[k + 1], self.rates[k] * h, self.rates[k + 1] * h
+        rise = b - a
+        values = a + u * (c + u * (3.0 * rise - 2.0 * c - d + u * (c + d - 2.0 * rise)))
+        rates = (c + u * (2.0 * (3.0 * rise - 2.0 * c - d) + 3.0 * u * (c + d - 2.0 * rise))) / h
+        return values, rates
+
+    def controls(self, joint: int) -> FloatArray:
+        """Return the four control values of each cubic of one value, shape (m - 1, 4): the cubic is between them."""
+        third = np.diff(self.along) / 3.0
+        x, rate = self.values[:, joint], self.rates[:, joint]
+        return np.stack([x[:-1], x[:-1] + third * rate[:-1], x[1:] - third * rate[1:], x[1:]], axis=-1)
+
+    def part(self, start: FloatArray, end: FloatArray, begin: float, stop: float) -> Pieces:
+        """Return the part between two points of the curve, given by their values and how far along they are."""
+        inside = (self.along > begin + 1e-12) & (self.along < stop - 1e-12)
+        ends = self.at(np.array([begin, stop]))[1]
+        return Pieces(
+            np.concatenate([start[None], self.values[inside], end[None]]),
+            np.concatenate([ends[:1], self.rates[inside], ends[1:]]),
+            np.concatenate([[begin], self.along[inside], [stop]]) - begin,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """A whole curve of solutions, limits aside.
+
+    Attributes:
+        pieces: Its knots.
+        closed: Whether it comes back to its beginning, whole turns aside.
+        ends: Why it ends where it is not closed, for its beginning and its end; see `kernels.closed_form.curve`.
+    """
+
+    pieces: Pieces
+    closed: bool
+    ends: tuple[int, int]
+
+    @cached_property
+    def winding(self) -> FloatArray:
+        """What the values gain in one round, shape (n,): whole turns."""
+        return self.pieces.values[-1] - self.pieces.values[0]
+
+    def twice(self) -> Pieces:
+        """Return two rounds of a closed curve."""
+        p = self.pieces
+        return Pieces(
+            np.concatenate([p.values, p.values[1:] + self.winding]),
+            np.concatenate([p.rates, p.rates[1:]]),
+            np.concatenate([p.along, p.along[1:] + p.along[-1]]),
+        )
+
+
+class Tracer:
+    """What the kernels need to follow the solutions of one goal.
+
+    Args:
+        prepared: The chain, packed.
+        target: The target, 4x4.
+        sample: Values of the chain, shape (k, n), that tell which errors count.
+
+    Attributes:
+        mix: Combinations of errors that are independent, shape (n - 1, 6); empty where solutions form no curves.
+        scales: What a change of each value is measured in: 1 for angles, the chain's length for slides.
+    """
+
+    def __init__(self, prepared: Prepared, target: FloatArray, sample: FloatArray) -> None:
+        self.prepared, chain = prepared, prepared.chain
+        self.count = chain.values
+        self.goal = np.ascontiguousarray(chain.goals(target))
+        self.scales = np.where(chain.sliding, chain.length, 1.0)
+        limits = memory.LIMITS.view(prepared.kept_limits)
+        self.lower, self.upper, self.turning = limits.lower, limits.upper, chain.turning
+        stops = np.stack([self.lower, self.upper], axis=-1)
+        stops[self.turning] = -np.inf, np.inf
+        self.stops = np.ascontiguousarray(stops).reshape(-1)
+        self.room = np.zeros(room_size(prepared.rows, self.count))
+        self.mix = self._independent(sample)
+
+    def _independent(self, sample: FloatArray) -> FloatArray:
+        """Return combinations (n - 1, 6) of the errors, those that the joints can change; none where these are others."""
+        columns = self._rows(sample).swapaxes(0, 1).reshape(6, -1)
+        left, sizes, _ = np.linalg.svd(columns, full_matrices=True)
+        sizes, rank = np.pad(sizes, (0, 7 - len(sizes))), self.count - 1
+        if rank > 6 or sizes[rank - 1] < RANK * sizes[0] or sizes[rank] > NONE * sizes[rank - 1]:
+            return np.zeros(0)
+        return np.ascontiguousarray(left[:, :rank].T).reshape(-1)
+
+    def _rows(self, values: FloatArray) -> FloatArray:
+        """Return the weighted Jacobian (m, 6, n) at values (m, n), in scales."""
+        columns = np.zeros((len(values), 6 * self.count))
+        prepared = self.prepared
+        curve_rows(prepared.codes, prepared.numbers, self.goal, np.ascontiguousarray(values), self.room, columns)
+        scaled = columns.reshape(len(values), self.count, 6) * self.scales[:, None]
+        return np.asarray(scaled.swapaxes(1, 2))
+
+    def trace(self, values: FloatArray) -> Whole | None:
+        """Return the whole curve through values (n,); None where the curve has no direction there."""
+        ways = []
+        for back in (False, True):
+            knots, count = np.zeros((MOST_KNOTS, 2 * self.count + 1)), np.zeros(1, np.int64)
+            knots[0, : self.count] = values
+            prepared = self.prepared
+            ended = trace_curve(
+                prepared.codes,
+                prepared.numbers,
+                self.goal,
+                self.mix,
+                self.scales,
+                self.stops,
+                back,
+                self.room,
+                knots,
+                count,
+            )
+            if not count[0]:
+                return None
+            found = knots[: int(count[0])].copy()
+            if ended == CLOSED:
+                return Whole(self._pieces(found), True, (CLOSED, CLOSED))
+            ways.append((found, ended))
+        (ahead, end), (behind, beginning) = ways
+        behind = behind[:0:-1] * np.repeat([1.0, -1.0, -1.0], [self.count, self.count, 1])
+        return Whole(self._pieces(np.concatenate([behind, ahead])), False, (beginning, end))
+
+    def _pieces(self, knots: FloatArray) -> Pieces:
+        n = self.count
+        return Pieces(knots[:, :n].copy(), knots[:, n : 2 * n].copy(), knots[:, 2 * n] - knots[0, 2 * n])
+
+    def put_on(self, values: FloatArray, planes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return values (m, n) brought onto the curve across planes (m, n), and their errors (m, 2) [m, rad].
+
+        Errors are NaN where Newton's method fails.
+        """
+        result, errors = np.array(values, np.float64, order="C"), np.empty((len(values), 2))
+        prepared = self.prepared
+        put_on_curve(
+            prepared.codes,
+            prepared.numbers,
+            self.goal,
+            self.mix,
+            self.scales,
+            np.ascontiguousarray(planes * self.scales),
+            self.room,
+            result,
+            errors,
+        )
+        return result, np.sqrt(errors)
+
+    def nearest_on_curve(self, values: FloatArray) -> FloatArray:
+        """Return values near solutions brought onto them across the curve, those that get there."""
+        rows = self._rows(values)
+        planes = np.linalg.svd(rows, full_matrices=True)[2][:, -1]
+        found, errors = self.put_on(values, planes / self.scales)
+        return np.asarray(found[~np.isnan(errors).any(axis=1)])
+
+    def exact(self, pieces: Pieces, along: FloatArray) -> FloatArray:
+        """Return the values (m, n) of the curve at lengths (m,): exact, as far as numbers go."""
+        values, rates = pieces.at(along)
+        planes = rates / self.scales**2
+        planes /= np.linalg.norm(planes * self.scales, axis=-1, keepdims=True)
+        result, errors = self.put_on(values, planes)
+        if np.isnan(errors).any():
+            raise GoalError(f"a curve of solutions of {self.prepared.goal!r} cannot be followed at a singular pose.")
+        return result
+
+    def apart(self, one: FloatArray, two: FloatArray) -> FloatArray:
+        """Return how far values are from others, in scales, the largest; whole turns of revolute joints aside."""
+        away = one - two
+        away = np.where(self.turning, wrapped(away), away)
+        return np.asarray(np.abs(away / self.scales).max(axis=-1))
+
+    def on(self, pieces: Pieces, values: FloatArray) -> NDArray[np.bool_]:
+        """Return which of values (m, n), all solutions, lie on a curve."""
+        away = pieces.values - values[:, None]
+        away = np.where(self.turning, wrapped(away), away) / self.scales
+        found = np.zeros(len(values), np.bool_)
+        nearest = np.argsort((away * away).sum(axis=-1), axis=1)[:, :2]
+        for near in nearest.T:
+            tangent = pieces.rates[near] / self.scales
+            ahead = -np.einsum("mn,mn->m", away[np.arange(len(values)), near], tangent)
+            start = pieces.values[near] + ahead[:, None] * pieces.rates[near]
+            put, errors = self.put_on(start, tangent / self.scales)
+            outside = ((near == 0) & (ahead < -SAME)) | ((near == len(pieces.along) - 1) & (ahead > SAME))
+            found |= ~outside & ~np.isnan(errors).any(axis=1) & (self.apart(put, values) < SAME)
+        return found
+
+    def crossings(self, pieces: Pieces, joint: int, value: float, *, copies: bool) -> tuple[FloatArray, FloatArray]:
+        """Return where a curve has a joint at a value: lengths (k,) and values (k, n), exact.
+
+        With `copies`, whole turns more or less are the same value.
+        """
+        points = self._refined(pieces, joint, value, copies)
+        lengths, found = [], []
+        controls, gaps = points.controls(joint), np.diff(points.along)
+        low, high = controls.min(axis=1), controls.max(axis=1)
+        first = math.ceil((low.min() - value) / TURN) if copies else 0
+        last = math.floor((high.max() - value) / TURN) if copies else 0
+        for turn in range(first, last + 1):
+            level = value + TURN * turn
+            for k in np.flatnonzero((low <= level) & (level <= high)):
+                for u in _roots(controls[k] - level):
+                    lengths.append(points.along[k] + u * gaps[k])
+                    found.append((points.at(np.array(lengths[-1]))[0], level))
+        if not found:
+            return np.zeros(0), np.zeros((0, self.count))
+        guess = np.array([one for one, _ in found])
+        guess[:, joint] = [level for _, level in found]
+        planes = np.zeros_like(guess)
+        planes[:, joint] = 1.0 / self.scales[joint]
+        exact, errors = self.put_on(guess, planes)
+        good = ~np.isnan(errors).any(axis=1) & (np.abs(exact - guess).max(axis=1) < 0.1)
+        exact[:, joint] = guess[:, joint]
+        places = np.array(lengths)[good]
+        order = np.argsort(places)
+        places, exact = places[order], exact[good][order]
+        new = np.ones(len(places), np.bool_)  # one at a knot is found on both sides of it
+        new[1:] = (np.diff(places) > 1e-9) | (np.abs(np.diff(exact, axis=0)).max(axis=1) > 1e-9)
+        return places[new], exact[new]
+
+    def _refined(self, pieces: Pieces, joint: int, value: float, copies: bool) -> Pieces:
+        """Return a curve with more knots where a joint comes near a value, so that its cubics touch it or do not."""
+        controls = pieces.controls(joint) - value
+        low, high = controls.min(axis=1) - HULL * self.scales[joint], controls.max(axis=1) + HULL * self.scales[joint]
+        near = np.floor(high / TURN) >= np.ceil(low / TURN) if copies else (low <= 0.0) & (high >= 0.0)
+        if not near.any():
+            return pieces
+        share = np.arange(1, FINER) / FINER
+        extra = (pieces.along[:-1][near, None] + np.diff(pieces.along)[near, None] * share).reshape(-1)
+        rates = pieces.at(extra)[1]
+        along = np.concatenate([pieces.along, extra])
+        order = np.argsort(along, kind="stable")
+        values = np.concatenate([pieces.values, self.exact(pieces, extra)])
+        return Pieces(values[order], np.concatenate([pieces.rates, rates])[order], along[order])
+
+
+def _roots(controls: FloatArray) -> FloatArray:
+    """Return where, from 0 to 1, a cubic with four control values is zero."""
+    a, b, c, d = controls
+    roots = np.roots([d - 3.0 * c + 3.0 * b - a, 3.0 * (c - 2.0 * b + a), 3.0 * (b - a), a])
+    real = roots.real[np.abs(roots.imag) < 1e-9]
+    return np.asarray(real[(real >= -1e-9) & (real <= 1.0 + 1e-9)].clip(0.0, 1.0))
+
+
+__all__ = ["LEFT", "STUCK", "Pieces", "Tracer", "Whole"]

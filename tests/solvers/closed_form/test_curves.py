@@ -1,0 +1,130 @@
+"""Curves of solutions: exact at every s, without jumps, with real ends; all of them, as brute force and laws tell."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.errors import OptionError
+from linkwork.linkage.poses import wrapped
+from linkwork.transforms import transform
+
+GOALS = 6
+
+
+def arm_with_round_shoulder_and_wrist() -> lw.Linkage:
+    """Return an arm like KUKA's iiwa: three axes through the shoulder, an elbow, three through the wrist."""
+    b = lw.Builder("iiwa")
+    heights, axes = (0.0, 0.36, 0.0, 0.42, 0.0, 0.4, 0.0), "zyzyzyz"
+    limits = (170, 120, 170, 120, 170, 120, 175)
+    for k, (height, axis, limit) in enumerate(zip(heights, axes, limits, strict=True), start=1):
+        bound = np.radians(limit)
+        b.revolute(f"j{k}", f"link{k}", axis=axis, at=(0, 0, height), limits=(-bound, bound))
+    b.frame("tip", at=(0, 0, 0.126))
+    return b.build()
+
+
+def arm_with_offsets() -> lw.Linkage:
+    """Return an arm like Kinova's Gen3: offsets at the shoulder and at the elbow, a round wrist, free turning."""
+    b = lw.Builder("gen3")
+    places = ((0, 0, 0.1564), (0, 0.0054, 0.1284), (0, 0.0064, 0.2104), (0, 0.0064, 0.2104), (0, 0.0064, 0.2084))
+    places = (*places, (0, 0, 0.1059), (0, 0, 0.1059))
+    for k, (place, axis) in enumerate(zip(places, "zyzyzyz", strict=True), start=1):
+        bound = None if axis == "z" else (-2.2, 2.2)
+        b.revolute(f"j{k}", f"link{k}", axis=axis, at=place, limits=bound)
+    b.frame("tip", at=(0, 0, 0.0615))
+    return b.build()
+
+
+ARMS = {
+    "panda": (lw.models.panda, "tip"),
+    "iiwa": (arm_with_round_shoulder_and_wrist, "tip"),
+    "gen3": (arm_with_offsets, "tip"),
+}
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_every_pose_that_a_search_finds_is_on_a_curve_that_is_exact(name: str) -> None:
+    make, frame = ARMS[name]
+    arm, rng = make(), np.random.default_rng(3)
+    for _ in range(GOALS):
+        q = arm.random_pose(rng)
+        goal = lw.Reach(frame, pose=arm.forward(q, frame=frame))
+        ways = lw.solve_all(arm, goal)
+        assert ways.dimension == 1
+        assert ways.complete
+        poses = np.concatenate([q[None], lw.solve_all(arm, goal, starts=64).q])
+        assert np.any([curve.holds(poses) for curve in ways.curves], axis=0).all()
+        for curve in ways.curves:
+            check_curve(arm, goal, curve)
+
+
+def check_curve(arm: lw.Linkage, goal: lw.Reach, curve: lw.Curve) -> None:
+    s = np.linspace(0.0, 1.0, 65)
+    poses = curve(s)
+    assert np.abs(goal.error(arm, poses)).max() < 1e-12
+    assert (poses >= arm.lower).all()
+    assert (poses <= arm.upper).all()
+    step = np.linalg.norm(np.diff(poses, axis=0), axis=1) / (curve.length / 64)
+    assert 0.5 < step.min() <= step.max() < 1.02  # the same way for the same s, less the corners it cuts: no jump
+    if curve.closed:
+        assert np.abs(wrapped(poses[-1] - poses[0])).max() < 1e-9
+        return
+    for end, pose in zip(curve.ends, poses[[0, -1]], strict=True):
+        joint, _, rest = end[1:].partition("'")
+        k = arm.coordinates.index(joint)
+        assert pose[k] == pytest.approx((arm.lower if "lower" in rest else arm.upper)[k], abs=1e-12)
+
+
+def test_folds_are_where_the_number_of_solutions_changes() -> None:
+    from linkwork.solvers.chain import Chain
+    from linkwork.solvers.closed_form.seven import seven_of
+
+    arm, rng = lw.models.panda(), np.random.default_rng(5)
+    form = seven_of(Chain(arm, "tip"))
+    assert not isinstance(form, str)
+    for _ in range(GOALS):
+        target = arm.forward(arm.random_pose(rng), frame="tip")
+        folds = form.folds(target) if len(form.folds(target)) else np.array([0.0])
+        for low, high in itertools.pairwise([*folds, folds[0] + 2.0 * np.pi]):
+            if high - low > 1e-6:
+                angles = low + (high - low) * np.array([1e-5, 0.3, 0.5, 0.9, 1.0 - 1e-5])
+                counts = {len(form.at(target, angles[k : k + 1])) for k in range(5)}
+                assert len(counts) == 1, (low, high)
+
+
+def test_a_goal_with_no_pose_is_proven_to_have_none() -> None:
+    arm = lw.models.panda()
+    ways = lw.solve_all(arm, lw.Reach("tip", pose=transform((1.5, 0.0, 0.3))))
+    assert ways.dimension == -1
+    assert ways.complete
+    assert not ways.curves
+    with pytest.raises(OptionError, match="0 curves"):
+        ways.curve(0)
+
+
+def test_other_goals_that_leave_one_dimension_have_curves_too() -> None:
+    arm = lw.models.ur5()
+    goal = lw.Reach("tip", pose=arm.forward("reach", frame="tip"), free="x")
+    ways = lw.solve_all(arm, goal)
+    assert ways.dimension == 1
+    assert not ways.complete
+    assert len(ways.curves) >= 2
+    for curve in ways.curves:
+        assert np.abs(goal.error(arm, curve(np.linspace(0, 1, 33)))).max() < 1e-12
+
+
+def test_a_planar_arm_of_three_links_turns_round_its_goal() -> None:
+    arm = lw.models.planar([1.0, 1.0, 1.0])
+    far = lw.solve_all(arm, lw.Reach("tip", position=(2.0, 0.5)))
+    assert [curve.closed for curve in far.curves] == [True]
+    near = lw.solve_all(arm, lw.Reach("tip", position=(0.5, 0.1)))  # the elbow cannot change sides
+    assert [curve.closed for curve in near.curves] == [True, True]
+    (low, high), *rest = far.extents("j1")
+    assert not rest
+    # the first link points at most so far off the goal that the other two are stretched
+    away = np.arccos((1.0 + 4.25 - 4.0) / (2.0 * np.sqrt(4.25)))
+    assert high - low == pytest.approx(2.0 * away, abs=1e-9)
