@@ -200,8 +200,8 @@ def comes_back(curve, room, first, v, tangent, step):
 
 
 @part
-def judge(curve, room, v, tangent, step):
-    """Return by how much the tangent turns over a step, and how far Newton's method has taken it aside."""
+def judge(curve, room, v, tangent):
+    """Return by how much the tangent turns to the trial, how far that is aside of the tangent, and how far away."""
     cosine, square, ahead = 0.0, 0.0, 0.0
     for k in range(curve.values):
         scale = load(curve.scales, k)
@@ -215,10 +215,10 @@ def judge(curve, room, v, tangent, step):
 @part
 def beyond_stops(stops, v, n):
     """Return whether a value is beyond where a trace stops."""
+    outside = False
     for k in range(n):
-        if not load(stops, 2 * k) <= load(v, k) <= load(stops, 2 * k + 1):
-            return True
-    return False
+        outside |= not load(stops, 2 * k) <= load(v, k) <= load(stops, 2 * k + 1)
+    return outside
 
 
 @part
@@ -263,7 +263,7 @@ def trace_curve(codes, numbers, goal, mix, scales, stops, back, room, knots, cou
         tangent = beyond(v, n)
         put_trial(curve, own, v, tangent, step)
         found = corrected(curve, own, own.trial)
-        turned, aside, chord = judge(curve, own, v, tangent, step)
+        turned, aside, chord = judge(curve, own, v, tangent)
         smooth = found != 0 and turned < TURN_MOST and aside < ASIDE * step * turned + ALWAYS * step
         if not smooth or (found != sign and step > SHORTEST_STEP):
             if step < SHORTEST_STEP:
@@ -278,7 +278,7 @@ def trace_curve(codes, numbers, goal, mix, scales, stops, back, room, knots, cou
             put_trial(curve, own, v, tangent, step)
             corrected(curve, own, own.trial)
         else:
-            _, _, chord = judge(curve, own, v, tangent, closing)
+            _, _, chord = judge(curve, own, v, tangent)
         along += chord * (1.0 + turned * turned / 24.0)
         write_knot(curve, own, beyond(first, width * taken), along)
         taken += 1
@@ -295,7 +295,7 @@ def trace_curve(codes, numbers, goal, mix, scales, stops, back, room, knots, cou
 
 @kernel("i8[] f8[] f8[] f8[] f8[] f8[,] f8[] f8[,] f8[,]", nogil=True)
 def put_on_curve(codes, numbers, goal, mix, scales, planes, room, values, errors):
-    """Bring values (m, n) onto the curve within planes (m, n), and write squared errors (m, 2); NaN where that fails."""
+    """Bring values (m, n) onto the curve within planes (m, n); write squared errors (m, 2), NaN where that fails."""
     n, rows = scales.size, codes.size // CODE.size
     chain = chain_of(cells(codes), cells(numbers), n)
     curve = Curve(chain, rows, n, cells(goal), cells(mix), cells(scales))
@@ -327,4 +327,3 @@ def curve_rows(codes, numbers, goal, values, room, columns_out):
 def room_size(rows: int, values: int) -> int:
     """Return how many numbers the kernels work in."""
     return sum(room_sizes.py_func(rows, values))
-

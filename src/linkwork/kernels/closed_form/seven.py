@@ -9,9 +9,9 @@ them, ``H = E0 Ea Eb Ec Ex Ey Ez`` is given, and E0 is held at some angle:
 - Then a and b turn ``Ec S`` into p: two cones about their axes meet in two lines, or in none.
 - What is left of the rotation is made by x, y and z: y from the angle between axes x and z, the others follow.
 
-That makes eight poses for each angle of the held joint. Turns are pairs of cosine and sine throughout; limits are kept by
-pairs too, ``cos(v - middle) >= cos(half the range)``. Functions serve numbers and lanes alike: lanes hold angles of the
-held joint for one goal, or goals.
+That makes eight poses for each angle of the held joint. Turns are pairs of cosine and sine throughout; limits are kept
+by pairs too, ``cos(v - middle) >= cos(half the range)``. Functions serve numbers and lanes alike: lanes hold angles of
+the held joint for one goal, or goals.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def applied(goal, v):
 
 @inner
 def before_held(arm, goal, held):
-    """Return what H does to S, from W, and to the axis z and the direction beside it, all seen before the held joint."""
+    """Return what H does to S, from W, and to the axis z and the direction beside it, seen before the held joint."""
     h, place, away = line(arm, HELD), vector(arm, ARM.lines + LINE.size * HELD + LINE.point), back(held)
     reached = plus(applied(goal, vector(arm, ARM.centre)), vector(goal, 9))
     p = minus(plus(place, turned(h, away, minus(reached, place))), vector(arm, ARM.meeting))

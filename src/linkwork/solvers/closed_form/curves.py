@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -167,12 +168,10 @@ def _turns(tracer: Tracer, values: FloatArray) -> FloatArray:
     return np.where(limited, np.rint((middle - values) / TURN), 0.0)
 
 
-def _kept(
-    tracer: Tracer, pieces: Pieces, ends: list[_Cut], narrow: NDArray[np.bool_]
-) -> Iterator[tuple[_Cut, _Cut]]:
+def _kept(tracer: Tracer, pieces: Pieces, ends: list[_Cut], narrow: NDArray[np.bool_]) -> Iterator[tuple[_Cut, _Cut]]:
     """Yield the beginnings and ends of pieces within limits; where a curve only touches a limit, it goes on."""
     begin: _Cut | None = None
-    for here, there in zip(ends, ends[1:], strict=False):
+    for here, there in pairwise(ends):
         middle = tracer.exact(pieces, np.array([0.5 * (here.along + there.along)]))[0]
         if there.along - here.along > LEAST and _inside(tracer, middle, narrow):
             begin = here if begin is None else begin
@@ -186,7 +185,7 @@ def _kept(
 def _unrolled(
     tracer: Tracer, pieces: Pieces, whole: Whole | None, ends: tuple[str, str], names: tuple[str, ...]
 ) -> list[Curve]:
-    """Return a piece with its angles within limits, cut where a joint of more than a turn has turned as far as it can."""
+    """Return a piece with its angles within limits, cut where a joint of more than a turn can turn no further."""
     closed = whole is not None and whole.closed
     limited = np.isfinite(tracer.lower) | np.isfinite(tracer.upper)
     if closed and whole is not None and np.abs(whole.winding[limited]).max(initial=0.0) > 1.0:

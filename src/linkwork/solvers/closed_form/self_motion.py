@@ -1,7 +1,7 @@
-"""All curves of solutions of a goal that leaves one dimension: begun at poses that leave out none, or at those searched.
+"""All curves of solutions of a goal that leaves one dimension, and what is proven of them.
 
-An arm of seven joints with one held is solved in closed form at angles between all folds: every curve is met there. Other
-chains begin where a search has arrived.
+An arm of seven joints with one held is solved in closed form at angles between all folds: every curve is met there.
+Curves of other chains begin where a search has arrived.
 """
 
 from __future__ import annotations
@@ -148,4 +148,3 @@ def names(prepared: Prepared) -> tuple[str, ...]:
         ball = coordinates[outside].rsplit(".", 1)[0]
         found[inside : inside + 3] = [ball] * 3
     return tuple(found)
-

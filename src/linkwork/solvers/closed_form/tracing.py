@@ -131,7 +131,7 @@ class Tracer:
         self.mix = self._independent(sample)
 
     def _independent(self, sample: FloatArray) -> FloatArray:
-        """Return combinations (n - 1, 6) of the errors, those that the joints can change; none where these are others."""
+        """Return combinations (n - 1, 6) of errors that the joints can change; empty where that is another number."""
         columns = self._rows(sample).swapaxes(0, 1).reshape(6, -1)
         left, sizes, _ = np.linalg.svd(columns, full_matrices=True)
         sizes, rank = np.pad(sizes, (0, 7 - len(sizes))), self.count - 1
