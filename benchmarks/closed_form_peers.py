@@ -1,0 +1,159 @@
+"""What closed forms are measured against: EAIK, ssik, jaik (compiled by Numba) and frankik, each as its users call it.
+
+All get the same arm. Where a library has an arm of its own, its targets are those of ours, moved by what lies between
+the two bases and the two tips; that is done before any clock runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from ik_peers import Array, Chain
+
+from linkwork.transforms import inverse
+
+Call = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Lister:
+    """A way to solve for one target.
+
+    Attributes:
+        name: Who, and how.
+        version: The library's release.
+        call: What is timed; takes a target as the library wants it.
+        adapt: Turns our target into that.
+        poses: Turns what the call returned into poses, shape (k, n); not timed.
+    """
+
+    name: str
+    version: str
+    call: Call
+    adapt: Callable[[Array], Array]
+    poses: Callable[[Any], Array]
+
+
+def upright(turned: Array) -> Array:
+    """Return what turns our tip upright at zero: these libraries have no orientation of a tip."""
+    result = np.eye(4)
+    result[:3, :3] = turned.T
+    return result
+
+
+def lines(chain: Chain) -> tuple[Array, Array, Array]:
+    """Return axes (n, 3) and steps from one to the next (n + 1, 3) at zero, and the tip's orientation there."""
+    world, axes, places = np.eye(4), [], []
+    for constant, _, axis in chain.joints:
+        world = world @ constant
+        axes.append(world[:3, :3] @ axis)
+        places.append(world[:3, 3])
+    tip = world @ chain.tip
+    return np.array(axes), np.diff([np.zeros(3), *places, tip[:3, 3]], axis=0), tip[:3, :3]
+
+
+def eaik(chain: Chain) -> Lister:
+    """All branches of six joints, limits unchecked."""
+    from eaik.IK_HP import HPRobot
+
+    axes, steps, turned = lines(chain)
+    robot = HPRobot(axes, steps)
+    if not robot.hasKnownDecomposition():
+        raise LookupError(f"EAIK knows no closed form of {chain.arm.name!r}")
+
+    def poses(found: Any) -> Array:
+        answers = np.asarray(found.Q, dtype=float).reshape(-1, len(axes))
+        return answers[~np.asarray(found.is_LS, dtype=bool)]
+
+    return Lister("EAIK", version("eaik"), robot.IK, lambda target: target @ upright(turned), poses)
+
+
+def ssik(name: str) -> tuple[Lister, Callable[[Array], Array], Array]:
+    """All solutions within limits of an arm that the library ships, whole turns left out.
+
+    Arms made at run time are solved fifty times as slowly, so this is its own arm of that name; with it come its own
+    forward kinematics and limits (n, 2), to make goals and to check answers with.
+    """
+    from ssik import Manipulator
+
+    arm = Manipulator.from_prebuilt(name)
+
+    def call(target: Array) -> Any:
+        return arm.solve(target, enumerate_windings=False)
+
+    def poses(found: Any) -> Array:
+        return np.array([one.q for one in found]).reshape(-1, arm.dof)
+
+    limits = np.array(arm.joint_limits, dtype=float)
+    return Lister("ssik, its own arm", version("ssik"), call, lambda target: target, poses), arm.fk, limits
+
+
+def jaik(chain: Chain, name: str) -> tuple[Lister, Callable[[Array], Any]]:
+    """All eight branches of a Universal Robots arm, by its generated code; and the same for many targets."""
+    from jaik import make_robot
+    from numba import njit
+
+    forward, inverse_all, _ = make_robot(name, solver="numba", format="T")
+    before, after = _between(forward, chain)
+
+    @njit  # type: ignore[untyped-decorator]
+    def many(targets: Any) -> Any:
+        angles, valid = np.empty((len(targets), 6, 8)), np.empty((len(targets), 8), np.bool_)
+        for k in range(len(targets)):
+            angles[k], valid[k] = inverse_all(targets[k])
+        return angles, valid
+
+    def adapt(targets: Array) -> Array:
+        return np.ascontiguousarray(before @ targets @ after)
+
+    def poses(found: Any) -> Array:
+        angles, valid = found
+        return np.asarray(angles.T[valid])
+
+    many(np.tile(np.eye(4), (1, 1, 1)))
+    return Lister("jaik, Numba", version("jaik"), inverse_all, adapt, poses), many
+
+
+def frankik(chain: Chain) -> list[Lister]:
+    """Panda: one solution, joint 7 sampled until there is one; and the bare call for a value of joint 7."""
+    from frankik import FrankaKinematics, RobotType
+    from frankik._core import ik
+
+    kinematics = FrankaKinematics(robot_type=RobotType.PANDA)
+    before, after = _between(kinematics.forward, chain)
+    middle = chain.arm.stored_pose("ready")
+    hand = np.eye(4)  # `inverse` wants the flange, where `forward` gives the hand
+    hand[:2, :2], hand[2, 3] = np.sqrt(0.5) * np.array([[1.0, 1.0], [-1.0, 1.0]]), 0.1034
+    after = after @ inverse(hand)
+
+    def adapt(targets: Array) -> Array:
+        return np.asarray(before @ targets @ after)
+
+    def poses(found: Any) -> Array:
+        return np.zeros((0, 7)) if found is None or np.isnan(found).any() else np.asarray(found)[None]
+
+    release = version("frankik")
+    return [
+        Lister("frankik, joint 7 sampled", release, kinematics.inverse, adapt, poses),
+        Lister("frankik, joint 7 given, one value tried", release, lambda target: ik(target, middle), adapt, poses),
+    ]
+
+
+def _between(forward: Callable[[Array], Array], chain: Chain) -> tuple[Array, Array]:
+    """Return what stands before and after our tip's pose in theirs: ``theirs(q) = before @ ours(q) @ after``.
+
+    The tips are on one link and the bases differ by a turn about the first axis, which is vertical.
+    """
+    poses = np.random.default_rng(0).uniform(-1.0, 1.0, (8, len(chain.joints)))
+    ours, theirs = chain.forward(poses), np.array([forward(q) for q in poses])
+    for quarter in range(4):
+        before = np.eye(4)
+        before[:2, :2] = np.linalg.matrix_power(np.array([[0.0, -1.0], [1.0, 0.0]]), quarter)
+        after = inverse(before @ ours[0]) @ theirs[0]
+        if np.abs(before @ ours @ after - theirs).max() < 1e-4:  # their numbers of the arm have four digits
+            return before, after
+    raise LookupError(f"this is another arm than {chain.arm.name!r}")
