@@ -142,10 +142,47 @@ def test_closed_forms_agree_with_the_search_leg_by_leg(start: str | None, monkey
     robot, rng = lw.models.delta(), np.random.default_rng(2)
     places = rng.uniform((-0.2, -0.2, -0.6), (0.2, 0.2, -0.3), (60, 3))
     form = lw.solve_batch(robot, "platform", places, orientation=False, start=start)
-    monkeypatch.setattr(legs, "platform_form", lambda *_: "not now")
+    monkeypatch.setattr(legs, "form_of", lambda *_: "not now")
     searched = lw.solve_batch(lw.models.delta(), "platform", places, orientation=False, start=start)
     assert_allclose(form.success, searched.success)
     assert form.status.tolist() == searched.status.tolist()
     assert gap(robot, form.q[form.success]) < 1e-12
     if start is not None:
         assert_allclose(form.q[form.success], searched.q[form.success], atol=1e-6)
+
+
+# All solutions
+
+
+@pytest.mark.parametrize(("name", "within", "ever"), [("delta", 1, 64), ("five_bar", 4, 4), ("oblique", None, None)])
+def test_the_solutions_of_legs_are_multiplied(name: str, within: int | None, ever: int | None) -> None:
+    """A Delta has elbows in or out, and rods flipped; a five-bar both elbows left or right."""
+    robot, home = oblique(1) if name == "oblique" else (getattr(lw.models, name)(), "aside")
+    frame = {"delta": "platform", "five_bar": "tip", "oblique": "carriage2"}[name]
+    goal = lw.Reach(frame, position=robot.forward(home, frame=frame)[:3, 3])
+    found, every = lw.solve_all(robot, goal), lw.solve_all(robot, goal, limits="ignore")
+    assert found.complete
+    assert every.complete
+    if within is not None:
+        assert (len(found), len(every)) == (within, ever)
+    assert len(every) >= len(found) > 0
+    assert gap(robot, every.q) < 1e-12
+    apart = np.abs(every.q[:, None] - every.q).max(axis=-1) + np.eye(len(every))
+    assert apart.min() > 0.01
+    for seed in range(8):  # whatever a search finds is one of them
+        solution = lw.solve(robot, goal, start=robot.random_pose(seed))
+        away = [np.abs(robot.difference(one, solution.q)).max() for one in every.q]
+        assert min(away) < 1e-2 or not solution, away
+
+
+def test_what_no_leg_reaches_is_proven_and_said() -> None:
+    robot = lw.models.delta()
+    none = lw.solve_all(robot, lw.Reach("platform", position=(0.6, 0.0, -0.45)))
+    assert len(none) == 0
+    assert none.complete
+    assert none.evidence is not None
+    assert "out of reach of the path of 'arm2'" in none.evidence
+    beyond = lw.solve_all(robot, lw.Reach("platform", position=(0.0, 0.0, 0.45)))
+    assert (len(beyond), beyond.evidence) == (0, "its legs reach, but only beyond limits")
+    with pytest.raises(GoalError, match=r"'foot' of 'jansen.* is none: loop .* lw.assemble"):
+        lw.solve_all(lw.models.jansen_leg(), lw.Reach("foot", position=(0, 0, 0)))

@@ -25,6 +25,8 @@ from ..solvers.closed_form.curves import Curve
 from ..solvers.closed_form.self_motion import SelfMotion, searched_motion, self_motion, seven_form
 from ..solvers.groups import Joints
 from ..solvers.options import TOLERANCE, Limits, LoopOptions, positive, usual_tolerance, whole
+from ..solvers.platform_form import form_of
+from ..solvers.platform_ways import serves, ways_of
 from ..transforms import FloatArray
 from .searched_solutions import searched
 
@@ -196,6 +198,9 @@ def solve_all(
     rest = start_pose(linkage, start)
     if rest.ndim != 1:
         raise OptionError(f"start is one pose of shape ({linkage.nq},), got shape {rest.shape}.")
+    if linkage.loops and starts is None and joints is None:
+        found = _on_legs(linkage, goal, rest, apart, limits)
+        return found.windings(start=rest, most=most, limits=limits) if windings else found
     prepared = _prepared(linkage, goal, limits, seed, group_of(linkage, joints), rest)
     prepared.chain.check()
     found = None if starts else curves_of(prepared, goal, most or SAMPLES)
@@ -204,6 +209,24 @@ def solve_all(
         if found.dimension == 1 and not starts:
             found = as_curves(prepared, goal, most or SAMPLES, searched_motion(prepared, goal.target), found)
     return found.windings(start=rest, most=most, limits=limits) if windings else found
+
+
+def _on_legs(linkage: Linkage, goal: Reach, start: FloatArray, apart: float, limits: Limits) -> Branches:
+    """Return all poses of a parallel robot whose platform is where a goal wants it: the solutions of its legs."""
+    form, goal = form_of(linkage, goal.frame), goal.resolve(linkage, start)
+    if isinstance(form, str) or not serves(form, goal):
+        why = (
+            form if isinstance(form, str) else f"the goal asks for {'less' if form.oriented else 'more'} than its path"
+        )
+        raise GoalError(
+            f"all solutions of a linkage with loops are found of platforms on legs in closed form; {goal.frame!r} of"
+            f" {linkage.name!r} is none: {why}. lw.assemble finds the ways to put a mechanism together."
+        )
+    found = ways_of(form, goal, start, apart, limited=limits != "ignore")
+    angles = np.flatnonzero(linkage.table.periodic)
+    dimension = 0 if len(found.q) else -1
+    rest = (angles, True, "platform on legs", found.evidence, found.doubles)
+    return Branches(linkage, goal, found.q, (0,) * len(found.q), 0, dimension, *rest)
 
 
 def search_all(prepared: Prepared, goal: Reach, apart: float, most: int, starts: int | None = None) -> Branches:

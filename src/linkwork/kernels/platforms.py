@@ -5,6 +5,7 @@ Eight goals stand side by side in the lanes. What comes back is judged by where 
 
 from __future__ import annotations
 
+import math
 from collections import namedtuple
 
 import numpy as np
@@ -33,6 +34,7 @@ Platform = namedtuple(
 PLATFORM = "Platform(i8[] f8[] i8[] f8[] i8[])"
 ENDS = Layout("limbs", "loops", "frame")  # how many, and the frame that goals are for
 TOLERANCES = Layout("position", "rotation", "gap")
+WAY = Layout(("values", 3), "missing")  # a solution of a leg, and how far it is out of reach [m]
 ERRORS = Layout("position", "rotation", "gap", "outside")  # of a pose; the last is zero within limits
 
 
@@ -210,6 +212,31 @@ def solve_platforms(platform, tolerances, targets, oriented, starts, room, q, er
         mask = bits(good)
         for lane in range(LANES):
             reached[at + lane] = (mask >> lane) & 1
+
+
+@kernel(f"{PLATFORM} f8[] b1 f8[] f8[,]")
+def platform_ways(platform, target, oriented, near, out):
+    """Write all solutions (limbs * 4, WAY) of the legs for one target, a point (3,) or a frame (16,).
+
+    Solutions that differ by the sign of a root that is zero are one, twice. Ways beyond a leg's last have no size: NaN.
+    """
+    own, goal = all_flat(platform), flat(target)
+    x, y, z, p = frame_of(goal, oriented)
+    for k in range(load(own.ends, ENDS.limbs)):
+        limb, m = beyond(own.limbs, LIMB.size * k), beyond(own.figures, FIGURES.size * k)
+        kind, count = limb[LIMB.kind], limb[LIMB.count]
+        to = seen(x, y, z, p, vector(m, FIGURES.point))
+        for branch in range(4):
+            way = beyond(flat(out), WAY.size * (4 * k + branch))
+            way[WAY.missing] = math.nan
+            if kind in (SLIDES, FLOATING) or (branch >= 2 and count < 3):
+                continue
+            one, two = 1.0 - 2.0 * (branch & 1), 1.0 - (branch & 2)
+            amounts = limb_angles(kind, m, to, one, two)
+            way[WAY.missing] = math.sqrt(amounts[3])
+            for i in range(count):
+                amount = amounts[0] if i == 0 else amounts[1] if i == 1 else amounts[2]
+                way[WAY.values + i] = settled(m, i, amount, near[limb[LIMB.places + i]])
 
 
 def room_rows(width: int, nq: int, codes: NDArray[np.int64]) -> int:

@@ -21,7 +21,7 @@ from ..linkage.poses import PoseLike, start_pose
 from ..linkage.tree import CLOSED
 from ..transforms import FloatArray
 from .leg_paths import Leg, legs_of
-from .platform_form import PlatformForm, platform_form
+from .platform_form import PlatformForm, form_of
 from .threads import cores
 
 SHARE = 0.5  # of the gap that counts as none is left to the search of a leg
@@ -59,7 +59,7 @@ def solved_on_legs(
             f"a batch cannot close the loops of linkage {linkage.name!r}, since {frame!r} is no platform on legs of"
             f" their own: {legs}; `solve` and `prepare` of goals can, one target at a time."
         )
-    form = linkage.cache.get("platform form", frame, lambda: platform_form(linkage, frame, legs))
+    form = form_of(linkage, frame)
     near = {"tolerance": SHARE * CLOSED * linkage.loop_size, "rotation_tolerance": SHARE * CLOSED}
     places = None if isinstance(form, str) else _served(form, targets, options)
     if isinstance(form, str) or places is None or not len(places):

@@ -18,12 +18,12 @@ from ..kernels import limb_forms as forms
 from ..kernels.chain import LANES
 from ..kernels.joint_step import transform
 from ..kernels.limb_forms import FIGURES, LIMB
-from ..kernels.platforms import ENDS, ERRORS, TOLERANCES, Platform, room_rows, solve_platforms
+from ..kernels.platforms import ENDS, ERRORS, TOLERANCES, WAY, Platform, platform_ways, room_rows, solve_platforms
 from ..linkage.linkage import Linkage
 from ..linkage.poses import zero_pose
 from ..transforms import FloatArray, inverse
 from .body_program import BodyProgram
-from .leg_paths import Leg
+from .leg_paths import Leg, legs_of
 from .options import Settings
 from .problem import Problem
 from .threads import dealt
@@ -154,7 +154,7 @@ class PlatformForm:
         limbs: Sequence[tuple[Limb, FloatArray]],
         ends: Sequence[tuple[str, str]],
     ) -> None:
-        self.linkage, self.frame = linkage, frame
+        self.linkage, self.frame, self.limbs = linkage, frame, [limb for limb, _ in limbs]
         self.oriented = limbs[0][0].kind == forms.FLOATING
         body = BodyProgram(Problem(linkage, Reach(frame, position=(0.0, 0.0, 0.0))), Settings())
         codes = LIMB.view(np.zeros((len(limbs), LIMB.size), np.int64))
@@ -213,6 +213,17 @@ class PlatformForm:
                 work(at)
         return q, errors, reached.view(np.bool_)
 
+    def ways(self, target: FloatArray, near: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return all solutions of each path for one target, (paths, 4, 3), and how far each is out of reach [m].
+
+        The platform's own path is the first. Values are whole turns from those of a pose nearby, within limits where
+        they can be. Where a path has fewer solutions, or one that is not a leg's, the rest is NaN.
+        """
+        out = np.full((4 * len(self.limbs), WAY.size), np.nan)
+        platform_ways(self.platform, np.ravel(target), self.oriented, near, out)
+        found = WAY.view(out.reshape(-1, 4, WAY.size))
+        return found.values, found.missing
+
 
 def platform_form(linkage: Linkage, frame: str, legs: Sequence[Leg]) -> PlatformForm | str:
     """Return a parallel robot in closed form, or why it has none, in words.
@@ -239,6 +250,14 @@ def platform_form(linkage: Linkage, frame: str, legs: Sequence[Leg]) -> Platform
         limbs.append((limb, point))
         ends.append((leg.end, leg.platform))
     return PlatformForm(linkage, frame, limbs, ends)
+
+
+def form_of(linkage: Linkage, frame: str) -> PlatformForm | str:
+    """Return a parallel robot in closed form, or why it has none, in words; kept on the linkage."""
+    legs = linkage.cache.get("legs", frame, lambda: legs_of(linkage, frame))
+    if isinstance(legs, str):
+        return legs
+    return linkage.cache.get("platform form", frame, lambda: platform_form(linkage, frame, legs))
 
 
 def _padded(values: FloatArray, count: int) -> FloatArray:
