@@ -1,0 +1,266 @@
+"""All solutions of any arm of six revolute joints: elimination to one angle, all roots, and Newton's method from each.
+
+What `general_elimination` leaves is a trigonometric polynomial of degree 8 in one joint's angle, times a factor that
+depends on the arm only and is divided out. Its coefficients are fitted to the determinant at 24 angles, taken side by
+side in lanes; all of its (up to) sixteen complex roots are found at once; each that lies near the unit circle gives a
+pose by linear equations, which Newton's method brings to the last digit and which counts if forward kinematics
+confirms it.
+
+What is proven: a pose that reaches the goal makes the determinant vanish, and there are no more than sixteen roots
+(Primrose, 1986), all of them known. What is floating point: roots that lie close together, or where the determinant is
+small all around, have fewer digits; a pose is lost if Newton's method does not come to it from there. So a root that
+should be real but gave no pose of its own angle is counted as *unconfirmed*, the misfit says how far the determinants
+are from a polynomial of the degree, and an arm has a second *way* of elimination with another unknown angle, which is
+taken as well where the first leaves a doubt.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .. import inner, kernel, part
+from ..lanes import beyond, cells, flat, load, store
+from .angles import atan2
+from .general_elimination import (
+    balance,
+    put_determinants,
+    put_goal,
+    put_half_tangents,
+    put_middle,
+    put_mirrors,
+    put_null_vector,
+    put_other_joints,
+    put_sides,
+    put_still,
+    put_turning,
+)
+from .general_memory import (
+    COEFFICIENTS,
+
+    FIGURES,
+    JOINTS,
+    MISFIT,
+    MISFITS,
+    MOST,
+    NODES,
+    OUT,
+    REPORT,
+    ROOM,
+    SOLUTION,
+    WAY,
+    WIDTH,
+)
+from .general_polish import polish
+from .general_roots import LAST, put_roots
+
+NEAR = 0.04  # how far from the unit circle a root may lie to be looked at
+ACCEPTED = 1.0e-9  # error of a pose, lengths as a share of the arm
+OWN = 0.05  # how far the angle of a pose may be from its root [rad]
+SAME = 1.0e-6  # angles of two poses that are one [rad]
+CERTAIN = 50.0  # times its uncertainty, a root off the circle is truly off it
+ROUNDING = 1.0e-15
+CLOSE = 1.0e-4  # distance of two roots near the circle that may share one pose
+COARSE = 1.0e-7  # misfit, against the largest coefficient, that leaves a doubt
+
+
+@part
+def put_coefficients(fit, values, room, flat_room):
+    """Write the coefficients that fit the determinants; return the misfit against the largest of them."""
+    for k in range(COEFFICIENTS):
+        total = values[0] * load(fit, k)
+        for node in range(1, NODES):
+            total = total + values[node] * load(fit, COEFFICIENTS * node + k)
+        store(room, ROOM.coefficients + k, total)
+    found = beyond(flat_room, WIDTH * ROOM.coefficients)
+    largest, off = 0.0, 0.0
+    for k in range(17):
+        largest = max(largest, abs(found[k]))
+    for k in range(MISFITS):
+        off = max(off, abs(found[MISFIT + k]))
+    return off / largest if largest > 0.0 else math.inf
+
+
+@part
+def put_polynomial(way, room, flat_way, flat_room, target):
+    """Write the coefficients of the polynomial of a target, and all that leads back from its roots; return the misfit."""
+    figures = flat_way
+    triple, unity = beyond(way, WAY.triple), beyond(way, WAY.unity)
+    goal, sides = beyond(flat_room, WIDTH * ROOM.goal), beyond(flat_room, WIDTH * ROOM.sides)
+    mirrors, work = beyond(flat_room, WIDTH * ROOM.reflections), beyond(flat_room, WIDTH * ROOM.middle)
+    equations = beyond(room, ROOM.equations)
+    put_goal(figures, target, goal)
+    put_sides(figures, goal, sides)
+    put_mirrors(sides, work, mirrors, beyond(goal, 12))
+    put_still(triple, unity, sides, mirrors, beyond(room, ROOM.upper), equations)
+    put_turning(triple, sides, equations)
+    rows = beyond(flat_room, WIDTH * ROOM.equations)
+    balance(rows)
+    put_determinants(rows, beyond(way, WAY.cosines), beyond(way, WAY.sines), room)
+    return put_coefficients(beyond(way, WAY.fit), beyond(flat_room, WIDTH * ROOM.values), room, flat_room)
+
+
+@part
+def slope(coefficients, degree, c, s):
+    """Return the derivative of the trigonometric polynomial by its angle."""
+    total, x, y = 0.0, 1.0, 0.0
+    for k in range(1, degree + 1):
+        x, y = x * c - y * s, x * s + y * c
+        total -= 2.0 * k * (coefficients[k] * y + coefficients[8 + k] * x)
+    return total
+
+
+@part
+def chosen_roots(coefficients, degree, roots, near, off):
+    """Write the pairs of the roots near the unit circle, and how certain each is off it; return their number.
+
+    A root ``r e^(i q)`` is looked at from ``q + log r``: of a pair that rounding has taken off the circle, one begins
+    on either side.
+    """
+    largest, count = 0.0, 0
+    for k in range(17):
+        largest = max(largest, abs(coefficients[k]))
+    for k in range(2 * degree):
+        x, y = roots[k], roots[MOST + k]
+        size = math.sqrt(x * x + y * y)
+        if abs(size - 1.0) < NEAR:
+            c, s, away = x / size, y / size, size - 1.0
+            scale = 1.0 / math.sqrt(1.0 + away * away)
+            near[count], near[MOST + count] = (c - s * away) * scale, (s + c * away) * scale
+            steep = abs(slope(coefficients, degree, c, s))
+            blur = ROUNDING * largest / steep if steep > 0.0 else 1.0
+            off[count] = abs(away) / (CERTAIN * blur)
+            count += 1
+    return count
+
+
+@part
+def too_close(near, count):
+    """Return whether two of the chosen roots are nearly one."""
+    for i in range(count):
+        for j in range(i):
+            dc, ds = near[i] - near[j], near[MOST + i] - near[MOST + j]
+            if dc * dc + ds * ds < CLOSE * CLOSE:
+                return True
+    return False
+
+
+@part
+def put_poses(figures, room, flat_room, group):
+    """Write the poses of eight chosen roots, polished, as pairs."""
+    c, s = load(room, ROOM.near + group), load(room, ROOM.near + MOST // WIDTH + group)
+    sides, mirrors = beyond(flat_room, WIDTH * ROOM.sides), beyond(flat_room, WIDTH * ROOM.reflections)
+    goal, pairs = beyond(flat_room, WIDTH * ROOM.goal), beyond(room, ROOM.pairs)
+    put_middle(beyond(flat_room, WIDTH * ROOM.equations), c, s, room)
+    put_null_vector(beyond(room, ROOM.middle), beyond(room, ROOM.labels), beyond(room, ROOM.vector))
+    unknown = int(figures[FIGURES.order])
+    store(pairs, 2 * unknown, c)
+    store(pairs, 2 * unknown + 1, s)
+    put_half_tangents(figures, beyond(room, ROOM.vector), pairs)
+    put_other_joints(figures, sides, mirrors, goal, pairs)
+    polish(figures, goal, room)
+
+
+@inner
+def known(out, angles, lane):
+    """Return whether a pose of the lanes is among the solutions."""
+    for k in range(int(out[REPORT.count])):
+        one, apart = beyond(out, REPORT.size + SOLUTION.size * k), 0.0
+        for joint in range(JOINTS):
+            away = abs(one[joint] - angles[WIDTH * joint + lane])
+            apart = max(apart, min(away, 2.0 * math.pi - away))
+        if apart < SAME:
+            return True
+    return False
+
+
+@part
+def keep_poses(figures, room, flat_room, group, count, out):
+    """Add the confirmed poses of eight roots to the solutions; count the roots that gave none of their own."""
+    turned = figures[FIGURES.turned] != 0.0
+    for joint in range(JOINTS):  # the axes are done with: room for the angles
+        at = ROOM.pairs + 2 * joint
+        place = JOINTS - 1 - joint if turned else joint
+        store(room, ROOM.axes + place, atan2(load(room, at + 1), load(room, at)))
+    pairs, angles = beyond(flat_room, WIDTH * ROOM.pairs), beyond(flat_room, WIDTH * ROOM.axes)
+    errors, near = beyond(flat_room, WIDTH * ROOM.errors), beyond(flat_room, WIDTH * ROOM.near)
+    off = beyond(flat_room, WIDTH * ROOM.off)
+    unknown = int(figures[FIGURES.order])
+    for lane in range(min(WIDTH, count - WIDTH * group)):
+        moved, missing = math.sqrt(errors[lane]), math.sqrt(errors[WIDTH + lane])
+        root = WIDTH * group + lane
+        dc = pairs[WIDTH * 2 * unknown + lane] - near[root]
+        ds = pairs[WIDTH * (2 * unknown + 1) + lane] - near[MOST + root]
+        reached = moved <= ACCEPTED and missing <= ACCEPTED
+        if not (reached and dc * dc + ds * ds < OWN * OWN) and off[root] < 1.0:
+            out[REPORT.unconfirmed] += 1.0
+        if reached and out[REPORT.count] < MOST and not known(out, angles, lane):
+            one = beyond(out, REPORT.size + SOLUTION.size * int(out[REPORT.count]))
+            for joint in range(JOINTS):
+                one[SOLUTION.angles + joint] = angles[WIDTH * joint + lane]
+            one[SOLUTION.position_error] = moved / figures[FIGURES.shrink]
+            one[SOLUTION.rotation_error] = missing
+            one[SOLUTION.pivot] = errors[2 * WIDTH + lane]
+            out[REPORT.count] += 1.0
+
+
+@part
+def go_one_way(way, flat_way, room, flat_room, target, out):
+    """Add the solutions that a way finds; return whether it leaves no doubt."""
+    out[REPORT.unconfirmed] = 0.0
+    misfit = put_polynomial(way, room, flat_way, flat_room, target)
+    degree = int(flat_way[FIGURES.degree])
+    coefficients, roots = beyond(flat_room, WIDTH * ROOM.coefficients), beyond(flat_room, WIDTH * ROOM.roots)
+    near, off = beyond(flat_room, WIDTH * ROOM.near), beyond(flat_room, WIDTH * ROOM.off)
+    steps = put_roots(coefficients, degree, beyond(room, ROOM.roots), roots)
+    count = chosen_roots(coefficients, degree, roots, near, off)
+    for k in range(count, WIDTH * ((count + WIDTH - 1) // WIDTH)):
+        near[k], near[MOST + k] = near[0], near[MOST]
+    for group in range((count + WIDTH - 1) // WIDTH):
+        put_poses(flat_way, room, flat_room, group)
+        keep_poses(flat_way, room, flat_room, group, count, out)
+    out[REPORT.roots], out[REPORT.misfit], out[REPORT.steps] = count, misfit, steps
+    out[REPORT.ways] += 1.0
+    return out[REPORT.unconfirmed] == 0.0 and misfit < COARSE and steps < LAST and not too_close(near, count)
+
+
+@part
+def go_all_ways(packed, flat_packed, ways, room, flat_room, target, out):
+    """Write all solutions of a target; return how many there are."""
+    for k in range(REPORT.size):
+        out[k] = 0.0
+    for k in range(ways):
+        way, flat_way = beyond(packed, WAY.size * k), beyond(flat_packed, WIDTH * WAY.size * k)
+        if go_one_way(way, flat_way, room, flat_room, target, out):
+            break
+    return int(out[REPORT.count])
+
+
+@kernel("f8[,] f8[,] f8[,] f8[] -> i8")
+def general_one(packed, target, room, out):
+    """Write all solutions of a target (4, 4): a REPORT, then SOLUTIONs, OUT numbers; return how many there are.
+
+    `packed` are the arm's ways, `room` is to work in: ROOM.size rows.
+    """
+    ways = packed.shape[0] // WAY.size
+    return go_all_ways(cells(packed), flat(packed), ways, cells(room), flat(room), flat(target), cells(out))
+
+
+@kernel("f8[,] f8[] f8[,] f8[]", nogil=True)
+def general_many(packed, targets, room, out):
+    """Write all solutions of targets (n * 16,), OUT numbers for each, as `general_one` does."""
+    ways = packed.shape[0] // WAY.size
+    for k in range(targets.size // 16):
+        target, one = beyond(cells(targets), 16 * k), beyond(cells(out), OUT * k)
+        go_all_ways(cells(packed), flat(packed), ways, cells(room), flat(room), target, one)
+
+
+@kernel("f8[,] f8[,] f8[,] f8[] -> f8")
+def general_roots(packed, target, room, out):
+    """Write the roots of a target's polynomial, 16 real and 16 imaginary parts, for the first way; return its misfit."""
+    way, flat_way, lanes, numbers = cells(packed), flat(packed), cells(room), flat(room)
+    misfit = put_polynomial(way, lanes, flat_way, numbers, flat(target))
+    degree, roots = int(flat_way[FIGURES.degree]), beyond(numbers, WIDTH * ROOM.roots)
+    put_roots(beyond(numbers, WIDTH * ROOM.coefficients), degree, beyond(lanes, ROOM.roots), roots)
+    for k in range(2 * MOST):
+        out[k] = roots[k]
+    return misfit

@@ -1,0 +1,88 @@
+"""All roots of a self-reciprocal polynomial at once, side by side in lanes (Ehrlich and Aberth's iteration).
+
+A real trigonometric polynomial ``sum C_k e^(i k q)``, ``C_-k`` the conjugate of ``C_k``, is a polynomial in
+``z = e^(i q)``: its real zeros are the roots on the unit circle, the others come in pairs z, 1 / conj(z).
+"""
+
+from __future__ import annotations
+
+import math
+
+from .. import inner, part
+from ..lanes import bits, load, select, store
+from .general_memory import MOST, WIDTH
+
+LAST = 60  # steps at most; some ten are usual
+STILL = 1.0e-28  # squared length of a step, against the root, that is none
+GROUPS = MOST // WIDTH
+HIGHEST = 8
+
+
+@part
+def put_first_roots(flat_roots, count):
+    """Write where to begin: near the unit circle, and not symmetric to it: symmetric points would stay so."""
+    for k in range(MOST):
+        angle = 2.0 * math.pi * (k + 0.35) / count
+        radius = 1.0 + (0.21 if k % 2 else -0.17)
+        flat_roots[k], flat_roots[MOST + k] = radius * math.cos(angle), radius * math.sin(angle)
+
+
+@inner
+def newton(coefficients, degree, x, y):
+    """Return P / P' of the polynomial, and P' / P likewise, by Horner's rule."""
+    a, b = coefficients[degree] + 0.0 * x, coefficients[HIGHEST + degree] + 0.0 * x
+    da, db = 0.0 * x, 0.0 * x
+    for k in range(1, 2 * degree + 1):
+        power = degree - k
+        da, db = da * x - db * y + a, da * y + db * x + b
+        a, b = a * x - b * y, a * y + b * x
+        if power > 0:
+            a, b = a + coefficients[power], b + coefficients[HIGHEST + power]
+        elif power < 0:
+            a, b = a + coefficients[-power], b - coefficients[HIGHEST - power]
+        else:
+            a = a + coefficients[0]
+    return a, b, da, db
+
+
+@inner
+def pull(roots, flat_roots, count, g):
+    """Return the sum of ``1 / (z - other)`` over all other roots."""
+    x, y = load(roots, g), load(roots, GROUPS + g)
+    px, py = 0.0 * x, 0.0 * x
+    for j in range(count):
+        dx, dy = x - flat_roots[j], y - flat_roots[MOST + j]
+        square = dx * dx + dy * dy
+        share = select(square > 0.0, 1.0 / select(square > 0.0, square, 1.0), 0.0)
+        px, py = px + dx * share, py - dy * share
+    return px, py
+
+
+@part
+def put_roots(coefficients, degree, roots, flat_roots):
+    """Write all roots; return how many steps it took, LAST where some do not stand still.
+
+    Each root takes Newton's step of the polynomial divided by the other roots' factors: ``P / (P' - P sum)``.
+    """
+    count = 2 * degree
+    put_first_roots(flat_roots, count)
+    groups = (count + WIDTH - 1) // WIDTH
+    for step in range(LAST):
+        moving = 0
+        for g in range(groups):
+            x, y = load(roots, g), load(roots, GROUPS + g)
+            a, b, da, db = newton(coefficients, degree, x, y)
+            px, py = pull(roots, flat_roots, count, g)
+            da, db = da - (a * px - b * py), db - (a * py + b * px)
+            square = da * da + db * db
+            share = select(square > 0.0, 1.0 / select(square > 0.0, square, 1.0), 0.0)
+            mx, my = (a * da + b * db) * share, (b * da - a * db) * share
+            store(roots, g, x - mx)
+            store(roots, GROUPS + g, y - my)
+            moved = bits(mx * mx + my * my > STILL * (x * x + y * y))
+            if g == groups - 1 and count % WIDTH:
+                moved &= (1 << (count % WIDTH)) - 1
+            moving |= moved
+        if moving == 0:
+            return step + 1
+    return LAST

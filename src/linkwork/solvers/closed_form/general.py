@@ -1,0 +1,344 @@
+"""Any arm of six revolute joints: how its elimination is prepared, and all solutions of a target.
+
+`kernels.closed_form.general_elimination` says what is eliminated. The arm can be seen from either end, and any of three
+joints can be the unknown: six *ways*. Which of them keep most digits depends on the arm and is measured on goals of its
+own; the best is used, and another with a different unknown where that leaves a doubt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...kernels import joint_step as steps
+from ...kernels.closed_form import general as kernels
+from ...kernels.closed_form import general_memory as memory
+from ...transforms import FloatArray, axis_rotation, inverse
+from .axes import Axes
+
+TURNS = np.array([0.0, 2.0, 4.0]) * np.pi / 3.0  # angles that tell a constant, a cosine and a sine apart
+PARTS = np.linalg.inv(np.stack([np.ones(3), np.cos(TURNS), np.sin(TURNS)], axis=1))
+AHEAD = (0.31, 0.73)  # by how much u and v are turned on [rad]
+HIGHEST, WHOLE = 8, 12  # degree of the polynomial, and with the arm's own factor at most
+PROBES, SEED = 48, 20
+NOTHING = 1e-10  # coefficients against the largest that count as zero
+GAP = 1e4  # between singular values that belong to polynomials and those that are rounding
+SOUND = 1e-5  # how far roots may be from the angles of goals' own poses, nine times of ten [rad]
+
+
+def general_form(axes: Axes) -> General | str:
+    """Return the elimination of an arm, or why there is none, in words."""
+    if len(axes) != memory.JOINTS:
+        return f"it has {len(axes)} joints, and elimination takes {memory.JOINTS}"
+    if axes.slides.any():
+        return "it has prismatic joints, and elimination takes six revolute ones"
+    general = General(axes)
+    if not general.ways:
+        return "its axes leave nothing to eliminate: two or more of them move alike, or solutions form continua"
+    best = general.ways[0]
+    if best.blur > SOUND:
+        return f"elimination keeps too few digits on it: angles to {best.blur:.1e} rad"
+    return general
+
+
+def line_numbers(point: FloatArray, direction: FloatArray) -> FloatArray:
+    """Return the fourteen numbers of lines (..., 3), in the kernel's order, shape (..., 14)."""
+    square = (point * point).sum(-1, keepdims=True)
+    along = (point * direction).sum(-1, keepdims=True)
+    moment, bent = np.cross(point, direction), square * direction - 2.0 * along * point
+    z = (point[..., 2:], square, direction[..., 2:], moment[..., 2:], along, bent[..., 2:])
+    rest = [one[..., k : k + 1] for k in (0, 1) for one in (point, direction, moment, bent)]
+    return np.concatenate([*z, *rest], axis=-1)
+
+
+def turned(line: FloatArray, angle: float, direction: FloatArray, point: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return a direction and a point turned about a line, given as its direction and point (2, 3)."""
+    turn = axis_rotation(line[0], angle)
+    return turn @ direction, line[1] + turn @ (point - line[1])
+
+
+def half_tangents(block: FloatArray, axis: int, ahead: float) -> FloatArray:
+    """Return parts of (1, cosine, sine) along an axis as parts of (u², u, 1), the angle turned on by `ahead`."""
+    one, cosine, sine = np.moveaxis(block, axis, 0)
+    c, s = np.cos(ahead), np.sin(ahead)
+    cosine, sine = c * cosine + s * sine, c * sine - s * cosine
+    return np.stack([one - cosine, 2.0 * sine, one + cosine], axis=axis)
+
+
+def frame_on(line: FloatArray, near: FloatArray) -> FloatArray:
+    """Return a frame, 4x4, whose z axis is a line (2, 3) and whose origin is its point nearest to another."""
+    frame = np.eye(4)
+    z = line[0]
+    x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
+    x /= np.linalg.norm(x)
+    frame[:3, :3] = np.stack([x, np.cross(z, x), z], axis=1)
+    frame[:3, 3] = line[1] + z * (z @ (near - line[1]))
+    return frame
+
+
+def seen(lines: FloatArray, frame: FloatArray, shrink: float) -> FloatArray:
+    """Return lines (n, 2, 3) as seen in a frame, lengths shrunk."""
+    direction = lines[:, 0] @ frame[:3, :3]
+    return np.stack([direction, shrink * (lines[:, 1] - frame[:3, 3]) @ frame[:3, :3]], axis=1)
+
+
+def triple(lines: FloatArray, order: tuple[int, int, int]) -> FloatArray:
+    """Return the left side: numbers of the fifth line moved by joints 1, 2, 3, shape (14, 3, 3, 3).
+
+    The axes are the parts of (1, cosine, sine) of the unknown joint, and of powers of the half tangents u and v.
+    """
+    moved = np.empty((3, 3, 3, memory.EQUATIONS))
+    for a, b, c in np.ndindex(3, 3, 3):
+        direction, point = lines[4]
+        for joint, turn in ((3, c), (2, b), (1, a)):
+            direction, point = turned(lines[joint], TURNS[turn], direction, point)
+        moved[a, b, c] = line_numbers(point, direction)
+    parts = np.einsum("abcn,xa,yb,zc->nxyz", moved, PARTS, PARTS, PARTS)
+    parts = np.transpose(parts, (0, *order))
+    return half_tangents(half_tangents(parts, 2, AHEAD[0]), 3, AHEAD[1])
+
+
+def fifth(lines: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return points and directions of the fifth line turned back about the sixth by each of TURNS, (3, 3) each."""
+    pairs = [turned(lines[5], -turn, *lines[4]) for turn in TURNS]
+    return np.array([point for _, point in pairs]), np.array([direction for direction, _ in pairs])
+
+
+# The arm's own factor of the determinant
+
+
+def determinants(left: FloatArray, sides: FloatArray, angles: FloatArray) -> FloatArray:
+    """Return determinants of the twelve equations at angles, for right sides (n, 14, 3), shape (n, angles).
+
+    What the kernel does, by the singular value decomposition, for any sides.
+    """
+    still = np.linalg.svd(sides[:, :6, 1:])[0][:, :, 2:]
+    turning = np.conj(np.linalg.svd(sides[:, 6:10] + 1j * sides[:, 10:])[0][:, :, 3])
+    null = np.zeros((len(sides), 6, memory.EQUATIONS))
+    null[:, :4, :6] = np.swapaxes(still, 1, 2)
+    null[:, 4, 6:10], null[:, 4, 10:] = turning.real, -turning.imag
+    null[:, 5, 6:10], null[:, 5, 10:] = turning.imag, turning.real
+    block = np.einsum("nek,kxyz->nexyz", null, left)
+    constant = np.einsum("nek,nk->ne", null[:, :4, :6], sides[:, :6, 0])
+    block[:, :4, 0, ::2, ::2] -= constant[..., None, None]
+    block = np.swapaxes(block, 1, 2).reshape(len(sides), 3, 6, 9)
+    block /= np.linalg.norm(block, axis=(1, 3), keepdims=True)
+    parts = np.stack([np.ones_like(angles), np.cos(angles), np.sin(angles)])
+    at = np.einsum("nmek,ma->naek", block, parts)
+    matrix = np.zeros((*at.shape[:2], 12, 12))
+    matrix[..., :6, :9], matrix[..., 6:, 3:] = at, at
+    return np.asarray(np.linalg.det(matrix))
+
+
+def waves(angles: FloatArray, degree: int) -> FloatArray:
+    """Return what coefficients ``Re C0 ... Re Cn, Im C1 ... Im Cn`` are multiplied with, shape (angles, 2 n + 1)."""
+    k = np.arange(1, degree + 1) * angles[:, None]
+    return np.concatenate([np.ones((len(angles), 1)), 2.0 * np.cos(k), -2.0 * np.sin(k)], axis=1)
+
+
+def own_factor(lines: FloatArray, order: tuple[int, int, int]) -> FloatArray | None:
+    """Return the coefficients of the factor that every determinant of an arm has; None if it cannot be told.
+
+    It depends on joints 1 to 4 only. With random lines in the places of joints 0 and 5 the determinants fill the space
+    of its multiples, and the factor is the multiple of least degree.
+    """
+    if order[0] == 1:
+        return np.ones(1)
+    generator = np.random.default_rng(SEED)
+    angles = 2.0 * np.pi * (np.arange(32) + 0.5) / 32
+    other = generator.normal(size=(2, 2, 3))
+    other[:, 0] /= np.linalg.norm(other[:, 0], axis=1, keepdims=True)
+    lines = np.stack([other[0], *lines[1:5], other[1]])
+    lines = seen(lines, frame_on(lines[0], np.zeros(3)), 1.0)
+    points, directions = fifth(lines)
+    motions = random_motions(generator, PROBES, 1.0)
+    values = determinants(triple(lines, order), right_sides(motions, points, directions), angles)
+    values /= np.linalg.norm(values, axis=1, keepdims=True)
+    found = np.linalg.lstsq(waves(angles, WHOLE), values.T, rcond=None)[0].T
+    degree = degree_of(found, WHOLE)
+    _, sizes, span = np.linalg.svd(found)
+    sizes = np.append(sizes, 0.0)
+    ranks = np.arange(1, 2 * degree + 2, 2)
+    gaps = sizes[ranks - 1] / np.maximum(sizes[ranks], 1e-16 * sizes[0])
+    rank = int(ranks[np.argmax(gaps)])
+    own = degree - (rank - 1) // 2
+    if gaps.max() < GAP or degree - own > HIGHEST:
+        return None
+    if own == 0:
+        return np.ones(1)
+    low = np.r_[0 : own + 1, WHOLE + 1 : WHOLE + own + 1]
+    high = np.setdiff1d(np.arange(2 * WHOLE + 1), low)
+    least = np.linalg.svd(span[:rank, high].T)[2][-1]
+    return np.asarray((least @ span[:rank])[low])
+
+
+def degree_of(coefficients: FloatArray, highest: int) -> int:
+    """Return the degree of trigonometric polynomials (n, 2 highest + 1)."""
+    sizes = np.abs(coefficients / np.abs(coefficients).max(axis=1, keepdims=True)).max(axis=0)
+    sizes = np.maximum(sizes[1 : highest + 1], sizes[highest + 1 :])
+    return int(np.flatnonzero(sizes > NOTHING).max(initial=-1)) + 1
+
+
+def random_motions(generator: np.random.Generator, count: int, size: float) -> FloatArray:
+    """Return motions (n, 4, 4), any turn and moves of about a size."""
+    turns, _ = np.linalg.qr(generator.normal(size=(count, 3, 3)))
+    turns *= np.sign(np.linalg.det(turns))[:, None, None]
+    motions = np.tile(np.eye(4), (count, 1, 1))
+    motions[:, :3, :3], motions[:, :3, 3] = turns, size * generator.normal(size=(count, 3))
+    return motions
+
+
+def right_sides(motions: FloatArray, points: FloatArray, directions: FloatArray) -> FloatArray:
+    """Return the right sides of motions (n, 4, 4): parts of (1, cosine, sine) of joint 5, shape (n, 14, 3)."""
+    turn, shift = motions[:, None, :3, :3], motions[:, None, :3, 3]
+    numbers = line_numbers((turn @ points[..., None])[..., 0] + shift, (turn @ directions[..., None])[..., 0])
+    return np.einsum("nak,xa->nkx", numbers, PARTS)
+
+
+# Ways
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """One way to eliminate: packed for the kernels.
+
+    Attributes:
+        unknown: The joint whose angle is the unknown, from 0.
+        packed: What the kernels read, rows of eight.
+        blur: How far roots are from the angles of goals' own poses, nine times of ten [rad].
+    """
+
+    unknown: int
+    packed: FloatArray
+    blur: float
+
+
+def way_of(axes: Axes, order: tuple[int, int, int], *, backwards: bool, poses: FloatArray, targets: FloatArray) -> Way | None:
+    """Return a way of an arm, measured on targets that poses reach; None where its determinants say nothing."""
+    arm = axes.reversed() if backwards else axes
+    lines = np.stack([arm.direction, arm.point], axis=1)
+    shrink = 1.0 / axes.size
+    frame = frame_on(lines[0], lines[:, 1].mean(axis=0))
+    local = seen(lines, frame, shrink)
+    factor = own_factor(local, order)
+    if factor is None:
+        return None
+    unknown = memory.JOINTS - 1 - order[0] if backwards else order[0]
+    left = triple(local, order)
+    points, directions = fifth(local)
+    tip = inverse(axes.tip)
+    motions = targets @ tip
+    motions = inverse(frame) @ (inverse(motions) if backwards else motions) @ frame
+    motions[:, :3, 3] *= shrink
+    angles, degree, fit = fitted(left, right_sides(motions, points, directions), factor)
+    if degree == 0:
+        return None
+    before, after = (inverse(frame) @ axes.tip, frame) if backwards else (inverse(frame), tip @ frame)
+    across = frame_on(local[4], np.zeros(3))[:3, 0]
+    figures = memory.FIGURES.pack(
+        turned=float(backwards),
+        degree=degree,
+        shrink=shrink,
+        before=shrunk(before, shrink),
+        after=shrunk(after, shrink),
+        lines=local.reshape(-1),
+        fifth=np.concatenate([points, directions]).reshape(-1),
+        across=across,
+        order=order,
+        ahead=(np.cos(AHEAD[0]), np.sin(AHEAD[0]), np.cos(AHEAD[1]), np.sin(AHEAD[1])),
+    )
+    packed = packed_way(figures, left, angles, fit)
+    return Way(unknown, packed, blur_of(packed, targets, poses[:, unknown]))
+
+
+def shrunk(motion: FloatArray, shrink: float) -> FloatArray:
+    """Return a motion, lengths shrunk, as a TRANSFORM."""
+    result = motion.copy()
+    result[:3, 3] *= shrink
+    return np.asarray(steps.transform(result))
+
+
+def fitted(left: FloatArray, sides: FloatArray, factor: FloatArray) -> tuple[FloatArray, int, FloatArray]:
+    """Return the nodes, the degree of what the factor leaves, and what takes determinants to its coefficients.
+
+    Nodes are turned to where the factor has no zeros. The coefficients are of least squares, in which a determinant
+    counts as much as the factor leaves of it.
+    """
+    own = (len(factor) - 1) // 2
+    steps_between = 2.0 * np.pi * np.arange(memory.NODES) / memory.NODES
+    starts = 2.0 * np.pi * (np.arange(16) + 0.5) / (16 * memory.NODES)
+    weakest = [np.abs(waves(steps_between + start, own) @ factor).min() for start in starts]
+    angles = steps_between + starts[int(np.argmax(weakest))]
+    weights = waves(angles, own) @ factor
+    weights /= np.abs(weights).max()
+    values = determinants(left, sides, angles)
+    values /= np.linalg.norm(values, axis=1, keepdims=True)
+    whole = weights[:, None] * waves(angles, HIGHEST)
+    degree = degree_of(np.linalg.lstsq(whole, values.T, rcond=None)[0].T, HIGHEST)
+    basis = weights[:, None] * waves(angles, degree)
+    found = np.linalg.pinv(basis)
+    beside = np.linalg.svd(basis)[0][:, 2 * degree + 1 :][:, : memory.MISFITS]
+    fit = np.zeros((memory.NODES, memory.WIDTH * memory.COEFFICIENTS))
+    fit[:, : degree + 1], fit[:, HIGHEST + 1 : HIGHEST + 1 + degree] = found[: degree + 1].T, found[degree + 1 :].T
+    fit[:, memory.MISFIT : memory.MISFIT + beside.shape[1]] = beside
+    return angles, degree, fit
+
+
+def packed_way(figures: FloatArray, left: FloatArray, angles: FloatArray, fit: FloatArray) -> FloatArray:
+    """Return what the kernels read of a way."""
+    columns = memory.WIDTH * memory.COLUMNS
+    wide = np.zeros((memory.EQUATIONS, columns))
+    wide[:, :27] = left.reshape(memory.EQUATIONS, 27)
+    unity = np.zeros((3, 3, 3))
+    unity[0, ::2, ::2] = 1.0
+    head = np.zeros(memory.WIDTH * (memory.WAY.triple - memory.WAY.figures))
+    head[: len(figures)] = figures
+    parts = (head, wide.reshape(-1), np.pad(unity.reshape(-1), (0, columns - 27)), np.cos(angles), np.sin(angles))
+    return np.concatenate([*parts, fit.reshape(-1)]).reshape(memory.WAY.size, memory.WIDTH)
+
+
+def blur_of(packed: FloatArray, targets: FloatArray, angles: FloatArray) -> float:
+    """Return how far the nearest roots of targets are from known angles of solutions, nine times of ten."""
+    room, out, misses = np.zeros((memory.ROOM.size, memory.WIDTH)), np.zeros(2 * memory.MOST), []
+    for target, angle in zip(targets, angles, strict=True):
+        kernels.general_roots(packed, np.ascontiguousarray(target), room, out)
+        roots = out[: memory.MOST] + 1j * out[memory.MOST :]
+        misses.append(np.abs(roots - np.exp(1j * angle)).min())
+    blur = float(np.quantile(misses, 0.9))
+    return blur if np.isfinite(blur) else np.inf
+
+
+class General:
+    """All solutions of an arm of six revolute joints, by elimination.
+
+    Args:
+        axes: The arm's lines.
+    """
+
+    name = "general six"
+
+    def __init__(self, axes: Axes) -> None:
+        self.axes = axes
+
+    @cached_property
+    def ways(self) -> tuple[Way, ...]:
+        """The ways to go, at most two, the sharper first; the second has another unknown."""
+        generator = np.random.default_rng(SEED)
+        poses = generator.uniform(-np.pi, np.pi, (PROBES, memory.JOINTS))
+        targets = np.array([self.axes.forward(pose) for pose in poses])
+        found = []
+        for backwards in (False, True):
+            for order in ((1, 2, 3), (2, 1, 3), (3, 1, 2)):
+                way = way_of(self.axes, order, backwards=backwards, poses=poses, targets=targets)
+                if way is not None:
+                    found.append(way)
+        found.sort(key=lambda way: way.blur)
+        others = [way for way in found[1:] if way.unknown != found[0].unknown]
+        return (*found[:1], *others[:1])
+
+    @cached_property
+    def packed(self) -> FloatArray:
+        """The ways, as the kernels read them."""
+        return np.concatenate([way.packed for way in self.ways])
