@@ -19,8 +19,9 @@ from __future__ import annotations
 import math
 
 from .. import inner, kernel, part
-from ..lanes import beyond, cells, flat, load, store
+from ..lanes import beyond, bits, cells, flat, load, store
 from .angles import atan2
+from .form_layout import ANSWER, BRANCH, DISTINCT, DOUBLE, NUMBERS
 from .general_elimination import (
     balance,
     put_determinants,
@@ -43,7 +44,6 @@ from .general_memory import (
     MISFITS,
     MOST,
     NODES,
-    OUT,
     REPORT,
     ROOM,
     SOLUTION,
@@ -52,6 +52,7 @@ from .general_memory import (
 )
 from .general_polish import polish
 from .general_roots import LAST, put_roots
+from .solve_six import settle, sort_in
 
 NEAR = 0.04  # how far from the unit circle a root may lie to be looked at
 ACCEPTED = 1.0e-9  # error of a pose, lengths as a share of the arm
@@ -60,6 +61,7 @@ SAME = 1.0e-6  # angles of two poses that are one [rad]
 CERTAIN = 50.0  # times its uncertainty, a root off the circle is truly off it
 ROUNDING = 1.0e-15
 CLOSE = 1.0e-4  # distance of two roots near the circle that may share one pose
+FOLDED = 3.0e-6  # least pivot of the Jacobian, against the largest, of two solutions in one
 COARSE = 1.0e-7  # misfit, against the largest coefficient, that leaves a doubt
 
 
@@ -231,27 +233,76 @@ def go_all_ways(packed, flat_packed, ways, room, flat_room, target, out):
     for k in range(ways):
         way, flat_way = beyond(packed, WAY.size * k), beyond(flat_packed, WIDTH * WAY.size * k)
         if go_one_way(way, flat_way, room, flat_room, target, out):
+            out[REPORT.clear] = 1.0
             break
     return int(out[REPORT.count])
 
 
-@kernel("f8[,] f8[,] f8[,] f8[] -> i8")
-def general_one(packed, target, room, out):
-    """Write all solutions of a target (4, 4): a REPORT, then SOLUTIONs, OUT numbers; return how many there are.
+# Answers, as those of other closed forms: within limits, near a start
 
-    `packed` are the arm's ways, `room` is to work in: ROOM.size rows.
+
+@part
+def put_answers(numbers, start, given, solutions, count, found, flat_found, out):
+    """Write the solutions that have a copy within limits, nearest to a start first; return how many have."""
+    written = 0
+    for first in range(0, count, WIDTH):
+        for lane in range(WIDTH):
+            one = beyond(solutions, SOLUTION.size * min(first + lane, count - 1))
+            for joint in range(JOINTS):
+                value = one[SOLUTION.angles + joint] / numbers[NUMBERS.scale + joint]
+                flat_found[WIDTH * (BRANCH.values + joint) + lane] = value
+            flat_found[WIDTH * BRANCH.position + lane] = one[SOLUTION.position_error] ** 2
+            flat_found[WIDTH * BRANCH.rotation + lane] = one[SOLUTION.rotation_error] ** 2
+        inside, away = settle(numbers, found, start, given)
+        store(found, BRANCH.same, away)
+        left = bits(inside)
+        for lane in range(min(WIDTH, count - first)):
+            if (left >> lane) & 1:
+                pivot = solutions[SOLUTION.size * (first + lane) + SOLUTION.pivot]
+                kind = DOUBLE if pivot < FOLDED else DISTINCT
+                sort_in(lane, flat_found, flat_found[WIDTH * BRANCH.same + lane], kind, out, written)
+                written += 1
+    return written
+
+
+@inner
+def answered(packed, numbers, room, target, start, given, out):
+    """Write the answers of a target; return how many there are."""
+    lanes, plain = cells(room), flat(room)
+    raw, found = beyond(plain, WIDTH * ROOM.out), beyond(lanes, ROOM.branch)
+    ways = packed.shape[0] // WAY.size
+    count = go_all_ways(cells(packed), flat(packed), ways, lanes, plain, target, raw)
+    solutions, records = beyond(raw, REPORT.size), beyond(plain, WIDTH * ROOM.branch)
+    return put_answers(cells(numbers), start, given, solutions, count, found, records, out)
+
+
+@kernel("f8[,] f8[] f8[,] f8[] f8[,] f8[] -> i8")
+def general_one(packed, numbers, target, start, room, out):
+    """Write all solutions of a target (4, 4), nearest to a start (or none: empty) first; return how many.
+
+    `packed` are the arm's ways, `numbers` its NUMBERS; `room` has ROOM.size rows and keeps a REPORT; `out` has room for
+    MOST records ANSWER.
     """
-    ways = packed.shape[0] // WAY.size
-    return go_all_ways(cells(packed), flat(packed), ways, cells(room), flat(room), flat(target), cells(out))
+    return answered(packed, numbers, room, flat(target), cells(start), start.size > 0, cells(out))
 
 
-@kernel("f8[,] f8[] f8[,] f8[]", nogil=True)
-def general_many(packed, targets, room, out):
-    """Write all solutions of targets (n * 16,), OUT numbers for each, as `general_one` does."""
-    ways = packed.shape[0] // WAY.size
+@kernel("f8[,] f8[] f8[] f8[,] f8[] u1[] u1[]", nogil=True)
+def general_many(packed, numbers, targets, room, values, mask, clear):
+    """Write all solutions of targets (m * 16,): values (m * 16 * 6,), NaN where there is none, and a mask (m * 16,).
+
+    `clear` (m,) says which targets have left no doubt that all were found.
+    """
+    answers = beyond(flat(room), WIDTH * ROOM.answers)
+    report = beyond(flat(room), WIDTH * ROOM.out)
     for k in range(targets.size // 16):
-        target, one = beyond(cells(targets), 16 * k), beyond(cells(out), OUT * k)
-        go_all_ways(cells(packed), flat(packed), ways, cells(room), flat(room), target, one)
+        target = beyond(cells(targets), 16 * k)
+        count = answered(packed, numbers, room, target, cells(numbers), False, answers)
+        for one in range(MOST):
+            mask[MOST * k + one] = one < count
+            for joint in range(JOINTS):
+                value = answers[ANSWER.size * one + ANSWER.values + joint] if one < count else math.nan
+                values[JOINTS * (MOST * k + one) + joint] = value
+        clear[k] = report[REPORT.clear] != 0.0
 
 
 @kernel("f8[,] f8[,] f8[,] f8[] -> f8")

@@ -7,6 +7,7 @@ as numbers.
 from __future__ import annotations
 
 from ..layout import Layout
+from .form_layout import ANSWER, BRANCH
 
 WIDTH = 8  # lanes
 JOINTS = 6
@@ -40,7 +41,15 @@ WAY = Layout(
     ("fit", NODES * COEFFICIENTS),  # from determinants at the nodes to coefficients and misfits
 )
 SOLUTION = Layout(("angles", JOINTS), "position_error", "rotation_error", "pivot")
-REPORT = Layout("count", "roots", "unconfirmed", "misfit", "steps", "ways", "spare")
+REPORT = Layout(
+    "count",  # solutions
+    "clear",  # whether the last way left no doubt that these are all
+    "roots",  # near the unit circle, of the last way
+    "unconfirmed",  # of these, roots that gave no pose of their own
+    "misfit",
+    "steps",  # of the roots
+    "ways",  # gone
+)
 OUT = REPORT.size + MOST * SOLUTION.size
 
 ROOM = Layout(
@@ -50,7 +59,7 @@ ROOM = Layout(
     ("goal", 2),  # the motion that is wanted, a TRANSFORM
     ("values", NODES // WIDTH),  # determinants
     ("coefficients", COEFFICIENTS),
-    ("roots", 2 * MOST // WIDTH),  # real parts, then imaginary parts
+    ("roots", 3 * MOST // WIDTH),  # real parts, imaginary parts, squares of the last steps
     ("near", 2 * MOST // WIDTH),  # cosines, then sines, of the roots to look at
     ("off", MOST // WIDTH),  # how certain each of them is off the unit circle: real ones are below 1
     ("upper", 54),
@@ -61,11 +70,9 @@ ROOM = Layout(
     ("pairs", 2 * JOINTS),  # cosine and sine of each joint
     ("axes", 6 * JOINTS),  # direction and point of each joint at a pose
     ("errors", 3),  # squared, of position and rotation; the least pivot
+    ("out", -(-OUT // WIDTH)),  # a REPORT and SOLUTIONs
+    ("branch", BRANCH.size),  # eight solutions, as other closed forms have them
+    ("answers", -(-MOST * ANSWER.size // WIDTH)),
 )
 REFLECTIONS = Layout(("first", STILL), "first_factor", ("second", STILL), "second_factor")
 REST = Layout(("triangle", 3), "swapped")  # of the two columns that are taken out; stands behind the goal
-
-
-def rows_of_ways(ways: int) -> int:
-    """Return how many rows of eight the numbers of so many ways take."""
-    return ways * WAY.size

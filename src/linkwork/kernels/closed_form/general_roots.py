@@ -14,6 +14,7 @@ from .general_memory import MOST, WIDTH
 
 LAST = 60  # steps at most; some ten are usual
 STILL = 1.0e-28  # squared length of a step, against the root, that is none
+SMALL, SHRINKS = 1.0e-10, 0.04  # a step that is small and no shorter than the last by so much is rounding
 GROUPS = MOST // WIDTH
 HIGHEST = 8
 
@@ -60,13 +61,15 @@ def pull(roots, flat_roots, count, g):
 
 @part
 def put_roots(coefficients, degree, roots, flat_roots):
-    """Write all roots; return how many steps it took, LAST where some do not stand still.
+    """Write all roots, real and imaginary parts, and their last steps; return how many steps it took, LAST if too few.
 
     Each root takes Newton's step of the polynomial divided by the other roots' factors: ``P / (P' - P sum)``.
     """
     count = 2 * degree
     put_first_roots(flat_roots, count)
     groups = (count + WIDTH - 1) // WIDTH
+    for g in range(groups):
+        store(roots, 2 * GROUPS + g, 1.0)
     for step in range(LAST):
         moving = 0
         for g in range(groups):
@@ -79,7 +82,10 @@ def put_roots(coefficients, degree, roots, flat_roots):
             mx, my = (a * da + b * db) * share, (b * da - a * db) * share
             store(roots, g, x - mx)
             store(roots, GROUPS + g, y - my)
-            moved = bits(mx * mx + my * my > STILL * (x * x + y * y))
+            share = (mx * mx + my * my) / (x * x + y * y)
+            before = load(roots, 2 * GROUPS + g)
+            store(roots, 2 * GROUPS + g, share)
+            moved = bits((share > STILL) & ((share > SMALL) | (share < SHRINKS * before)))
             if g == groups - 1 and count % WIDTH:
                 moved &= (1 << (count % WIDTH)) - 1
             moving |= moved

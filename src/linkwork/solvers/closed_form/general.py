@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...kernels import joint_step as steps
 from ...kernels.closed_form import general as kernels
 from ...kernels.closed_form import general_memory as memory
+from ...kernels.closed_form.form_layout import ANSWER
 from ...transforms import FloatArray, axis_rotation, inverse
 from .axes import Axes
 
@@ -23,6 +25,7 @@ PARTS = np.linalg.inv(np.stack([np.ones(3), np.cos(TURNS), np.sin(TURNS)], axis=
 AHEAD = (0.31, 0.73)  # by how much u and v are turned on [rad]
 HIGHEST, WHOLE = 8, 12  # degree of the polynomial, and with the arm's own factor at most
 PROBES, SEED = 48, 20
+VANISHING = 1e-20  # determinants of rows of length one that are nothing but rounding
 NOTHING = 1e-10  # coefficients against the largest that count as zero
 GAP = 1e4  # between singular values that belong to polynomials and those that are rounding
 SOUND = 1e-5  # how far roots may be from the angles of goals' own poses, nine times of ten [rad]
@@ -155,6 +158,8 @@ def own_factor(lines: FloatArray, order: tuple[int, int, int]) -> FloatArray | N
     points, directions = fifth(lines)
     motions = random_motions(generator, PROBES, 1.0)
     values = determinants(triple(lines, order), right_sides(motions, points, directions), angles)
+    if np.abs(values).max() < VANISHING:
+        return None
     values /= np.linalg.norm(values, axis=1, keepdims=True)
     found = np.linalg.lstsq(waves(angles, WHOLE), values.T, rcond=None)[0].T
     degree = degree_of(found, WHOLE)
@@ -274,6 +279,8 @@ def fitted(left: FloatArray, sides: FloatArray, factor: FloatArray) -> tuple[Flo
     weights = waves(angles, own) @ factor
     weights /= np.abs(weights).max()
     values = determinants(left, sides, angles)
+    if np.abs(values).max() < VANISHING:
+        return angles, 0, values
     values /= np.linalg.norm(values, axis=1, keepdims=True)
     whole = weights[:, None] * waves(angles, HIGHEST)
     degree = degree_of(np.linalg.lstsq(whole, values.T, rcond=None)[0].T, HIGHEST)
@@ -304,10 +311,9 @@ def blur_of(packed: FloatArray, targets: FloatArray, angles: FloatArray) -> floa
     room, out, misses = np.zeros((memory.ROOM.size, memory.WIDTH)), np.zeros(2 * memory.MOST), []
     for target, angle in zip(targets, angles, strict=True):
         kernels.general_roots(packed, np.ascontiguousarray(target), room, out)
-        roots = out[: memory.MOST] + 1j * out[memory.MOST :]
-        misses.append(np.abs(roots - np.exp(1j * angle)).min())
-    blur = float(np.quantile(misses, 0.9))
-    return blur if np.isfinite(blur) else np.inf
+        away = np.hypot(out[: memory.MOST] - np.cos(angle), out[memory.MOST :] - np.sin(angle))
+        misses.append(np.nan_to_num(away, nan=np.inf).min())
+    return float(np.sort(misses)[int(0.9 * len(misses))])
 
 
 class General:
@@ -337,6 +343,24 @@ class General:
         found.sort(key=lambda way: way.blur)
         others = [way for way in found[1:] if way.unknown != found[0].unknown]
         return (*found[:1], *others[:1])
+
+    def all_one(self, numbers: FloatArray, target: FloatArray, start: FloatArray) -> tuple[FloatArray, int, bool]:
+        """Return all solutions of a target (4, 4): an ANSWER each, nearest to a start first; their number; certainty.
+
+        `numbers` are the arm's NUMBERS (scale and limits are read); `start` may be empty.
+        """
+        room, out = np.empty((memory.ROOM.size, memory.WIDTH)), np.empty((memory.MOST, ANSWER.size))
+        count = kernels.general_one(self.packed, numbers, target, start, room, out.reshape(-1))
+        return out, count, bool(room[memory.ROOM.out, memory.REPORT.clear])
+
+    def all_many(self, numbers: FloatArray, targets: FloatArray) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return all solutions of targets (m, 4, 4): values (m, 16, 6), a mask (m, 16), and certainty (m,)."""
+        count, room = len(targets), np.empty((memory.ROOM.size, memory.WIDTH))
+        values = np.empty((count, memory.MOST, memory.JOINTS))
+        mask, clear = np.empty((count, memory.MOST), np.uint8), np.empty(count, np.uint8)
+        aims = np.ascontiguousarray(targets, np.float64).reshape(-1)
+        kernels.general_many(self.packed, numbers, aims, room, values.reshape(-1), mask.reshape(-1), clear)
+        return values, mask.view(np.bool_), clear.view(np.bool_)
 
     @cached_property
     def packed(self) -> FloatArray:
