@@ -37,7 +37,6 @@ from .general_elimination import (
 )
 from .general_memory import (
     COEFFICIENTS,
-
     FIGURES,
     JOINTS,
     MISFIT,
@@ -52,7 +51,7 @@ from .general_memory import (
 )
 from .general_polish import polish
 from .general_roots import LAST, put_roots
-from .solve_six import settle, sort_in
+from .solve_six import reaches, settle, sort_in
 
 NEAR = 0.04  # how far from the unit circle a root may lie to be looked at
 ACCEPTED = 1.0e-9  # error of a pose, lengths as a share of the arm
@@ -84,7 +83,7 @@ def put_coefficients(fit, values, room, flat_room):
 
 @part
 def put_polynomial(way, room, flat_way, flat_room, target):
-    """Write the coefficients of the polynomial of a target, and all that leads back from its roots; return the misfit."""
+    """Write the polynomial of a target, and all that leads back from its roots; return the misfit."""
     figures = flat_way
     triple, unity = beyond(way, WAY.triple), beyond(way, WAY.unity)
     goal, sides = beyond(flat_room, WIDTH * ROOM.goal), beyond(flat_room, WIDTH * ROOM.sides)
@@ -133,6 +132,16 @@ def chosen_roots(coefficients, degree, roots, near, off):
             off[count] = abs(away) / (CERTAIN * blur)
             count += 1
     return count
+
+
+@part
+def least_imaginary(roots, degree):
+    """Return the least imaginary part of the angles that are roots: the logarithm of the size of z."""
+    least = math.inf
+    for k in range(2 * degree):
+        square = roots[k] * roots[k] + roots[MOST + k] * roots[MOST + k]
+        least = min(least, max(square, 1.0 / square) if square > 0.0 else math.inf)
+    return 0.5 * math.log(least)
 
 
 @part
@@ -221,6 +230,9 @@ def go_one_way(way, flat_way, room, flat_room, target, out):
         put_poses(flat_way, room, flat_room, group)
         keep_poses(flat_way, room, flat_room, group, count, out)
     out[REPORT.roots], out[REPORT.misfit], out[REPORT.steps] = count, misfit, steps
+    unknown = flat_way[FIGURES.order]
+    out[REPORT.unknown] = JOINTS - 1 - unknown if flat_way[FIGURES.turned] != 0.0 else unknown
+    out[REPORT.all_roots], out[REPORT.imaginary] = 2 * degree, least_imaginary(roots, degree)
     out[REPORT.ways] += 1.0
     return out[REPORT.unconfirmed] == 0.0 and misfit < COARSE and steps < LAST and not too_close(near, count)
 
@@ -242,7 +254,7 @@ def go_all_ways(packed, flat_packed, ways, room, flat_room, target, out):
 
 
 @part
-def put_answers(numbers, start, given, solutions, count, found, flat_found, out):
+def put_answers(numbers, start, given, near, aligned, solutions, count, found, flat_found, out):
     """Write the solutions that have a copy within limits, nearest to a start first; return how many have."""
     written = 0
     for first in range(0, count, WIDTH):
@@ -255,7 +267,7 @@ def put_answers(numbers, start, given, solutions, count, found, flat_found, out)
             flat_found[WIDTH * BRANCH.rotation + lane] = one[SOLUTION.rotation_error] ** 2
         inside, away = settle(numbers, found, start, given)
         store(found, BRANCH.same, away)
-        left = bits(inside)
+        left = bits(inside & reaches(found, near, aligned))
         for lane in range(min(WIDTH, count - first)):
             if (left >> lane) & 1:
                 pivot = solutions[SOLUTION.size * (first + lane) + SOLUTION.pivot]
@@ -266,37 +278,37 @@ def put_answers(numbers, start, given, solutions, count, found, flat_found, out)
 
 
 @inner
-def answered(packed, numbers, room, target, start, given, out):
+def answered(packed, numbers, target, start, given, near, aligned, room):
     """Write the answers of a target; return how many there are."""
-    lanes, plain = cells(room), flat(room)
-    raw, found = beyond(plain, WIDTH * ROOM.out), beyond(lanes, ROOM.branch)
-    ways = packed.shape[0] // WAY.size
-    count = go_all_ways(cells(packed), flat(packed), ways, lanes, plain, target, raw)
+    lanes, plain, ways = cells(room), flat(room), packed.shape[0] // WAY.size
+    raw, found, aim = beyond(plain, WIDTH * ROOM.out), beyond(lanes, ROOM.branch), beyond(plain, WIDTH * ROOM.target)
+    for k in range(16):
+        aim[k] = target[k]
+    count = go_all_ways(cells(packed), flat(packed), ways, lanes, plain, aim, raw)
     solutions, records = beyond(raw, REPORT.size), beyond(plain, WIDTH * ROOM.branch)
-    return put_answers(cells(numbers), start, given, solutions, count, found, records, out)
+    return put_answers(cells(numbers), start, given, near, aligned, solutions, count, found, records, plain)
 
 
-@kernel("f8[,] f8[] f8[,] f8[] f8[,] f8[] -> i8")
-def general_one(packed, numbers, target, start, room, out):
+@kernel("f8[,] f8[] f8[,] f8[] f8 f8 f8[,] -> i8")
+def general_one(packed, numbers, target, start, near, aligned, room):
     """Write all solutions of a target (4, 4), nearest to a start (or none: empty) first; return how many.
 
-    `packed` are the arm's ways, `numbers` its NUMBERS; `room` has ROOM.size rows and keeps a REPORT; `out` has room for
-    MOST records ANSWER.
+    `packed` are the arm's ways, `numbers` its NUMBERS. Squared errors may be up to `near` and `aligned`. `room` has
+    ROOM.size rows; it begins with the answers, and keeps the target and a REPORT.
     """
-    return answered(packed, numbers, room, flat(target), cells(start), start.size > 0, cells(out))
+    return answered(packed, numbers, flat(target), cells(start), start.size > 0, near, aligned, room)
 
 
-@kernel("f8[,] f8[] f8[] f8[,] f8[] u1[] u1[]", nogil=True)
-def general_many(packed, numbers, targets, room, values, mask, clear):
+@kernel("f8[,] f8[] f8[] f8 f8 f8[,] f8[] u1[] u1[]", nogil=True)
+def general_many(packed, numbers, targets, near, aligned, room, values, mask, clear):
     """Write all solutions of targets (m * 16,): values (m * 16 * 6,), NaN where there is none, and a mask (m * 16,).
 
-    `clear` (m,) says which targets have left no doubt that all were found.
+    `clear` (m,) says of which targets it is certain that all were found.
     """
-    answers = beyond(flat(room), WIDTH * ROOM.answers)
-    report = beyond(flat(room), WIDTH * ROOM.out)
+    answers, report = flat(room), beyond(flat(room), WIDTH * ROOM.out)
     for k in range(targets.size // 16):
         target = beyond(cells(targets), 16 * k)
-        count = answered(packed, numbers, room, target, cells(numbers), False, answers)
+        count = answered(packed, numbers, target, cells(numbers), False, near, aligned, room)
         for one in range(MOST):
             mask[MOST * k + one] = one < count
             for joint in range(JOINTS):
@@ -307,7 +319,7 @@ def general_many(packed, numbers, targets, room, values, mask, clear):
 
 @kernel("f8[,] f8[,] f8[,] f8[] -> f8")
 def general_roots(packed, target, room, out):
-    """Write the roots of a target's polynomial, 16 real and 16 imaginary parts, for the first way; return its misfit."""
+    """Write the roots of a target for the first way, 16 real and 16 imaginary parts; return the misfit."""
     way, flat_way, lanes, numbers = cells(packed), flat(packed), cells(room), flat(room)
     misfit = put_polynomial(way, lanes, flat_way, numbers, flat(target))
     degree, roots = int(flat_way[FIGURES.degree]), beyond(numbers, WIDTH * ROOM.roots)

@@ -87,7 +87,7 @@ def put_sides(figures, goal, sides):
 
 @inner
 def put_reflection(column, first, out):
-    """Write the reflection that makes all below an item of a column zero, and its factor; return what the item becomes."""
+    """Write the reflection that clears a column below an item, and its factor; return what the item becomes."""
     size = 0.0
     for k in range(STILL):
         out[k] = column[k] if k >= first else 0.0
@@ -213,7 +213,7 @@ def put_block(equations, c, s, upper, lower):
 
 @inner
 def pivoted(matrix, rows, columns, k):
-    """Bring the largest number below an item of the diagonal to it, lane by lane; return it, and the sign this costs."""
+    """Bring the largest number below an item of the diagonal to it, lane by lane; return it, and the sign."""
     sign = 1.0 + 0.0 * load(matrix, columns * k + k)
     for i in range(k + 1, rows):
         swap = fabs(load(matrix, columns * i + k)) > fabs(load(matrix, columns * k + k))
@@ -370,8 +370,11 @@ def put_other_joints(figures, sides, mirrors, goal, pairs):
     l, p = (l[0] + zero, l[1] + zero, l[2] + zero), (p[0] + zero, p[1] + zero, p[2] + zero)  # noqa: E741
     for back in range(3):
         joint = 3 - back
-        h, at, c, s = vector(lines, 6 * joint), vector(lines, 6 * joint + 3), load(pairs, 2 * joint), load(
-            pairs, 2 * joint + 1
+        h, at, c, s = (
+            vector(lines, 6 * joint),
+            vector(lines, 6 * joint + 3),
+            load(pairs, 2 * joint),
+            load(pairs, 2 * joint + 1),
         )
         l, p = turned(h, c, s, l), plus(at, turned(h, c, s, minus(p, at)))  # noqa: E741
     left = numbers_of(p, l)

@@ -1,7 +1,7 @@
 """What stands where in the arrays of the elimination for any six revolute joints.
 
-An arm has one or two *ways* of elimination, see `general`. All arrays have rows of eight, which kernels read as lanes or
-as numbers.
+An arm has one or two *ways* of elimination, see `general`. All arrays have rows of eight, which kernels read as lanes
+or as numbers.
 """
 
 from __future__ import annotations
@@ -49,10 +49,15 @@ REPORT = Layout(
     "misfit",
     "steps",  # of the roots
     "ways",  # gone
+    "all_roots",  # of the last way, real and complex
+    "imaginary",  # least imaginary part of an angle that is a root [rad]
+    "unknown",  # whose angle that is: a joint of the arm
 )
 OUT = REPORT.size + MOST * SOLUTION.size
 
 ROOM = Layout(
+    ("answers", -(-MOST * ANSWER.size // WIDTH)),
+    ("target", 2),
     ("equations", 6 * COLUMNS),  # what is left of them: six rows
     ("sides", 6),  # the other side: for each equation its (1, cosine, sine) of the sixth joint
     ("reflections", 2),  # how the sixth joint is taken out of the first six equations
@@ -72,7 +77,6 @@ ROOM = Layout(
     ("errors", 3),  # squared, of position and rotation; the least pivot
     ("out", -(-OUT // WIDTH)),  # a REPORT and SOLUTIONs
     ("branch", BRANCH.size),  # eight solutions, as other closed forms have them
-    ("answers", -(-MOST * ANSWER.size // WIDTH)),
 )
 REFLECTIONS = Layout(("first", STILL), "first_factor", ("second", STILL), "second_factor")
 REST = Layout(("triangle", 3), "swapped")  # of the two columns that are taken out; stands behind the goal

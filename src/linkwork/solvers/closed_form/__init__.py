@@ -1,11 +1,13 @@
 """Closed forms: every pose that brings a frame to a target, exactly, for arms whose axes allow it.
 
-`axes` sees an arm as lines, `recognition` says which family of arms these are, `form` is what is called.
+`axes` sees an arm as lines, `recognition` says which family of arms these are, `form` is what is called, and
+`general` serves any six revolute joints.
 """
 
 from __future__ import annotations
 
 from .axes import Axes, axes_of
-from .form import ClosedForm, NoForm, closed_form, form_of
+from .finding import closed_form, form_of
+from .form import ClosedForm, NoForm
 
 __all__ = ["Axes", "ClosedForm", "NoForm", "axes_of", "closed_form", "form_of"]

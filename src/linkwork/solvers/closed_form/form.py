@@ -21,14 +21,13 @@ from ...kernels.closed_form.solve_six import (
     many_room,
     target_in,
 )
-from ...linkage.linkage import Linkage, check_linkage
 from ...linkage.whole_turns import turned_copies
 from ...transforms import FloatArray, as_transform, as_vector, inverse
 from ..chain import Chain
-from .axes import Axes, axes_of
+from .axes import Axes
 from .evidence import why_none
 from .packing import packed_codes, packed_numbers
-from .recognition import EXACT, Family, recognised
+from .recognition import EXACT, Family
 
 NEAR = 1e-12  # squared errors of solutions, for lengths as a share of the arm's size [rad]
 ONE_GOAL, MANY_GOALS = branch_signs(1), branch_signs(2)
@@ -64,10 +63,10 @@ class Answers:
         room: What the kernel wrote.
     """
 
-    __slots__ = ("_count", "form", "room")
+    __slots__ = ("_count", "_records", "form", "room")
 
-    def __init__(self, form: ClosedForm, room: FloatArray, count: int) -> None:
-        self.form, self.room, self._count = form, room, count
+    def __init__(self, form: ClosedForm, room: FloatArray, count: int, records: FloatArray | None = None) -> None:
+        self.form, self.room, self._count, self._records = form, room, count, records
 
     def __len__(self) -> int:
         return self._count
@@ -75,7 +74,8 @@ class Answers:
     @property
     def record(self) -> Any:
         """The solutions as the kernel wrote them: ANSWER, by row."""
-        return ANSWER.view(self.room.reshape(-1)[: ANSWER.size * self._count].reshape(-1, ANSWER.size))
+        records = self.room if self._records is None else self._records
+        return ANSWER.view(records.reshape(-1)[: ANSWER.size * self._count].reshape(-1, ANSWER.size))
 
     @property
     def values(self) -> FloatArray:
@@ -101,7 +101,12 @@ class Answers:
     @property
     def evidence(self) -> str | None:
         """Why there is none, in words; None where there is one."""
-        return None if self._count else self.form.why_none(target_in(self.room))
+        return None if self._count else self.form.why_none(self.form.target_of(self.room))
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is certain that there are no others within limits."""
+        return self.form.proves(self)
 
     def __repr__(self) -> str:
         return f"<{self._count} solutions of {self.form.chain.frame!r}>"
@@ -168,14 +173,20 @@ class ClosedForm:
         near, aligned = (self._near, NEAR) if tolerance is None else (tolerance[0] ** 2, tolerance[1] ** 2)
         numbers, room = self.numbers if limits else self.unlimited, np.empty(self._room)
         try:
-            count = all_one(self.codes, numbers, ONE_GOAL, target, given, near, aligned, room)
+            count = self._put_all(numbers, target, given, near, aligned, room)
         except TypeError:  # kernels refuse arrays of another kind or order
             exact = np.array(target, np.float64, order="C"), np.array(given, np.float64)
-            count = all_one(self.codes, numbers, ONE_GOAL, *exact, near, aligned, room)
+            count = self._put_all(numbers, *exact, near, aligned, room)
         if count == 0:
             as_transform(target, f"the target of {self.chain.frame!r}")  # says what is wrong with it
         found = Answers(self, room, count)
         return self._wound(found, given) if windings else found
+
+    def _put_all(
+        self, numbers: FloatArray, target: Any, start: Any, near: float, aligned: float, room: FloatArray
+    ) -> int:
+        """Write all solutions of a target into `room`, which begins with them; return how many there are."""
+        return int(all_one(self.codes, numbers, ONE_GOAL, target, start, near, aligned, room))
 
     def _wound(self, found: Answers, start: FloatArray) -> Answers:
         """Return solutions with all their copies by whole turns, nearest to a start first."""
@@ -186,7 +197,7 @@ class ClosedForm:
         records = found.record.array[which]
         ANSWER.view(records).values = copies / scale
         ANSWER.view(records).away = ((copies / scale - home) ** 2).sum(axis=1)
-        return Answers(self, records if len(records) else found.room, len(records))
+        return Answers(self, found.room, len(records), records)
 
     def nearest(self, target: ArrayLike, start: ArrayLike) -> FloatArray | None:
         """Return the values of the solution nearest to a start (n,), whole turns included; None where there is none."""
@@ -198,6 +209,14 @@ class ClosedForm:
         """The form's numbers with no limits."""
         free = np.full(len(self.axes), np.inf)
         return packed_numbers(self.recognised, self.axes, self.scale, -free, free)
+
+    def target_of(self, room: FloatArray) -> FloatArray:
+        """Return the target (4, 4) that answers were sought for."""
+        return target_in(room)
+
+    def proves(self, found: Answers) -> bool:  # noqa: ARG002 - another form looks at them
+        """Return whether it is certain that solutions of a target are all there are."""
+        return self.complete
 
     def why_none(self, target: FloatArray) -> str:
         """Return why a target (4, 4) has no solution: what stops it, and by how much."""
@@ -274,29 +293,3 @@ class ClosedForm:
 
     def __repr__(self) -> str:
         return f"<ClosedForm {self.chain.frame!r} of {self.chain.linkage.name!r}: {self.family}>"
-
-
-def form_of(chain: Chain) -> ClosedForm | NoForm:
-    """Return the closed form of a chain, or why there is none."""
-    if chain.free is not None:
-        return NoForm(chain.frame, "an axis of it is free, so that a goal leaves a continuum")
-    found = axes_of(chain)
-    if isinstance(found, str):
-        return NoForm(chain.frame, found)
-    axes, scale = found
-    family = recognised(axes)
-    return NoForm(chain.frame, family) if isinstance(family, str) else ClosedForm(chain, axes, scale, family)
-
-
-def closed_form(linkage: Linkage, frame: str) -> ClosedForm | NoForm:
-    """Return the closed form of the chain that moves a frame, or why it has none; it is kept on the linkage.
-
-    Example:
-        >>> import linkwork as lw
-        >>> lw.closed_form(lw.models.ur5(), "tool0")
-        <ClosedForm 'tool0' of 'ur5': three parallel axes>
-    """
-    check_linkage(linkage)
-    linkage.frame_index(frame)
-    found: ClosedForm | NoForm = linkage.cache.get("closed form", frame, lambda: form_of(Chain(linkage, frame)))
-    return found

@@ -1,4 +1,4 @@
-"""Any arm of six revolute joints: how its elimination is prepared, and all solutions of a target.
+"""Any arm of six revolute joints: how its elimination is prepared.
 
 `kernels.closed_form.general_elimination` says what is eliminated. The arm can be seen from either end, and any of three
 joints can be the unknown: six *ways*. Which of them keep most digits depends on the arm and is measured on goals of its
@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...kernels import joint_step as steps
-from ...kernels.closed_form import general as kernels
-from ...kernels.closed_form import general_memory as memory
-from ...kernels.closed_form.form_layout import ANSWER
+from ...kernels.closed_form import general as kernels, general_memory as memory
 from ...transforms import FloatArray, axis_rotation, inverse
 from .axes import Axes
 
@@ -29,21 +26,6 @@ VANISHING = 1e-20  # determinants of rows of length one that are nothing but rou
 NOTHING = 1e-10  # coefficients against the largest that count as zero
 GAP = 1e4  # between singular values that belong to polynomials and those that are rounding
 SOUND = 1e-5  # how far roots may be from the angles of goals' own poses, nine times of ten [rad]
-
-
-def general_form(axes: Axes) -> General | str:
-    """Return the elimination of an arm, or why there is none, in words."""
-    if len(axes) != memory.JOINTS:
-        return f"it has {len(axes)} joints, and elimination takes {memory.JOINTS}"
-    if axes.slides.any():
-        return "it has prismatic joints, and elimination takes six revolute ones"
-    general = General(axes)
-    if not general.ways:
-        return "its axes leave nothing to eliminate: two or more of them move alike, or solutions form continua"
-    best = general.ways[0]
-    if best.blur > SOUND:
-        return f"elimination keeps too few digits on it: angles to {best.blur:.1e} rad"
-    return general
 
 
 def line_numbers(point: FloatArray, direction: FloatArray) -> FloatArray:
@@ -220,7 +202,9 @@ class Way:
     blur: float
 
 
-def way_of(axes: Axes, order: tuple[int, int, int], *, backwards: bool, poses: FloatArray, targets: FloatArray) -> Way | None:
+def way_of(
+    axes: Axes, order: tuple[int, int, int], *, backwards: bool, poses: FloatArray, targets: FloatArray
+) -> Way | None:
     """Return a way of an arm, measured on targets that poses reach; None where its determinants say nothing."""
     arm = axes.reversed() if backwards else axes
     lines = np.stack([arm.direction, arm.point], axis=1)
@@ -317,13 +301,11 @@ def blur_of(packed: FloatArray, targets: FloatArray, angles: FloatArray) -> floa
 
 
 class General:
-    """All solutions of an arm of six revolute joints, by elimination.
+    """The elimination of an arm of six revolute joints.
 
     Args:
         axes: The arm's lines.
     """
-
-    name = "general six"
 
     def __init__(self, axes: Axes) -> None:
         self.axes = axes
@@ -344,23 +326,15 @@ class General:
         others = [way for way in found[1:] if way.unknown != found[0].unknown]
         return (*found[:1], *others[:1])
 
-    def all_one(self, numbers: FloatArray, target: FloatArray, start: FloatArray) -> tuple[FloatArray, int, bool]:
-        """Return all solutions of a target (4, 4): an ANSWER each, nearest to a start first; their number; certainty.
-
-        `numbers` are the arm's NUMBERS (scale and limits are read); `start` may be empty.
-        """
-        room, out = np.empty((memory.ROOM.size, memory.WIDTH)), np.empty((memory.MOST, ANSWER.size))
-        count = kernels.general_one(self.packed, numbers, target, start, room, out.reshape(-1))
-        return out, count, bool(room[memory.ROOM.out, memory.REPORT.clear])
-
-    def all_many(self, numbers: FloatArray, targets: FloatArray) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return all solutions of targets (m, 4, 4): values (m, 16, 6), a mask (m, 16), and certainty (m,)."""
-        count, room = len(targets), np.empty((memory.ROOM.size, memory.WIDTH))
-        values = np.empty((count, memory.MOST, memory.JOINTS))
-        mask, clear = np.empty((count, memory.MOST), np.uint8), np.empty(count, np.uint8)
-        aims = np.ascontiguousarray(targets, np.float64).reshape(-1)
-        kernels.general_many(self.packed, numbers, aims, room, values.reshape(-1), mask.reshape(-1), clear)
-        return values, mask.view(np.bool_), clear.view(np.bool_)
+    @cached_property
+    def why_unsound(self) -> str:
+        """Why elimination does not serve the arm, in words; empty where it does."""
+        if len(self.axes) != memory.JOINTS or self.axes.slides.any():
+            return "elimination takes six revolute joints"
+        if not self.ways:
+            return "elimination finds nothing to hold on to: some of its joints move alike"
+        blur = self.ways[0].blur
+        return f"elimination keeps too few digits on it: its angles are good to {blur:.1e} rad" if blur > SOUND else ""
 
     @cached_property
     def packed(self) -> FloatArray:

@@ -1,0 +1,41 @@
+"""Which closed form a chain has: that of a family, or else elimination, which serves any six revolute joints."""
+
+from __future__ import annotations
+
+from ...linkage.linkage import Linkage, check_linkage
+from ..chain import Chain
+from .axes import axes_of
+from .form import ClosedForm, NoForm
+from .general import General
+from .general_form import GeneralForm
+from .recognition import recognised
+
+
+def form_of(chain: Chain) -> ClosedForm | NoForm:
+    """Return the closed form of a chain, or why there is none."""
+    if chain.free is not None:
+        return NoForm(chain.frame, "an axis of it is free, so that a goal leaves a continuum")
+    found = axes_of(chain)
+    if isinstance(found, str):
+        return NoForm(chain.frame, found)
+    axes, scale = found
+    family = recognised(axes)
+    if not isinstance(family, str):
+        return ClosedForm(chain, axes, scale, family)
+    general = General(axes)
+    why_not = general.why_unsound
+    return NoForm(chain.frame, f"{family}; {why_not}") if why_not else GeneralForm(chain, axes, scale, general)
+
+
+def closed_form(linkage: Linkage, frame: str) -> ClosedForm | NoForm:
+    """Return the closed form of the chain that moves a frame, or why it has none; it is kept on the linkage.
+
+    Example:
+        >>> import linkwork as lw
+        >>> lw.closed_form(lw.models.ur5(), "tool0")
+        <ClosedForm 'tool0' of 'ur5': three parallel axes>
+    """
+    check_linkage(linkage)
+    linkage.frame_index(frame)
+    found: ClosedForm | NoForm = linkage.cache.get("closed form", frame, lambda: form_of(Chain(linkage, frame)))
+    return found

@@ -1,0 +1,75 @@
+"""The closed form of any six revolute joints: elimination to one angle, all of its roots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kernels.closed_form import general as kernels, general_memory as memory
+from ...transforms import FloatArray
+from ..chain import Chain
+from .axes import Axes
+from .form import NEAR, Answers, ClosedForm
+from .general import General
+from .recognition import Family, Off
+
+NAME = "general six"
+
+
+class GeneralForm(ClosedForm):
+    """A chain of six revolute joints, whose solutions, sixteen at most, are the roots of a polynomial.
+
+    Args:
+        chain: The chain.
+        axes: Its lines.
+        scale: By how much each joint turns for its value, shape (6,).
+        general: The elimination.
+    """
+
+    most = memory.MOST
+
+    def __init__(self, chain: Chain, axes: Axes, scale: FloatArray, general: General) -> None:
+        super().__init__(chain, axes, scale, Family(NAME, axes, False, Off(), np.zeros(3)))
+        self.general, self._room = general, (memory.ROOM.size, memory.WIDTH)
+
+    def _put_all(
+        self, numbers: FloatArray, target: Any, start: Any, near: float, aligned: float, room: FloatArray
+    ) -> int:
+        return int(kernels.general_one(self.general.packed, numbers, target, start, near, aligned, room))
+
+    def target_of(self, room: FloatArray) -> FloatArray:
+        """Return the target (4, 4) that answers were sought for."""
+        return room[memory.ROOM.target :].reshape(-1)[:16].reshape(4, 4)
+
+    def proves(self, found: Answers) -> bool:
+        """Return whether it is certain that these solutions of a target are all."""
+        return bool(room_report(found.room).clear)
+
+    def why_none(self, target: FloatArray) -> str:
+        """Return why a target (4, 4) has no solution: how complex the nearest is, or which limit stops it."""
+        free = self.all(target, limits=False)
+        if len(free):
+            return self._beyond_limits(free.values)
+        report = room_report(free.room)
+        joint = self.joints[int(report.unknown)]
+        return (
+            f"all {int(report.all_roots)} solutions of the elimination are complex: "
+            f"the angle of {joint} would need an imaginary part of at least {float(report.imaginary):.2g} rad"
+        )
+
+    def all_many(self, targets: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Return all solutions of targets (m, 4, 4) within limits: values (m, 16, 6), NaN beyond; a mask (m, 16)."""
+        count, room = len(targets), np.empty(self._room)
+        values, mask = np.empty((count, memory.MOST, memory.JOINTS)), np.empty((count, memory.MOST), np.uint8)
+        clear = np.empty(count, np.uint8)
+        aims = np.ascontiguousarray(targets, np.float64).reshape(-1)
+        out = values.reshape(-1), mask.reshape(-1), clear
+        kernels.general_many(self.general.packed, self.numbers, aims, self._near, NEAR, room, *out)
+        return values, mask.view(np.bool_)
+
+
+def room_report(room: FloatArray) -> Any:
+    """Return the REPORT in a room of the kernels."""
+    return memory.REPORT.view(room[memory.ROOM.out :].reshape(-1)[: memory.REPORT.size])
