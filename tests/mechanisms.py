@@ -132,25 +132,24 @@ def parallelogram(size: float) -> Mechanism:
 
 def slider_crank(offset: float, rod: float = 0.7) -> Callable[[float], Mechanism]:
     def made(size: float) -> Mechanism:
-        b = Sized("slider_crank", size)
-        b.bar("crank", "ground", 0j).bar("rod", "crank", 0.3 + 0j, end=rod + 0j)
-        b.prismatic("slide", "slider", axis="x", parent="ground", at=1j * offset).frame("pin")
         pin = 0.3 * spin(TURN)
         half = np.sqrt(rod**2 - (pin.imag - offset) ** 2)
-        ways = [{"end": pin.real + side * half + 1j * offset} for side in SIDES]
-        return b.loop("loop", "end", "pin").made({"crank": TURN}, ways, modes=2)
+        ways = [{"rod_end": pin.real + side * half + 1j * offset} for side in SIDES]
+        linkage = lw.models.slider_crank(0.3 * size, rod * size, offset * size)
+        return model(linkage, size, {"crank": TURN}, ways, modes=2)
 
     return made
 
 
-def whitworth(size: float) -> Mechanism:
-    """Return Whitworth's quick return: a crank longer than the ground turns a slotted link all the way round."""
-    b = Sized("whitworth", size)
-    b.bar("crank", "ground", 0j, pin=0.5 + 0j).bar("slot", "ground", -0.2j, tip=0.3 + 0j)
-    b.prismatic("slide", "block", axis="x", parent="slot").frame("center")
-    way = 0.5 * spin(TURN) + 0.2j
-    ways = [{"tip": -0.2j + side * 0.3 * way / np.abs(way)} for side in SIDES]
-    return b.loop("loop", "pin", "center").made({"crank": TURN}, ways, modes=2)
+def quick_return(crank: float) -> Callable[[float], Mechanism]:
+    """Return a quick return: a crank longer than the ground turns the lever all the way round, as Whitworth's."""
+
+    def made(size: float) -> Mechanism:
+        way = crank * spin(TURN) + 0.2j
+        ways = [{"tip": -0.2j + side * 0.3 * way / np.abs(way)} for side in SIDES]
+        return model(lw.models.quick_return(0.2 * size, crank * size, 0.3 * size), size, {"crank": TURN}, ways, modes=2)
+
+    return made
 
 
 def shaper(size: float) -> Mechanism:
@@ -393,7 +392,8 @@ PLANE: dict[str, Callable[[float], Mechanism]] = {
     "parallelogram": parallelogram,
     "slider-crank": slider_crank(0.0),
     "offset slider-crank": slider_crank(0.2),
-    "whitworth": whitworth,
+    "quick return": quick_return(0.1),
+    "whitworth": quick_return(0.5),
     "shaper": shaper,
     "trammel": trammel,
     "scotch yoke": scotch_yoke,

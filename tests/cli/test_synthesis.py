@@ -33,6 +33,26 @@ def test_a_motion_with_pivots(tmp_path):
     assert result.exit_code == (1 if design["defects"] else 0)
 
 
+def test_strokes_and_swings_need_no_table(tmp_path):
+    out = tmp_path / "pump.yaml"
+    result = run("synthesis", "slider-crank", "--stroke", "0.1", "--ratio", "1.2", "-o", out, "--json")
+    (design,) = json.loads(result.stdout)
+    assert (result.exit_code, design["stroke"]) == (0, pytest.approx(0.1))
+    ends = lw.singular_positions(lw.load(out), "slide", start="start")
+    assert ends[1].value - ends[0].value == pytest.approx(0.1)
+    rocker = run("synthesis", "crank-rocker", "--swing", "80deg", "--ratio", "1.1", "--ground", "0.5")
+    assert "crank-rocker: ground 0.5" in rocker.stdout
+    assert "quick return: ground" in run("synthesis", "quick-return", "--stroke", "0.3", "--ratio", "2").stdout
+    for words, message in (
+        (("path",), "a path needs a table"),
+        (("slider-crank",), "a slider-crank needs --stroke"),
+        (("slider-crank", "--stroke", "1", "--ground", "2"), "--ground does not matter for a slider-crank"),
+        (("quick-return", "points.csv"), "a quick-return takes no file"),
+    ):
+        refused = run("synthesis", *words)
+        assert (refused.exit_code, message in refused.stderr) == (2, True), refused.output
+
+
 @pytest.mark.parametrize(
     ("words", "text", "status", "message"),
     [

@@ -16,7 +16,7 @@ from linkwork.models.mechanisms import CRANK, ROD
 
 CLOSED = 1e-9
 TURN = np.linspace(0.0, 2.0 * math.pi, 181)
-CRANKED = ("four_bar", "jansen_leg", "klann", "bennett", "engine", "engine:4")
+CRANKED = ("four_bar", "jansen_leg", "klann", "bennett", "slider_crank", "quick_return", "engine", "engine:4")
 OTHERS = ("peaucellier", "scissor", "pantograph", "pantograph:4", "four_bar:0.4,0.3,0.3,0.25")
 
 
@@ -189,6 +189,9 @@ def test_hinges_of_a_ring_keep_their_distances_and_twists() -> None:
         lambda: lw.models.pantograph(1.0),
         lambda: lw.models.pantograph(math.nan),
         lambda: lw.models.klann(0.0),
+        lambda: lw.models.slider_crank(0.2, 0.3, 0.15),
+        lambda: lw.models.slider_crank(0.2, 0.5, math.nan),
+        lambda: lw.models.quick_return(0.2, 0.2),
         lambda: lw.models.peaucellier(0.6, 0.3, 0.1),
         lambda: lw.models.scissor(0),
         lambda: lw.models.scissor(2, -1.0),

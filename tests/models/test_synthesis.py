@@ -247,3 +247,86 @@ def test_what_is_no_function_is_refused() -> None:
         lw.synthesis.function([0.1, 0.2], [0.1, 0.2])
     with pytest.raises(GoalError, match="finite"):
         lw.synthesis.function([0.1, 0.2, math.nan], [0.1, 0.2, 0.3])
+
+
+def test_freudenstein_as_published() -> None:
+    """Three pairs of angles with the lengths that others print for them: 20.39, 50.41 and 1.285 on a ground of 30."""
+    best = lw.synthesis.function(np.radians([0.0, 15.0, 25.0]), np.radians([90.0, 115.0, 165.0]), ground=30.0)[0]
+    published = (30.0, 20.389560109446062, 50.405943777081156, 1.285068105116907)
+    assert best.four_bar.lengths == pytest.approx(published, rel=1e-9)
+
+
+# Swing, stroke and time ratio
+
+
+def test_crank_rockers_as_published() -> None:
+    """A rocker that swings by 80 degrees, 10 to 9 in time, as the examples of crocker.js print it."""
+    (best,) = lw.synthesis.crank_rocker("80deg", 10 / 9, ground=120.0)
+    assert [round(length, 1) for length in best.four_bar.lengths] == [120.0, 46.7, 116.2, 73.9]  # they print 116
+    assert math.degrees(best.transmission) == pytest.approx(37.7, abs=0.05)
+    first, second = lw.synthesis.crank_rocker("80deg", 10 / 9, ground=120.0, crank=60.0)
+    assert [round(length) for length in first.four_bar.lengths] == [120, 60, 103, 94]
+    assert round(math.degrees(first.transmission)) == 35
+    assert second.transmission < first.transmission
+
+
+@pytest.mark.parametrize(("swing", "ratio"), [(30.0, 1.0), (80.0, 10 / 9), (45.0, 1.25), (60.0, 1.5)])
+def test_rockers_swing_as_asked_when_they_are_driven(swing: float, ratio: float) -> None:
+    (design,) = lw.synthesis.crank_rocker(math.radians(swing), ratio)
+    bars = design.linkage
+    ends = lw.singular_positions(bars, "rocker", start="start")
+    assert math.degrees(ends[1].value - ends[0].value) == pytest.approx(swing, abs=1e-6)
+    turned = (ends[1].q[0] - ends[0].q[0]) % TURN
+    assert max(turned / (TURN - turned), (TURN - turned) / turned) == pytest.approx(ratio, abs=1e-6)
+    nearby = [
+        lw.synthesis.crank_rocker(math.radians(swing), ratio, crank=c * design.four_bar.lengths[1])
+        for c in (0.99, 1.01)
+    ]
+    assert design.transmission > max(found[0].transmission for found in nearby) or ratio == 1.0
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1.1, 1.2, 1.6])
+@pytest.mark.parametrize("given", [None, 0.16])
+def test_sliders_go_as_far_and_as_long_as_asked(ratio: float, given: float | None) -> None:
+    if ratio == 1.6 and given:
+        with pytest.raises(GoalError, match=r"a time ratio of 1\.6 and a rod of 0\.16 m turns all the way round"):
+            lw.synthesis.slider_crank(0.1, ratio, rod=given)
+        return
+    design = lw.synthesis.slider_crank(0.1, ratio, rod=given)
+    assert given in (None, pytest.approx(design.rod))
+    slider = design.linkage
+    near, far = lw.singular_positions(slider, "slide", start="start")
+    assert far.value - near.value == pytest.approx(0.1, abs=1e-9)
+    turned = (near.q[0] - far.q[0]) % TURN
+    assert turned / (TURN - turned) == pytest.approx(ratio, abs=1e-6)
+    clip = lw.drive(slider, "crank", np.linspace(0.0, TURN, 181), start="start")
+    least = lw.transmission_angle(slider, clip.poses, "crank", "slide").min()
+    assert least == pytest.approx(design.transmission, abs=1e-3)
+    if given is None and ratio > 1.0:
+        for rod in (0.95 * design.rod, 1.05 * design.rod):
+            assert lw.synthesis.slider_crank(0.1, ratio, rod=rod).transmission < design.transmission
+
+
+def test_the_lever_of_a_shaper_returns_quickly() -> None:
+    design = lw.synthesis.quick_return(0.3, 2.0)
+    shaper = design.linkage
+    ends = lw.singular_positions(shaper, "lever", start="start")
+    tips = [shaper.forward(one.q, frame="tip")[:2, 3] for one in ends]
+    assert np.linalg.norm(tips[1] - tips[0]) == pytest.approx(0.3, abs=1e-7)
+    turned = (ends[1].q[0] - ends[0].q[0]) % TURN
+    assert turned / (TURN - turned) == pytest.approx(2.0, abs=1e-6)
+
+
+def test_what_cannot_return_is_refused() -> None:
+    with pytest.raises(GoalError, match=r"a time ratio is slow over quick, from 1 to less than 3, got 0\.5"):
+        lw.synthesis.slider_crank(0.1, 0.5)
+    with pytest.raises(GoalError, match="a stroke is a positive, finite length"):
+        lw.synthesis.slider_crank(-0.1)
+    with pytest.raises(GoalError, match="less than half a turn"):
+        lw.synthesis.crank_rocker("200deg")
+    with pytest.raises(GoalError, match="no crank-rocker swings by 80 degrees with a time ratio of"):
+        lw.synthesis.crank_rocker("80deg", 1.1, crank=0.9)
+    with pytest.raises(GoalError, match=r"would leave its lever, which is 0\.3 m long; the ground may be 0\.2 m"):
+        lw.synthesis.quick_return(0.3, 2.0, ground=0.4)
+    with pytest.raises(GoalError, match="does not swing"):
+        lw.synthesis.quick_return(0.1, 1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +17,7 @@ from .options import AsJson
 from .parsing import read_quantities
 
 if TYPE_CHECKING:
-    from ..models.synthesis import Design
+    from ..models.synthesis import Design, QuickReturn, SliderCrank
     from ..transforms import FloatArray
 
 # What a row of the file may hold, by what is asked for: metres and radians.
@@ -37,34 +38,42 @@ NAMES = {
     "synthesis motion positions.csv --kind crank-rocker -o carrier.yaml",
     "synthesis motion positions.csv --pivots 0,-1.5,1.5,-1.6",
     "synthesis function angles.csv --dials --json",
+    "synthesis slider-crank --stroke 0.1 --ratio 1.2 -o pump.yaml",
+    "synthesis crank-rocker --swing 80deg --ratio 1.1",
 )
 def synthesis(
-    what: Annotated[str, operand("WHAT", "path, motion or function.")],
-    file: Annotated[str, operand("FILE", "A .csv file of what is wanted, one row each; - is stdin.")],
-    output: Annotated[Path | None, writes("The best four-bar as a linkage: .yaml or .json.")] = None,
+    what: Annotated[str, operand("WHAT", "path, motion, function, slider-crank, crank-rocker or quick-return.")],
+    file: Annotated[str | None, operand("FILE", "A .csv file of what is wanted, one row each; - is stdin.")] = None,
+    output: Annotated[Path | None, writes("The best design as a linkage: .yaml or .json.")] = None,
     kind: Annotated[str | None, takes("NAME", "What turns, for motion: crank-rocker, double-crank, ...")] = None,
     pivots: Annotated[str | None, takes("X,Y,X,Y", "Both fixed pivots, for a motion of three positions.")] = None,
     dials: Annotated[bool, flag("--dials", "For a function: angles are counted from marks of any place.")] = False,
-    ground: Annotated[str, takes("LENGTH", "For a function: the distance of the pivots.")] = "1",
+    ground: Annotated[str | None, takes("LENGTH", "The distance of the pivots; 1 for four-bars.")] = None,
+    stroke: Annotated[str | None, takes("LENGTH", "How far a slider or the end of a lever goes.")] = None,
+    swing: Annotated[str | None, takes("ANGLE", "By how much the rocker of a crank-rocker swings: 80deg.")] = None,
+    ratio: Annotated[float | None, takes("N", "Slow over quick, 1 to 3: the way there and the way back.")] = None,
     designs: Annotated[int, takes("N", "How many designs to show at most.", least=1)] = 5,
     as_json: AsJson = False,
 ) -> None:
-    """Find four-bar linkages from what they are to do.
+    """Find mechanisms from what they are to do.
 
     A path is rows of x and y that the coupler point passes in turn, with the angle of the crank at each as a third
     column if it matters. A motion is three or four rows of x, y and angle of the coupler. A function is rows of the
     angle of the crank and that of the rocker. Numbers are metres and radians, or degrees: 45deg. A first row
     of names is skipped.
 
+    A slider-crank and a quick-return (a shaper's slotted lever) have a stroke and a time ratio, a crank-rocker has a
+    swing and a time ratio; they take no file.
+
     Designs are listed best first: error, Grashof's class, lengths, transmission angle and defects. Exits with 1 if
     there is none, or if the best has a defect.
     """
     from .. import formats
 
-    if what not in COLUMNS:
-        raise OptionError(f"{what!r} cannot be synthesised; give one of {', '.join(COLUMNS)}")
-    rows = _rows(what, file)
-    found = _found(what, rows, kind, pivots, dials, ground, designs)
+    asked = {"--kind": kind, "--pivots": pivots, "--dials": dials or None, "--ground": ground}
+    asked |= {"--stroke": stroke, "--swing": swing, "--ratio": ratio}
+    asked = {name: value for name, value in asked.items() if value is not None}
+    found = _from_table(what, file, asked, designs) if what in COLUMNS else _by_time_ratio(what, file, asked)
     if output is not None and found:
         with writing(output, (".yaml", ".yml", ".json")) as path:
             formats.save(found[0].linkage, path)
@@ -77,33 +86,67 @@ def synthesis(
         say(f"the first is in {output}")
     if not found:
         say(f"no four-bar was found for this {what}{'' if kind is None else f' that is a {kind}'}")
-    if not found or found[0].defects:
+    if not found or getattr(found[0], "defects", ()):
         raise Exit(NOT_DONE)
 
 
-def _found(
-    what: str, rows: FloatArray, kind: str | None, pivots: str | None, dials: bool, ground: str, designs: int
-) -> tuple[Design, ...]:
-    """Return what is asked for; options of another kind of synthesis are refused."""
+def _refuse(what: str, asked: dict[str, Any], *taken: str) -> None:
+    """Refuse options of another kind of synthesis."""
+    for name in asked:
+        if name not in taken:
+            raise OptionError(f"{name} does not matter for a {what}; see linkwork synthesis --help")
+
+
+def _length(asked: dict[str, Any], name: str) -> float:
+    return read_quantities(asked[name], ["m"], f"{name} {asked[name]}")[0]
+
+
+def _from_table(what: str, file: str | None, asked: dict[str, Any], designs: int) -> tuple[Design, ...]:
+    """Return four-bars for a path, a motion or a function of a table."""
     from ..models import synthesis as made
 
-    options: dict[str, Any] = {"--kind": kind, "--pivots": pivots} if what != "motion" else {}
-    options |= {"--dials": dials or None, "--ground": None if ground == "1" else ground} if what != "function" else {}
-    for name, value in options.items():
-        if value is not None:
-            raise OptionError(f"{name} does not matter for a {what}; see linkwork synthesis --help")
+    if file is None:
+        raise OptionError(f"a {what} needs a table: linkwork synthesis {what} FILE, with rows of {NAMES[what]}")
+    rows = _rows(what, file)
     if what == "path":
+        _refuse(what, asked)
         return made.path(rows[:, :2], timing=rows[:, 2] if rows.shape[1] == 3 else None, designs=designs)
     if what == "function":
-        length = read_quantities(ground, ["m"], f"--ground {ground}")[0]
-        return made.function(rows[:, 0], rows[:, 1], dials=dials, ground=length, designs=designs)
+        _refuse(what, asked, "--dials", "--ground")
+        ground = _length(asked, "--ground") if "--ground" in asked else 1.0
+        return made.function(rows[:, 0], rows[:, 1], dials="--dials" in asked, ground=ground, designs=designs)
+    _refuse(what, asked, "--kind", "--pivots")
     places = None
-    if pivots is not None:
+    if "--pivots" in asked:
+        pivots = asked["--pivots"]
         numbers = read_quantities(pivots, ["m"] * 4, f"--pivots {pivots}")
         if len(numbers) != 4:
             raise OptionError(f"--pivots {pivots}: expected two points, X,Y,X,Y")
         places = [numbers[:2], numbers[2:]]
-    return made.motion(rows, pivots=places, kind=kind, designs=designs)
+    return made.motion(rows, pivots=places, kind=asked.get("--kind"), designs=designs)
+
+
+def _by_time_ratio(
+    what: str, file: str | None, asked: dict[str, Any]
+) -> tuple[Design, ...] | tuple[SliderCrank | QuickReturn]:
+    """Return what has a stroke or a swing and a time ratio."""
+    from ..models import synthesis as made
+
+    needed = {"slider-crank": "--stroke", "quick-return": "--stroke", "crank-rocker": "--swing"}
+    if what not in needed:
+        raise OptionError(f"{what!r} cannot be synthesised; give one of {', '.join([*COLUMNS, *needed])}")
+    if file is not None:
+        raise OptionError(f"a {what} takes no file; {needed[what]} and --ratio say what is wanted")
+    if needed[what] not in asked:
+        raise OptionError(f"a {what} needs {needed[what]}")
+    _refuse(what, asked, needed[what], "--ratio", *(("--ground",) if what != "slider-crank" else ()))
+    ratio, ground = asked.get("--ratio", 1.0), _length(asked, "--ground") if "--ground" in asked else None
+    if what == "crank-rocker":
+        return made.crank_rocker(asked["--swing"], ratio, ground=1.0 if ground is None else ground)
+    stroke = _length(asked, "--stroke")
+    if what == "quick-return":
+        return (made.quick_return(stroke, ratio, ground=ground),)
+    return (made.slider_crank(stroke, ratio),)
 
 
 def _rows(what: str, file: str) -> FloatArray:
@@ -136,8 +179,13 @@ def _rows(what: str, file: str) -> FloatArray:
     return np.array(rows)
 
 
-def _data(design: Design) -> dict[str, Any]:
+def _data(design: Design | SliderCrank | QuickReturn) -> dict[str, Any]:
     """Return a design for a program: metres and radians."""
+    from ..models.synthesis import Design
+
+    if not isinstance(design, Design):
+        lengths = dataclasses.asdict(design)
+        return lengths | {"stroke": design.stroke, "ratio": design.ratio}
     bars = design.four_bar
     ground, crank, coupler, rocker = bars.lengths
     return {

@@ -21,6 +21,7 @@ from .hands import hand
 from .humans import human
 from .mechanisms import engine, engine_pose, ferris_wheel, planets, pogo_stick
 from .parallel import delta, five_bar, stewart
+from .sliders import quick_return, slider_crank
 
 __all__ = [
     "CATEGORIES",
@@ -46,8 +47,10 @@ __all__ = [
     "planets",
     "pogo_stick",
     "quadruped",
+    "quick_return",
     "scara",
     "scissor",
+    "slider_crank",
     "snake",
     "stanford",
     "stewart",

@@ -19,6 +19,7 @@ from .humans import human
 from .mechanisms import engine, ferris_wheel, planets, pogo_stick
 from .motions import Motion
 from .parallel import delta, five_bar, stewart
+from .sliders import quick_return, slider_crank
 
 if TYPE_CHECKING:
     from ..motion.clips import Clip
@@ -164,6 +165,16 @@ MODELS: dict[str, Model] = {
         motions.cranking, "four_bar",
         "the lengths of ground, crank, coupler and rocker",
         _arguments(ground=float, crank=float, coupler=float, rocker=float),
+    ),
+    "slider_crank": Model(
+        slider_crank, "mechanism", "A slider-crank: a crank pushes a slider along its line, or beside it.",
+        motions.cranking, "slider_crank:0.15,0.4,0.05",
+        "the lengths of crank and rod, and an offset", _arguments(crank=float, rod=float, offset=float),
+    ),
+    "quick_return": Model(
+        quick_return, "mechanism", "The quick return of a shaper: a crank's pin slides along a lever and swings it.",
+        motions.cranking, "quick_return",
+        "the lengths of ground, crank and lever", _arguments(ground=float, crank=float, lever=float),
     ),
     "pantograph": Model(
         pantograph, "mechanism", "A pantograph: its pen draws larger what its tracer follows.",

@@ -1,0 +1,48 @@
+"""What synthesis by time ratio shares: how far a crank turns for the slow way, and a search along a line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from ...errors import GoalError
+from ...transforms import FloatArray, is_number
+
+LONGEST = 5.0  # of the shortest bar: longer ones pass forces on a little better, and are of no use
+EVEN = 1e-9  # radians: a smaller imbalance is none
+SAMPLES, ROUNDS = 400, 8  # of a search along a line, and how often the best place is looked at more closely
+
+
+def imbalance(ratio: float) -> float:
+    """Return by how much more than half a turn an even crank turns for the slow way of a time ratio [rad].
+
+    Example:
+        >>> round(math.degrees(imbalance(1.25)), 9)
+        20.0
+    """
+    if not is_number(ratio) or not 1.0 <= ratio < 3.0:
+        raise GoalError(f"a time ratio is slow over quick, from 1 to less than 3, got {ratio!r}.")
+    return math.pi * (ratio - 1.0) / (ratio + 1.0)
+
+
+def checked_length(value: float, what: str) -> float:
+    """Return a length, or say what was wanted."""
+    if not is_number(value) or not math.isfinite(value) or value <= 0.0:
+        raise GoalError(f"{what} is a positive, finite length, got {value!r}.")
+    return float(value)
+
+
+def least(cost: Callable[[FloatArray], FloatArray], low: float, high: float) -> float:
+    """Return where a cost is least between two ends, which it may be infinite in parts of.
+
+    Example:
+        >>> round(least(lambda x: (x - 0.3) ** 2, 0.0, 1.0), 9)
+        0.3
+    """
+    for _ in range(ROUNDS):
+        places = np.linspace(low, high, SAMPLES)
+        best = int(np.argmin(cost(places)))
+        low, high = float(places[max(best - 1, 0)]), float(places[min(best + 1, SAMPLES - 1)])
+    return (low + high) / 2.0
