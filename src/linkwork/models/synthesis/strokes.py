@@ -123,8 +123,8 @@ def slider_crank(stroke: float, ratio: float = 1.0, *, rod: float | None = None)
 
     Example:
         >>> pump = slider_crank(0.1, 1.2)
-        >>> [round(length, 5) for length in (pump.crank, pump.rod, pump.offset)], round(math.degrees(pump.transmission))
-        ([0.04705, 0.12791, 0.03986], 47)
+        >>> [round(length, 3) for length in (pump.crank, pump.rod, pump.offset)], round(math.degrees(pump.transmission))
+        ([0.047, 0.128, 0.04], 47)
     """
     size, half = checked_length(stroke, "a stroke"), imbalance(ratio) / 2.0
     if 2.0 * half < EVEN:
