@@ -44,6 +44,8 @@ _NAMES = {
     "errors": "LinkworkError",
     "linkage.builder": "Builder",
     "linkage.coordinates": "Coordinate CoordinateTable",
+    "linkage.couplings": "Coupling",
+    "linkage.curves": "CamFunction CamProgram CamTable Curve Geneva Polynomial",
     "linkage.dh": "from_dh",
     "linkage.dh_table": "DHRow DHTable",
     "linkage.elements": "Element",
@@ -53,7 +55,7 @@ _NAMES = {
     "linkage.kinematics": "FrameMap Visit",
     "linkage.linkage": "Frame Link Linkage Loop",
     "linkage.origin": "Origin",
-    "goals": "GOALS Align Balance Bend Close Couple Dexterity Distance Goal Hold LookAt OnLine OnPlane Reach Relate "
+    "goals": "GOALS Align Balance Bend Close Couple Dexterity Distance Follow Goal Hold LookAt OnLine OnPlane Reach Relate "
     "Rest",
     "solvers": "METHODS BodySolver Prepared PreparedMethod Solution solve",
     "solvers.batch": "Batch solve_batch solve_blocks",
@@ -155,6 +157,7 @@ if TYPE_CHECKING:
         Couple as Couple,
         Dexterity as Dexterity,
         Distance as Distance,
+        Follow as Follow,
         Goal as Goal,
         Hold as Hold,
         LookAt as LookAt,
@@ -167,6 +170,15 @@ if TYPE_CHECKING:
     from .linkage import mass as mass
     from .linkage.builder import Builder as Builder
     from .linkage.coordinates import Coordinate as Coordinate, CoordinateTable as CoordinateTable
+    from .linkage.couplings import Coupling as Coupling
+    from .linkage.curves import (
+        CamFunction as CamFunction,
+        CamProgram as CamProgram,
+        CamTable as CamTable,
+        Curve as Curve,
+        Geneva as Geneva,
+        Polynomial as Polynomial,
+    )
     from .linkage.dh import from_dh as from_dh
     from .linkage.dh_table import DHRow as DHRow, DHTable as DHTable
     from .linkage.elements import Element as Element

@@ -54,6 +54,8 @@ def _mobility(linkage: Linkage) -> Mobility | str:
 
 def description(linkage: Linkage) -> dict[str, Any]:
     """Return a linkage as plain data: angles in radians, lengths in metres, null where there is no limit."""
+    from ..linkage.couplings import coupling_text
+
     found = _mobility(linkage)
     return {
         "name": linkage.name,
@@ -69,6 +71,10 @@ def description(linkage: Linkage) -> dict[str, Any]:
         "joints": [joint_description(linkage.joint(name)) for name in linkage.joints],
         "frames": [{"name": frame.name, "link": frame.link} for frame in linkage.extra_frames],
         "loops": [asdict(loop) for loop in linkage.loops],
+        "couplings": [
+            {"name": one.name, "follower": one.follower, "drivers": dict(one.drivers), "text": coupling_text(one)}
+            for one in linkage.couplings
+        ],
         "groups": {name: list(joints) for name, joints in linkage.groups.items()},
         "poses": {name: by_coordinate(linkage, q) for name, q in linkage.poses.items()},
     }

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @command("info panda", "info planar:15,10,5 --json")
 def info(model: ModelOperand, *, reading: FileOptions, as_json: AsJson = False) -> None:
     """Show a linkage: tree, joints, limits, frames, stored poses."""
+    from ..linkage.couplings import coupling_text
     from ..linkage.tree_text import tree_rows
 
     linkage = reading.model(model)
@@ -38,6 +39,8 @@ def info(model: ModelOperand, *, reading: FileOptions, as_json: AsJson = False) 
     )
     print_columns(tree_rows(linkage, unicode=sys.stdout.encoding.lower().startswith("utf")))
     print(f"\nframes: {', '.join(frames) or 'none'}")
+    if linkage.couplings:
+        print(f"couplings: {', '.join(map(coupling_text, linkage.couplings))}")
     if linkage.loops:
         print(f"loops: {', '.join(f'{loop.name} ({loop.first}, {loop.second})' for loop in linkage.loops)}")
     if linkage.groups:
@@ -159,7 +162,7 @@ def asked_pose(linkage: Linkage, given: PoseOptions) -> FloatArray | None:
 
 def closed_pose(linkage: Linkage, q: FloatArray | None, given: PoseOptions) -> FloatArray | None:
     """Return the pose that was asked for with its loops closed, the joints that were given kept."""
-    if q is None or q.ndim != 1 or not linkage.loops:
+    if q is None or q.ndim != 1 or not linkage.constrained:
         return q
     from ..solvers.closing import close
 

@@ -14,7 +14,7 @@ OPEN = 1e-6  # of the mechanism's size: pins that are further apart are seen to 
 
 def open_by(linkage: Linkage, poses: FloatArray) -> float:
     """Return how far loops are open at poses (n, nq) [m, rad]: the largest gap, zero if none is to be seen."""
-    if not linkage.loops:
+    if not linkage.constrained:
         return 0.0
     from ..solvers.loops import Closure
 

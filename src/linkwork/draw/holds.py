@@ -92,7 +92,7 @@ def begin(linkage: Linkage, ends: list[str]) -> FloatArray:
     q = linkage.neutral()
     plain = linkage.table.plain[0]
     q[plain] = np.clip(0.0, linkage.lower[plain], linkage.upper[plain])
-    if len(ends) != 1 or linkage.loops or standing(linkage, q, ends):
+    if len(ends) != 1 or linkage.constrained or standing(linkage, q, ends):
         return q
     origin, _, most, _ = reach(linkage, ends[0])
     rows = linkage.jacobian(q, ends[0])[:3][linkage.evaluator.moving_rows(ends[0])[:3]]

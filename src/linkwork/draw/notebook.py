@@ -17,6 +17,7 @@ from ..explain.races import Race, RaceResult
 from ..goals import Goal, Reach
 from ..kernels.devices import to_host
 from ..linkage.coordinates import Coordinate, CoordinateTable
+from ..linkage.couplings import coupling_text
 from ..linkage.dh_table import DHRow, DHTable
 from ..linkage.kinematics import FrameMap
 from ..linkage.linkage import Linkage
@@ -71,6 +72,7 @@ def _linkage(linkage: Linkage) -> str:
     frames = [f"{frame.name} (on {frame.link})" for frame in linkage.extra_frames]
     lists = {"frames": frames, "stored poses": linkage.poses, "groups": linkage.groups}
     lists["loops"] = [f"{loop.name} ({loop.first}, {loop.second})" for loop in linkage.loops]
+    lists["couplings"] = [coupling_text(coupling) for coupling in linkage.couplings]
     lines = [styled(joined([muted(name), few(names)], " "), "", "div") for name, names in lists.items() if names]
     picture = still(linkage, one_pose(linkage, None)[None])
     tree = tree if len(rows) <= FEW_ROWS else folded(f"tree of {len(rows)} links", tree)

@@ -113,7 +113,7 @@ def page_data(
     else:
         ends = list(frame_names(linkage, list(goals)))
     q = begin(linkage, ends) if start is None else one_pose(linkage, start)
-    if linkage.loops:
+    if linkage.constrained:
         q = close(linkage, q) if start is not None else assembled(linkage, q)
     held = standing(linkage, q, ends) if pins is None else list(frame_names(linkage, list(pins)))
     sketch = Sketch(linkage, meshes=meshes)
@@ -121,7 +121,7 @@ def page_data(
     single = len(ends) == 1 and not held and not flat
     turned = [name for name in ends if single and _joints(linkage, name) >= TURNS]
     free = bool(standing(linkage, q, ends))
-    solvers = {} if free or linkage.loops else _solvers(ends, turned, 2 if flat else 3)
+    solvers = {} if free or linkage.constrained else _solvers(ends, turned, 2 if flat else 3)
     content = {
         "title": title or linkage.name,
         "start": q.tolist(),
@@ -159,7 +159,7 @@ def _room(linkage: Linkage, q: FloatArray, ends: list[str], flat: bool) -> Float
     places = linkage.forward(q).array[:, :3, 3]
     middle, half = (places.max(axis=0) + places.min(axis=0)) / 2.0, np.ptp(places, axis=0) / 2.0
     corners = np.array(list(product((-1.0, 1.0), repeat=3)))
-    if flat and len(ends) == 1 and not linkage.loops and (far := _reach(linkage, ends[0])) is not None:
+    if flat and len(ends) == 1 and not linkage.constrained and (far := _reach(linkage, ends[0])) is not None:
         x, y, z, _, most = far["numbers"]
         seen: FloatArray = np.array([x, y, z]) + 1.03 * most * corners * [1.0, 1.0, 0.0]
         return seen

@@ -65,7 +65,7 @@ def mobility(linkage: Linkage, *, at: PoseLike | None = None) -> Mobility:
         Mobility(degrees=1, count=1, shaky=False)
     """
     check_linkage(linkage)
-    if not linkage.loops:
+    if not linkage.constrained:
         return Mobility(linkage.nv, linkage.nv)
     from ..solvers.loops import Closure
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import OptionError
+from ..goals import Close
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.mass import weighed
 from ..linkage.poses import PoseLike, joint_shape, start_pose
@@ -36,6 +37,8 @@ class Statics:
         loops: What each loop bears, by name: the force on its first frame, then the torque, along the world's axes and
             at the frame's origin, shape (..., 6) [N, N m]. On the second frame the opposite acts.
         joints: What each joint does to the link that it carries, likewise, at the origin of that link.
+        couplings: The effort of each coupling on its follower, by name, shape (...) [N m, N]; what acts on its drivers
+            follows from their ratios.
         undetermined: Loops that can bear more or less without any change elsewhere, since the mechanism is held more
             often than it must; what is given for them is the least. Joints between them share their fate.
         remarks: What is to be said: in which poses of many the loads cannot be held; they have no forces (NaN).
@@ -55,6 +58,7 @@ class Statics:
     drivers: Mapping[str, FloatArray]
     loops: Mapping[str, FloatArray]
     joints: Mapping[str, FloatArray]
+    couplings: Mapping[str, FloatArray]
     undetermined: tuple[str, ...]
     remarks: tuple[str, ...] = ()
 
@@ -124,14 +128,14 @@ def _balanced(closure: Closure, on_links: _OnLinks, asked: FloatArray, names: tu
     jacobian, free = closure.jacobian(poses), np.ones(linkage.nv, np.bool_)
     free[places] = False
     multipliers, remarks = _multipliers(closure, jacobian, asked, free, names)
-    borne = closure.wrenches(multipliers)
-    for goal in closure.goals:
-        on_links.add(goal.loop.first, borne[goal.loop.name])
-        on_links.add(goal.loop.second, -borne[goal.loop.name])
+    borne, couplings = closure.borne(multipliers)
+    for loop in linkage.loops:
+        on_links.add(loop.first, borne[loop.name])
+        on_links.add(loop.second, -borne[loop.name])
     left = asked + (np.swapaxes(jacobian, -1, -2) @ multipliers[..., None])[..., 0] / closure.units
     held = {name: -left[..., place] for name, place in zip(names, places, strict=True)}
     undetermined = _undetermined(closure, poses, jacobian[..., free])
-    return Statics(linkage, poses, held, borne, on_links.joints(), undetermined, remarks)
+    return Statics(linkage, poses, held, borne, on_links.joints(), couplings, undetermined, remarks)
 
 
 class _OnLinks:
@@ -198,12 +202,12 @@ def _undetermined(closure: Closure, q: FloatArray, followers: FloatArray) -> tup
     for goal in closure.goals:
         rows = slice(start, start + goal.blocks[-1].rows.stop)
         own = idle[..., rows, rows].copy()
-        if goal.loop.kind == "axis":  # the axis itself bears no torque
+        if isinstance(goal, Close) and goal.loop.kind == "axis":  # the axis itself bears no torque
             axis = closure.linkage.forward(q, frame=goal.loop.first)[..., :3, 2]
             own[..., 3:, 3:] -= axis[..., :, None] * axis[..., None, :]
         sizes = np.diagonal(own, axis1=-2, axis2=-1)[..., goal.changeable(closure.linkage)]
         if (sizes > OPEN).any():
-            found.append(goal.loop.name)
+            found.append(goal.part.name)
         start = rows.stop
     return tuple(found)
 

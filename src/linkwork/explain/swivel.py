@@ -98,8 +98,8 @@ def swivel(
     pose = start_pose(linkage, q)
     if pose.ndim != 1:
         raise OptionError(f"a swivel is of one pose of shape ({linkage.nq},), got shape {pose.shape}.")
-    if linkage.loops:
-        raise GoalError(f"linkage {linkage.name!r} has closed loops, which a swivel would open.")
+    if linkage.constrained:
+        raise GoalError(f"linkage {linkage.name!r} has closed loops or couplings, which a swivel would open.")
     asked = _angle(amount)
     if not keeps_limits(linkage, pose):
         raise OptionError(f"the pose to swivel from is beyond limits of linkage {linkage.name!r}; clamp it first.")

@@ -94,9 +94,9 @@ def workspace(
     """
     check_linkage(linkage)
     samples, orientations = whole("samples", samples, least=1), whole("orientations", orientations)
-    if linkage.loops:
+    if linkage.constrained:
         raise OptionError(
-            f"closed loops, as of linkage {linkage.name!r}, are not sampled; follow a frame with lw.drive."
+            f"closed loops and couplings, as of linkage {linkage.name!r}, are not sampled; follow a frame with lw.drive."
         )
     rng = np.random.default_rng(seed)
     points = np.empty((samples, 3))

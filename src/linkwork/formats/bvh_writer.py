@@ -280,7 +280,10 @@ def _dropped(linkage: Linkage) -> list[Remark]:
         "masses of links are not written": [link.name for link in linkage.nodes if link.inertia is not None],
         "limits are not written": [linkage.coordinates[k] for k in np.flatnonzero(limits)],
         "swing and twist limits are not written": [linkage.coordinates[cone.q][:-2] for cone in linkage.cones],
-        "couplings are not written, only their values": [arc.name for arc in linkage.arcs if arc.mimic is not None],
+        "couplings are not written, only their values": [
+            *(arc.name for arc in linkage.arcs if arc.mimic is not None),
+            *(coupling.follower for coupling in linkage.couplings),
+        ],
         "closed loops are not written": [loop.name for loop in linkage.loops],
         "named poses are not written": list(linkage.poses),
         "names of links are not written, only those of joints": links,

@@ -11,9 +11,10 @@ import numpy as np
 
 from ..goals import closings
 from ..linkage import swing_twist as cones
+from ..linkage.couplings import coupling_text
 from ..linkage.geometry import Inertia
 from ..linkage.joints import ONE_DOF
-from ..linkage.linkage import Linkage
+from ..linkage.linkage import Linkage, Loop
 from ..transforms import FloatArray
 from . import Content, Remark
 
@@ -103,10 +104,13 @@ def _beyond(linkage: Linkage, poses: FloatArray) -> Iterator[tuple[int, FloatArr
 
 def _loops(linkage: Linkage) -> Iterator[Remark]:
     for goal in closings(linkage):
-        loop = goal.loop
-        text = f"{loop.first!r} and {loop.second!r} close a loop ({loop.kind}): a solve closes it, a pose need not."
-        yield Remark("loop", text, where=loop.name)
+        part = goal.part
+        if isinstance(part, Loop):
+            kind, text = "loop", f"{part.first!r} and {part.second!r} close a loop ({part.kind})"
+        else:
+            kind, text = "coupling", f"{coupling_text(part)} is a coupling"
+        yield Remark(kind, f"{text}: a solve closes it, a pose need not.", where=part.name)
         for name, pose in linkage.poses.items():
             gap = float(np.abs(goal.error(linkage, pose)).max())
             if gap > OPEN:
-                yield Remark("open-loop", f"pose {name!r} leaves loop {loop.name!r} open by {gap:.4g}.", loop.name)
+                yield Remark(f"open-{kind}", f"pose {name!r} leaves {kind} {part.name!r} open by {gap:.4g}.", part.name)

@@ -19,6 +19,8 @@ import numpy as np
 from msgspec import UNSET, Struct
 
 from ..errors import DuplicateNameError, FormatError, LinkageError, LinkworkError, Remark, listed, meant
+from ..linkage.couplings import Coupling
+from ..linkage.curves import CURVES, Curve
 from ..linkage.geometry import SHAPES, Inertia, Mesh, Shape, Visual
 from ..linkage.joints import ARTICULATIONS, Articulation, Joint, Mimic
 from ..linkage.linkage import Frame, Link, Linkage, Loop
@@ -30,7 +32,7 @@ from .content import Content, Remarks
 from .followers import held
 from .options import DEFAULTS, FilePath, Options
 from .scene_document import coordinate_names, document
-from .scene_schema import JOINTS, LIMITS, ROOTS, SHAPE_ENTRIES, saved_fields
+from .scene_schema import CURVE_ENTRIES, JOINTS, LIMITS, ROOTS, SHAPE_ENTRIES, saved_fields
 from .scene_versions import VERSION, upgraded
 from .yaml_json import Path
 
@@ -188,12 +190,14 @@ def _linkage(document: Any) -> Linkage:
     joints = [_joint(raw, ("joints", i)) for i, raw in enumerate(scene.joints)]
     frames = [_frame(raw, ("frames", i)) for i, raw in enumerate(scene.frames)]
     loops = [_loop(raw, ("loops", i)) for i, raw in enumerate(scene.loops)]
+    couplings = [_coupling(raw, ("couplings", i)) for i, raw in enumerate(scene.couplings)]
     root = _root(scene.root)
     named = dict.fromkeys(link.name for link in links)
     ends = dict.fromkeys(str(end) for joint in joints for end in (joint.parent, joint.child))
     links += [Link(name) for name in ends if name not in named]
     try:
         more: dict[str, Any] = {"frames": frames, "root": root, "loops": loops, "groups": scene.groups}
+        more["couplings"] = couplings
         linkage = Linkage(links, joints, name=scene.name, disabled_pairs=_pairs(scene.disabled_pairs), **more)
     except DuplicateNameError as error:
         raise _Problem(_second(document, error), str(error)) from error
@@ -263,6 +267,24 @@ def _loop(raw: Any, path: Path) -> Loop:
     entry = _entry(raw, schema.LoopEntry, path, "a loop")
     with _at(*path):
         return Loop(**_given(entry, Loop))
+
+
+def _coupling(raw: Any, path: Path) -> Coupling:
+    entry = _entry(raw, schema.CouplingEntry, path, "a coupling")
+    given: Any = {entry.drivers: 1.0} if isinstance(entry.drivers, str) else entry.drivers
+    curve = None if entry.curve is None else _curve(entry.curve, (*path, "curve"))
+    with _at(*path):
+        shifts = as_angle(entry.phase), as_angle(entry.offset)
+        return Coupling(entry.name, entry.follower, tuple(given.items()), curve, *shifts, entry.tolerance)
+
+
+def _curve(raw: dict[str, Any], path: Path) -> Curve:
+    kind = raw.get("kind")
+    if not isinstance(kind, str) or kind not in CURVE_ENTRIES:
+        raise _Problem((*path, "kind"), f"no kind of curve {_advice(kind, CURVE_ENTRIES, 'There are')}")
+    entry: Any = _entry(raw, CURVE_ENTRIES[kind], path, f"a {kind}")
+    with _at(*path):
+        return CURVES[kind](**_given(entry, CURVES[kind]))
 
 
 def _joint(raw: Any, path: Path) -> Joint:

@@ -8,11 +8,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import MISSING
+from dataclasses import MISSING, replace
 from typing import Any
 
 import numpy as np
 
+from ..errors import LinkageError
+from ..linkage.couplings import Coupling
+from ..linkage.curves import CamFunction
 from ..linkage.joints import Articulation, Joint
 from ..linkage.linkage import ROOT, Link, Linkage
 from ..linkage.motion_limits import MOTION_LIMITS
@@ -35,6 +38,7 @@ def document(linkage: Linkage) -> dict[str, Any]:
         "joints": [_joint_entry(joint) for joint in linkage.arcs[1:]],
         "frames": [{"name": f.name, "link": f.link} | _place(f.placement) for f in linkage.extra_frames],
         "loops": [_parameters(loop) for loop in linkage.loops],
+        "couplings": [_coupling_entry(coupling) for coupling in linkage.couplings],
         "groups": {name: list(joints) for name, joints in linkage.groups.items()},
         "disabled_pairs": [[*pair, reason][: 2 + bool(reason)] for pair, reason in linkage.disabled_pairs.items()],
         "poses": {name: _pose_entry(linkage, pose) for name, pose in linkage.poses.items()},
@@ -80,6 +84,20 @@ def _joint_entry(joint: Joint) -> dict[str, Any]:
     if joint.mimic is not None:
         entry["mimic"] = _parameters(joint.mimic)
     return entry | _motion_limits(joint)
+
+
+def _coupling_entry(coupling: Coupling) -> dict[str, Any]:
+    entry = _parameters(replace(coupling, curve=None))
+    single = len(coupling.drivers) == 1 and coupling.drivers[0][1] == 1.0
+    entry["drivers"] = coupling.drivers[0][0] if single else dict(coupling.drivers)
+    if isinstance(coupling.curve, CamFunction):
+        raise LinkageError(
+            f"coupling {coupling.name!r} follows a Python function, which a file cannot hold; CamTable.sampled(function) "
+            "makes a table of it."
+        )
+    if coupling.curve is not None:
+        entry["curve"] = {"kind": coupling.curve.kind} | _parameters(coupling.curve)
+    return entry
 
 
 def _motion_limits(joint: Joint) -> dict[str, Any]:

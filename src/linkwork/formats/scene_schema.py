@@ -11,6 +11,8 @@ from typing import Any, TypeVar, cast, get_type_hints
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from ..linkage.couplings import Coupling
+from ..linkage.curves import CURVES
 from ..linkage.geometry import SHAPES
 from ..linkage.joints import ARTICULATIONS, AxisLike
 from ..linkage.linkage import ROOT, Loop
@@ -115,6 +117,24 @@ class ShapeEntry(Strict, kw_only=True):
     kind: str
 
 
+class CurveEntry(Strict, kw_only=True):
+    """A curve that a joint follows another by; its measures are added for each kind."""
+
+    kind: str
+
+
+class CouplingEntry(Strict, kw_only=True):
+    """A joint that follows others: a driver by name, or ratios by joint."""
+
+    name: str
+    follower: str
+    drivers: str | dict[str, float]
+    curve: dict[str, Any] | None = None
+    phase: Amount = 0.0
+    offset: Amount = 0.0
+    tolerance: float = Coupling.tolerance
+
+
 class SceneFile(Strict, kw_only=True):
     """The whole file."""
 
@@ -126,6 +146,7 @@ class SceneFile(Strict, kw_only=True):
     joints: list[Any] = []
     frames: list[Any] = []
     loops: list[Any] = []
+    couplings: list[Any] = []
     groups: dict[str, list[str]] = {}
     disabled_pairs: list[list[str]] = []  # two links, and perhaps the reason
     poses: dict[str, Any] = {}
@@ -133,7 +154,7 @@ class SceneFile(Strict, kw_only=True):
 
 
 def saved_fields(owner: type) -> tuple[Field[Any], ...]:
-    """Return the fields of an articulation, a shape or a mimic that a file holds: those that are compared."""
+    """Return the fields of an articulation, a shape, a curve or a mimic that a file holds: those that are compared."""
     return tuple(field for field in fields(owner) if field.compare)
 
 
@@ -156,4 +177,5 @@ def _with_fields(entry: type[T], owner: type) -> type[T]:
 ROOTS = {kind: _with_fields(RootEntry, cls) for kind, cls in ARTICULATIONS.items()}
 JOINTS = {kind: _with_fields(JointEntry, cls) for kind, cls in ARTICULATIONS.items()}
 LoopEntry = _with_fields(Strict, Loop)
+CURVE_ENTRIES = {kind: _with_fields(CurveEntry, cls) for kind, cls in CURVES.items() if kind != "function"}
 SHAPE_ENTRIES = {kind: _with_fields(ShapeEntry, cls) for kind, cls in SHAPES.items()}

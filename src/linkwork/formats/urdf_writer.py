@@ -108,6 +108,7 @@ class _Writer:
         lost = (
             ("poses", len(self.linkage.poses), "named pose"),
             ("loops", len(self.linkage.loops), "closed loop"),
+            ("couplings", len(self.linkage.couplings), "coupling"),
             ("cones", len(self.linkage.cones), "swing and twist limit"),
             ("clips", len(self.content.clips), "clip"),
             ("groups", len(self.linkage.groups), "joint group"),

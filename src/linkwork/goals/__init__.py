@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from .base import Block as Block, Edges as Edges, Goal as Goal, turn_between as turn_between
     from .bend import Bend as Bend
     from .close import Close as Close, closings as closings
+    from .closing import Closing as Closing
     from .couple import Couple as Couple
     from .dexterity import Dexterity as Dexterity
     from .distance import Distance as Distance
+    from .follow import Follow as Follow
     from .hold import Hold as Hold
     from .look_at import LookAt as LookAt
     from .on_line import OnLine as OnLine
@@ -34,9 +36,11 @@ _NAMES = {
     "base": "Block Edges Goal turn_between",
     "bend": "Bend",
     "close": "Close closings",
+    "closing": "Closing",
     "couple": "Couple",
     "dexterity": "Dexterity",
     "distance": "Distance",
+    "follow": "Follow",
     "hold": "Hold",
     "look_at": "LookAt",
     "on_line": "OnLine",

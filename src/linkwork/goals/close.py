@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import GoalError
+from ..linkage.couplings import Coupling
 from ..linkage.linkage import Linkage, Loop
 from ..linkage.tree import CLOSED
 from ..transforms import FloatArray
-from .base import Block, Goal, blocks_of, moving_rows, pose_error, turn_between, without
-
-FIRST = -1  # the level of loops: before the first that a goal can ask for
+from .base import Block, blocks_of, moving_rows, pose_error, turn_between, without
+from .closing import Closing
+from .follow import Follow
 
 
 @dataclass(frozen=True, eq=False)
-class Close(Goal):
+class Close(Closing):
     """Close a loop: bring its first frame to its second, by origins, by z axes too, or wholly.
 
     A linkage's own loops are closed in every solve without being asked for; there is no need to list them.
@@ -37,8 +38,6 @@ class Close(Goal):
 
     loop: Loop
     tolerance: Any = field(default=None, kw_only=True)
-    priority: int = field(default=FIRST, kw_only=True)
-    first_level: ClassVar[int] = FIRST
     fixed = ("loop",)
 
     def __post_init__(self) -> None:
@@ -47,6 +46,11 @@ class Close(Goal):
         if self.tolerance is None:
             self._set(tolerance=self.loop.tolerance)
         super().__post_init__()
+
+    @property
+    def part(self) -> Loop:
+        """The loop."""
+        return self.loop
 
     @property
     def frame(self) -> str:
@@ -101,19 +105,27 @@ class Close(Goal):
             found[..., 3:] = without(found[..., 3:, None], axis)[..., 0] - spin * np.cross(turns[0], axis)
         return found
 
+    def gap_text(self, linkage: Linkage, q: FloatArray) -> str:
+        """Return in words how far apart the two frames are at a pose (nq,)."""
+        apart = float(np.linalg.norm(self.error(linkage, q)[:3]))
+        return f"{self.loop.first!r} and {self.loop.second!r} of {self.loop.name!r} stay {apart:.4g} m apart."
+
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
         """Return the rows that one of the frames can change at all."""
         return moving_rows(linkage, *self.places)[: self.blocks[-1].rows.stop]
 
 
-def closings(linkage: Linkage, tolerance: float | None = None) -> tuple[Close, ...]:
-    """Return the goals that close the loops of a linkage, to a tolerance or to their own.
+def closings(linkage: Linkage, tolerance: float | None = None) -> tuple[Closing, ...]:
+    """Return the goals that close the loops of a linkage, then those of its couplings, to a tolerance or to their own.
 
     A tolerance that nobody gave is measured by the size of the loops.
     """
-    usual = CLOSED * linkage.loop_size, CLOSED
-    own = [usual if loop.tolerance == CLOSED else loop.tolerance for loop in linkage.loops]
-    return tuple(
-        Close(loop, tolerance=one if tolerance is None else tolerance)
-        for loop, one in zip(linkage.loops, own, strict=True)
-    )
+
+    def near(part: Loop | Coupling) -> Any:
+        usual = CLOSED * linkage.loop_size, CLOSED
+        own = usual if part.tolerance == CLOSED else part.tolerance
+        return own if tolerance is None else tolerance
+
+    loops = [Close(loop, tolerance=near(loop)) for loop in linkage.loops]
+    followers = [Follow(coupling, tolerance=near(coupling)) for coupling in linkage.couplings]
+    return (*loops, *(follower.resolve(linkage, linkage.neutral()) for follower in followers))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def attach(linkage: Linkage, other: Linkage, frame: str, *, prefix: str = "", at: TransformLike = IDENTITY) -> Linkage:
     """Return a linkage with another one hung on a frame of it.
 
-    Links, shapes, masses, joints with their limits and leaders, frames and loops come along. The other's root arc
+    Links, shapes, masses, joints with their limits and leaders, frames, loops and couplings come along. The other's root arc
     becomes the joint between the two: welded, sliding in a plane or free, as it was to the world.
 
     Args:
@@ -34,7 +34,7 @@ def attach(linkage: Linkage, other: Linkage, frame: str, *, prefix: str = "", at
     a pose did not hold are neutral in it.
 
     Raises:
-        LinkageError: If both have a link, frame, joint or loop of one name.
+        LinkageError: If both have a link, frame, joint, loop or coupling of one name.
     """
     if not isinstance(prefix, str):
         raise LinkageError(f"the prefix of an attached linkage is a text such as 'left_', got {prefix!r}.")
@@ -56,6 +56,7 @@ def attach(linkage: Linkage, other: Linkage, frame: str, *, prefix: str = "", at
         frames=[*linkage.extra_frames, *part.extra_frames],
         root=linkage.root,
         loops=[*linkage.loops, *part.loops],
+        couplings=[*linkage.couplings, *part.couplings],
         groups=groups,
         disabled_pairs={**linkage.disabled_pairs, **part.disabled_pairs},
         origin=linkage.origin,
@@ -80,6 +81,10 @@ def _prefixed(linkage: Linkage, prefix: str) -> Linkage:
             replaced(loop, name=prefix + loop.name, first=prefix + loop.first, second=prefix + loop.second)
             for loop in linkage.loops
         ],
+        couplings=[
+            replaced(coupling.renamed({arc.name: prefix + arc.name for arc in linkage.arcs}), name=prefix + coupling.name)
+            for coupling in linkage.couplings
+        ],
     )
 
 
@@ -94,6 +99,7 @@ def _check_apart(linkage: Linkage, part: Linkage, other: Linkage, prefix: str) -
         "frames": (linkage.frames, part.frames),
         "joints": (ours, theirs),
         "loops": ([loop.name for loop in linkage.loops], [loop.name for loop in part.loops]),
+        "couplings": ([one.name for one in linkage.couplings], [one.name for one in part.couplings]),
     }
     for kind, (first, second) in names.items():
         taken = set(first)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..transforms import IDENTITY, as_pair, as_transform, transform
-from . import joints
+from ..errors import JointNotFoundError, LinkageError, MimicError
+from ..transforms import IDENTITY, as_angle, as_number, as_pair, as_transform, reraised_as, transform
+from . import gearing, joints
+from .couplings import Coupling
+from .curves import Geneva, as_curve
 from .geometry import Inertia
 from .linkage import Frame, Link, Linkage, Loop
 from .tree import CLOSED, check_link, check_name
@@ -53,6 +57,7 @@ class Builder:
         self._frames: list[Frame] = []
         self._poses: dict[str, Any] = {}
         self._loops: list[Loop] = []
+        self._couplings: list[Coupling] = []
         self._links[base] = self._link(base, shape, node, inertia)
 
     def _link(self, name: str, shape: Any, node: Any, inertia: Inertia | None) -> Link:
@@ -178,6 +183,164 @@ class Builder:
         self._loops.append(Loop(name, first, second, kind, tolerance))
         return self
 
+    def couple(
+        self,
+        follower: str,
+        drivers: str | Mapping[str, float],
+        *,
+        curve: Any = None,
+        phase: Any = 0.0,
+        offset: Any = 0.0,
+        name: str | None = None,
+        tolerance: float = CLOSED,
+    ) -> Builder:
+        """Let a joint follow others, as in `Coupling`; by one driver and no curve it is a mimic, without a value.
+
+        Args:
+            follower: The joint that follows, already added.
+            drivers: The joint that it follows, or ratios by joint, as of a differential.
+            curve: What the follower does meanwhile, as in `cam`; a straight line by default.
+            phase: Added to the drivers' values [rad, or a text such as ``"30deg"``].
+            offset: Added to the follower's value.
+            name: Name of the coupling; the follower's by default.
+            tolerance: How far off still counts as coupled.
+        """
+        with reraised_as(LinkageError):
+            before, after = as_angle(phase), as_angle(offset)
+        terms = {drivers: 1.0} if isinstance(drivers, str) else dict(drivers)
+        if curve is not None:
+            given = tuple(terms.items()), as_curve(curve), before, after, tolerance
+            self._couplings.append(Coupling(name or follower, follower, *given))
+            return self
+        return self._follow(follower, terms, before + after, name, tolerance)
+
+    def _follow(
+        self, follower: str, terms: Mapping[str, float], offset: float, name: str | None, tolerance: float = CLOSED
+    ) -> Builder:
+        """Let a joint follow a sum of others: as a mimic if that is one, else by a coupling."""
+        joint = self._joints.get(follower)
+        if joint is not None and joint.mimic is not None:
+            raise MimicError(f"joint {follower!r} of linkage {self.name!r} follows {joint.mimic.joint!r} already.")
+        found, added = gearing.leaders(self._joints, dict(terms))
+        leader, ratio = next(iter(found.items()), (next(iter(terms), ""), 0.0))
+        if len(found) <= 1 and joint is not None and leader in self._joints:
+            self._joints[follower] = replace(joint, mimic=joints.Mimic(leader, ratio, offset + added))
+        else:
+            drivers = tuple(found.items()) or ((leader, ratio),)
+            self._couplings.append(Coupling(name or follower, follower, drivers, None, 0.0, offset + added, tolerance))
+        return self
+
+    def gear(
+        self,
+        follower: str,
+        driver: str,
+        *,
+        ratio: float | None = None,
+        teeth: tuple[float, float] | None = None,
+        internal: bool = False,
+        phase: Any = 0.0,
+        carrier: str | None = None,
+    ) -> Builder:
+        """Let one gear turn another: ``follower = ratio * driver + phase``.
+
+        Args:
+            follower: The joint that is turned, already added.
+            driver: The joint that turns it. With a carrier it may be a link: the ground that a ring is fixed to.
+            ratio: Turns of the follower for one of the driver, negative where they turn against each other.
+            teeth: In its place, how many teeth the follower and the driver have.
+            internal: Whether one of the two has its teeth inside; then both turn the same way.
+            phase: The follower's value where the driver's is zero [rad, or a text].
+            carrier: The link that carries both axles, if it turns: of planets. The ratio is then one of turns
+                relative to it, by Willis' equation.
+
+        Example:
+            >>> b = Builder("train").continuous("pinion", "small").continuous("wheel", "large", parent="base", at=(1, 0, 0))
+            >>> b.gear("wheel", "pinion", teeth=(60, 20)).build().joint("wheel").mimic.multiplier
+            -0.3333333333333333
+        """
+        what = f"gear {follower!r}"
+        with reraised_as(LinkageError):
+            shift = as_angle(phase)
+        amount = gearing.ratio_of(ratio, teeth, reversed_=not internal, what=what)
+        if follower not in self._joints:
+            raise JointNotFoundError(follower, f"linkage {self.name!r}", self._joints)
+        return self._follow(follower, gearing.meshed(self._joints, follower, driver, amount, carrier), shift, None)
+
+    def belt(
+        self,
+        follower: str,
+        driver: str,
+        *,
+        ratio: float | None = None,
+        radii: tuple[float, float] | None = None,
+        crossed: bool = False,
+        phase: Any = 0.0,
+        carrier: str | None = None,
+    ) -> Builder:
+        """Let a belt or a chain turn one pulley by another, without slip; as in `gear`, but the same way round.
+
+        Args:
+            follower: The joint that is turned.
+            driver: The joint that turns it.
+            ratio: Turns of the follower for one of the driver.
+            radii: In its place, the radii of the follower's and the driver's pulley, or the teeth of sprockets.
+            crossed: Whether the belt crosses itself, so that they turn against each other.
+            phase: The follower's value where the driver's is zero.
+            carrier: The link that carries both axles, if it turns: a belt inside an arm.
+        """
+        amount = gearing.ratio_of(ratio, radii, reversed_=crossed, what=f"belt of {follower!r}")
+        return self.gear(follower, driver, ratio=amount, phase=phase, carrier=carrier)
+
+    def rack(self, follower: str, driver: str, *, radius: float, offset: float = 0.0) -> Builder:
+        """Let a pinion push a rack, or a rack turn a pinion: ``slide = radius * angle + offset``.
+
+        Args:
+            follower: The joint that follows: the rack's, which is prismatic, or the pinion's.
+            driver: The other one.
+            radius: Of the pinion's pitch circle [m]; negative where the rack goes the other way.
+            offset: The follower's value where the driver's is zero.
+        """
+        for joint in (follower, driver):
+            if joint not in self._joints:
+                raise JointNotFoundError(joint, f"linkage {self.name!r}", self._joints)
+        kinds = [self._joints[joint].articulation.units for joint in (follower, driver)]
+        if sorted(kinds) != [("m",), ("rad",)]:
+            raise LinkageError(f"a rack is a prismatic joint and a revolute one, got {follower!r} and {driver!r}.")
+        with reraised_as(LinkageError):
+            size, shift = as_number(radius, f"radius of the pinion of {follower!r}"), as_number(offset, "offset of a rack")
+        if not size:
+            raise LinkageError(f"the radius of the pinion of {follower!r} is not zero.")
+        return self._follow(follower, {driver: size if kinds[0] == ("m",) else 1.0 / size}, shift, None)
+
+    def cam(
+        self, follower: str, driver: str, curve: Any, *, phase: Any = 0.0, offset: float = 0.0, name: str | None = None
+    ) -> Builder:
+        """Let a joint, prismatic or revolute, follow a cam on another: ``follower = curve(driver + phase) + offset``.
+
+        Args:
+            follower: The joint that follows.
+            driver: The joint that the cam is on.
+            curve: How far it is lifted: points ``(angle, lift)``, lifts alone at even angles over a turn, parts of a
+                `CamProgram`, a Python function, or a curve such as `CamTable`.
+            phase: Added to the cam's angle [rad, or a text such as ``"30deg"``].
+            offset: Added to the lift.
+            name: Name of the coupling; the follower's by default.
+
+        Example:
+            >>> b = Builder("valve").continuous("cam", "disc").prismatic("lift", "stem", parent="base")
+            >>> b = b.cam("lift", "cam", [("cycloidal", "180deg", 0.01), ("cycloidal", "180deg", 0.0)])
+            >>> b.build().pose(cam="90deg").round(4).tolist()
+            [1.5708, 0.005]
+        """
+        return self.couple(follower, driver, curve=as_curve(curve), phase=phase, offset=offset, name=name)
+
+    def geneva(
+        self, wheel: str, crank: str, *, slots: int, pins: int = 1, internal: bool = False, phase: Any = 0.0,
+        offset: Any = 0.0,
+    ) -> Builder:  # fmt: skip
+        """Let a crank turn a Geneva wheel step by step, as in `Geneva`; its pin is deepest where ``crank + phase = 0``."""
+        return self.couple(wheel, crank, curve=Geneva(slots, pins, internal), phase=phase, offset=offset)
+
     def pose(self, name: str, values: Mapping[str, Any] | ArrayLike | None = None, **named: Any) -> Builder:
         """Add a named pose, by joint values.
 
@@ -191,7 +354,8 @@ class Builder:
     def build(self) -> Linkage:
         """Return the linkage, checked."""
         tree = self._links.values(), self._joints.values()
-        bare = Linkage(*tree, name=self.name, frames=self._frames, root=self._root, loops=self._loops)
+        more: dict[str, Any] = {"frames": self._frames, "loops": self._loops, "couplings": self._couplings}
+        bare = Linkage(*tree, name=self.name, root=self._root, **more)
         poses = {name: bare.pose(values, **named) for name, (values, named) in self._poses.items()}
         return bare.replace(poses=poses) if poses else bare
 

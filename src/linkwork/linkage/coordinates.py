@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..transforms import read_only
+from .couplings import Row, geared as coupled
 from .elements import Element
 from .joints import Joint
 from .motion_limits import MOTION_LIMITS
@@ -38,7 +39,7 @@ class Coordinate(NamedTuple):
         effort: The largest torque or force, likewise.
         mimicked: Whether another joint follows it.
         periodic: Whether a whole turn moves nothing: an angle, unless a follower would notice (a slide or a screw, or a
-            ratio that is not a whole number).
+            ratio that is not a whole number; a coupling by which turns are not alike), or it follows by a coupling.
     """
 
     name: str
@@ -135,17 +136,17 @@ class CoordinateTable(Shown, tuple[Coordinate, ...]):
         return read_only(np.array([-1 if row.v is None else row.q for row in self._by_velocity], np.int64))
 
 
-def coordinate_table(arcs: Sequence[Joint], drives: Sequence[Drive]) -> CoordinateTable:
-    """Return the table of joints at their places in the pose."""
+def coordinate_table(arcs: Sequence[Joint], drives: Sequence[Drive], rows: Sequence[Row] = ()) -> CoordinateTable:
+    """Return the table of joints at their places in the pose; `rows` are couplings between them."""
     pairs = list(zip(arcs, drives, strict=True))
-    mimicked, geared = set(), set()
+    mimicked, geared = set(), coupled(rows)
     for joint, drive in pairs:
         if joint.mimic is not None:
             mimicked.add(drive.q)
             if joint.articulation.elements[0].kind != "revolute" or drive.multiplier % 1.0 != 0.0:
                 geared.add(drive.q)
-    rows = [row for joint, drive in pairs if joint.mimic is None for row in _rows(joint, drive, mimicked, geared)]
-    return CoordinateTable(rows)
+    own = ((joint, drive) for joint, drive in pairs if joint.mimic is None)
+    return CoordinateTable([row for joint, drive in own for row in _rows(joint, drive, mimicked, geared)])
 
 
 def _rows(joint: Joint, drive: Drive, mimicked: set[int], geared: set[int]) -> Iterator[Coordinate]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import LimitError, LinkageError, MimicError
 from ..transforms import IDENTITY, FloatArray, TransformLike, as_transform
+from .couplings import Coupling, kept_below, welded
 from .groups import carried
 from .joints import Articulation, Fixed, Joint
 from .motion_limits import MOTION_LIMITS, NO_MOTION_LIMITS
@@ -32,6 +33,7 @@ def replace(
     frames: Iterable[Frame] | None = None,
     poses: Mapping[str, PoseLike] | None = None,
     loops: Iterable[Loop] | None = None,
+    couplings: Iterable[Coupling] | None = None,
     groups: Mapping[str, Iterable[str]] | None = None,
     disabled_pairs: Mapping[tuple[str, str], str] | Iterable[tuple[str, str]] | None = None,
 ) -> Linkage:
@@ -49,6 +51,7 @@ def replace(
         poses: All named poses. By default they are kept, with neutral values for what they did not hold: a value is
             kept where there still is one of its name and unit, a quaternion as a whole.
         loops: All loops.
+        couplings: All couplings.
         groups: All groups of joints.
         disabled_pairs: All pairs of links that may touch.
     """
@@ -65,13 +68,16 @@ def replace(
         frames = [replaced(frame, link=link_names[frame.link]) for frame in linkage.extra_frames]
     if loops is None:
         loops = [_renamed(loop, link_names, "first", "second") for loop in linkage.loops]
+    if couplings is None:
+        couplings = [coupling.renamed(joint_names) for coupling in linkage.couplings]
     if isinstance(root, str | Articulation):
         root = new_joints[0].with_articulation(as_root(root))
     name, root = linkage.name if name is None else name, new_joints[0] if root is None else root
     parts = carried(linkage, {old: (new,) for old, new in joint_names.items()}, link_names)
+    parts |= {"loops": loops, "couplings": couplings}
     parts |= {"groups": groups} if groups is not None else {}
     parts |= {"disabled_pairs": disabled_pairs} if disabled_pairs is not None else {}
-    result = type(linkage)(new_links, new_joints[1:], name=name, frames=frames, root=root, loops=loops, **parts)
+    result = type(linkage)(new_links, new_joints[1:], name=name, frames=frames, root=root, **parts)
     if poses is None:
         return _with_poses_of(linkage, result, joint_names)
     return _with_poses(result, poses)
@@ -129,6 +135,7 @@ def _rebuilt(linkage: Linkage, nodes: Sequence[Link], arcs: Sequence[Joint], **p
     """Return a linkage of other links and arcs, the root arc first; further parts are those of the old one."""
     kept: dict[str, Any] = {"name": linkage.name, "frames": linkage.extra_frames, "loops": linkage.loops}
     kept |= {"groups": linkage.groups, "disabled_pairs": linkage.disabled_pairs, "origin": linkage.origin}
+    kept |= {"couplings": linkage.couplings}
     return type(linkage)(nodes, arcs[1:], root=arcs[0], **(kept | parts))
 
 
@@ -169,7 +176,7 @@ def carrier(linkage: Linkage, frame: str) -> tuple[str, FloatArray]:
 
 
 def freeze(linkage: Linkage, joint: str, *, at: Any) -> Linkage:
-    """Return a linkage with a joint welded at a value; joints that mimic it are welded too."""
+    """Return a linkage with a joint welded at a value; joints that mimic it, or follow it alone, are welded too."""
     i = linkage.arc_index(joint)
     leader = linkage.arcs[i].mimic
     if leader is not None:
@@ -177,19 +184,21 @@ def freeze(linkage: Linkage, joint: str, *, at: Any) -> Linkage:
     if not linkage.drives[i].nq:
         return linkage
     q = pose(linkage, {joint: at})
+    still = set(range(linkage.nq)[linkage.drives[i].columns])
+    couplings = welded(linkage, still, q)
     arcs = []
     for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
-        if drive.nq and drive.q == linkage.drives[i].q:
+        if drive.nq and drive.q in still:
             placement = arc.placement @ arc.articulation.matrix(drive.values(q))
             arc = replaced(arc, articulation=Fixed(), placement=placement, mimic=None, **NO_MOTION_LIMITS)
         arcs.append(arc)
-    return _with_poses_of(linkage, _rebuilt(linkage, linkage.nodes, arcs))
+    return _with_poses_of(linkage, _rebuilt(linkage, linkage.nodes, arcs, couplings=couplings))
 
 
 def subtree(linkage: Linkage, link: str) -> Linkage:
     """Return the part of a linkage that hangs below a link, which becomes the root at the origin.
 
-    A loop stays where both its frames do.
+    A loop stays where both its frames do, a coupling where all its joints do.
     """
     top = linkage.link_index(link)
     end = top + 1
@@ -199,13 +208,15 @@ def subtree(linkage: Linkage, link: str) -> Linkage:
     for arc in linkage.arcs[top + 1 : end]:
         if arc.mimic is not None and arc.mimic.joint not in inside:
             raise MimicError(f"{arc.name!r} below {link!r} mimics {arc.mimic.joint!r} above it; freeze that first.")
+    couplings = kept_below(linkage, inside, link)
     nodes = linkage.nodes[top:end]
     names = {node.name for node in nodes}
     frames = [frame for frame in linkage.extra_frames if frame.link in names]
     names.update(frame.name for frame in frames)
     loops = [loop for loop in linkage.loops if {loop.first, loop.second} <= names]
     parts = carried(linkage, {name: (name,) for name in inside}, {node.name: node.name for node in nodes})
-    result = type(linkage)(nodes, linkage.arcs[top + 1 : end], name=link, frames=frames, loops=loops, **parts)
+    parts |= {"loops": loops, "couplings": couplings}
+    result = type(linkage)(nodes, linkage.arcs[top + 1 : end], name=link, frames=frames, **parts)
     return _with_poses_of(linkage, result)
 
 

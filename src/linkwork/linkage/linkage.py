@@ -18,6 +18,7 @@ from ..transforms import IDENTITY, FloatArray, TransformLike, read_only
 from . import assembly, dh_table, edits, poses as pose_vectors, tree
 from .caching import Cache
 from .coordinates import CoordinateTable, coordinate_table
+from .couplings import Coupling, followed, rows_of
 from .groups import Groups, Pairs, as_groups, as_pairs
 from .joints import Articulation, Joint
 from .origin import Origin
@@ -52,6 +53,7 @@ class Linkage(Structure):
             values of their own are kept, in the order of the linkage.
         disabled_pairs: Pairs of links that may touch or never can, as planners know them, with the reason.
         loops: Where the mechanism closes: pairs of frames that must coincide, in a solve; poses are free to leave them.
+        couplings: Joints that follow others by a curve, or several at once; poses are free to leave them too.
         origin: The file it was read from, if that holds more than a linkage: a mesh with its skin.
 
     Raises:
@@ -74,6 +76,7 @@ class Linkage(Structure):
     effort: FloatArray
     poses: Mapping[str, FloatArray]
     loops: tuple[Loop, ...]
+    couplings: tuple[Coupling, ...]
     groups: Groups
     disabled_pairs: Pairs
     origin: Origin | None
@@ -89,6 +92,7 @@ class Linkage(Structure):
         root: Joint | Articulation | str | ArrayLike | None = None,
         poses: Mapping[str, PoseLike] | None = None,
         loops: Iterable[Loop] = (),
+        couplings: Iterable[Coupling] = (),
         groups: Mapping[str, Iterable[str]] | None = None,
         disabled_pairs: Mapping[tuple[str, str], str] | Iterable[tuple[str, str]] | None = None,
         origin: Origin | None = None,
@@ -115,6 +119,8 @@ class Linkage(Structure):
         values.update(
             tree.layout(self.arcs, where), extra_frames=tuple(frames), loops=tuple(loops), poses=MappingProxyType({})
         )
+        values.update(couplings=tuple(tree.as_parts(Coupling, couplings, where)))
+        values.update(coupling_rows=rows_of(self.couplings, self.arcs, self.drives, where))
         values.update(groups=as_groups(groups, self.arcs, where))
         values.update(disabled_pairs=as_pairs(disabled_pairs, self.nodes, where))
         tree.check_names("pose", poses or (), where)
@@ -123,12 +129,12 @@ class Linkage(Structure):
     # Poses
 
     def neutral(self) -> FloatArray:
-        """Return the neutral pose: mid-range where limited, else zero or no rotation."""
+        """Return the neutral pose: mid-range where limited, else zero or no rotation; coupled joints follow."""
         q = mid_range(self.lower, self.upper)
         q[[k for k, _ in self.table.quaternions]] = 1.0
         for cone in self.cones:
             q[cone.q : cone.q + 4] = neutral_turn(cone)
-        return q
+        return np.clip(followed(self, q), self.lower, self.upper) if self.couplings else q
 
     @cached_property
     def cones(self) -> tuple[Cone, ...]:
@@ -138,7 +144,7 @@ class Linkage(Structure):
     @cached_property
     def table(self) -> CoordinateTable:
         """The table of coordinates: unit, kind, joint, all limits, places in pose and velocity, what wraps around."""
-        return coordinate_table(self.arcs, self.drives)
+        return coordinate_table(self.arcs, self.drives, self.coupling_rows)
 
     @cached_property
     def coordinate_index(self) -> Mapping[str, int]:
@@ -154,6 +160,8 @@ class Linkage(Structure):
             base: The pose to change, of shape (..., nq), or the name of a stored one; the neutral pose by default.
             **named: More values by joint name.
 
+        Joints that are coupled to one of those named follow, unless they are named themselves.
+
         Example:
             >>> import linkwork as lw
             >>> lw.models.planar([2, 1]).pose(j2="90deg").round(4).tolist()
@@ -166,6 +174,17 @@ class Linkage(Structure):
         if pose.ndim != 1:
             raise PoseError(f"pose {name!r} of linkage {self.name!r} has shape ({self.nq},), got {pose.shape}.")
         return read_only(pose)
+
+    def follow(self, q: PoseLike) -> FloatArray:
+        """Return poses (..., nq) in which coupled joints are where the joints that they follow put them.
+
+        Example:
+            >>> import linkwork as lw
+            >>> drive = lw.models.geneva(4)
+            >>> drive.follow([[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]])[:, 1].round(4).tolist()
+            [0.7854, 0.0, -0.7854]
+        """
+        return followed(self, pose_vectors.as_poses(self, q))
 
     def stored_pose(self, name: str) -> FloatArray:
         """Return a copy of a named pose."""
@@ -439,7 +458,7 @@ class Linkage(Structure):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Linkage):
             return NotImplemented
-        parts = ("name", "nodes", "arcs", "extra_frames", "loops", "groups", "disabled_pairs")
+        parts = ("name", "nodes", "arcs", "extra_frames", "loops", "couplings", "groups", "disabled_pairs")
         if any(getattr(self, part) != getattr(other, part) for part in parts):
             return False
         same_names = list(self.poses) == list(other.poses)
@@ -451,7 +470,7 @@ class Linkage(Structure):
     def __reduce__(self) -> tuple[Any, ...]:
         bare = partial(Linkage, self.nodes, self.arcs[1:], name=self.name, frames=self.extra_frames, root=self.root)
         bare = partial(bare, groups=dict(self.groups), disabled_pairs=dict(self.disabled_pairs), origin=self.origin)
-        return partial(bare, poses=dict(self.poses), loops=self.loops), ()
+        return partial(bare, poses=dict(self.poses), loops=self.loops, couplings=self.couplings), ()
 
     def __repr__(self) -> str:
         links, joints = len(self.links), len(self.joints)

@@ -6,7 +6,7 @@ Angles without limits wrap around; limited ones do not; quaternions turn the sho
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -30,6 +30,7 @@ from ..transforms import (
     transform,
     vector_quaternion,
 )
+from .couplings import followed
 from .joints import Joint
 from .swing_twist import beyond, clamped_turns, sampled
 
@@ -114,9 +115,21 @@ def pose(
             raise PoseValueError("a whole pose and a base contradict each other; give one of them.")
         base, values = values, {}
     q = linkage.neutral() if base is None else as_poses(linkage, base)
-    for name, value in {**(values or {}), **(named or {})}.items():
+    given = {**(values or {}), **(named or {})}
+    for name, value in given.items():
         _assign(linkage, q, name, value)
+    if linkage.couplings and given:
+        q = followed(linkage, q, _places_set(linkage, given))
     return _normalized(linkage, _checked(linkage, q))
+
+
+def _places_set(linkage: Linkage, names: Iterable[str]) -> Iterator[int]:
+    """Yield the places in the pose of joints and coordinates."""
+    for name in names:
+        if name in linkage.coordinate_index:
+            yield linkage.coordinate_index[name]
+        else:
+            yield from range(linkage.nq)[linkage.drive(name).columns]
 
 
 def _normalized(linkage: Linkage, q: FloatArray) -> FloatArray:

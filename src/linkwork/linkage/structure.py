@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import FrameNotFoundError, JointNotFoundError, LinkNotFoundError, NotFoundError
 from ..transforms import IDENTITY, FloatArray
+from .couplings import Coupling, Row
 from .joints import Fixed, Joint
 from .showing import Shown
 from .tree import Drive, Frame, Link, Loop
@@ -24,6 +25,8 @@ class Structure(Shown):
         drives: Where the values of each joint come from.
         extra_frames: The frames beside those of links.
         loops: Where the mechanism closes.
+        couplings: The joints that follow others by a curve, or several at once.
+        coupling_rows: The couplings with the places of their joints, each after those that its drivers follow.
     """
 
     name: str
@@ -33,6 +36,13 @@ class Structure(Shown):
     drives: tuple[Drive, ...]
     extra_frames: tuple[Frame, ...]
     loops: tuple[Loop, ...]
+    couplings: tuple[Coupling, ...]
+    coupling_rows: tuple[Row, ...]
+
+    @property
+    def constrained(self) -> bool:
+        """Whether poses should keep loops closed or couplings held."""
+        return bool(self.loops or self.couplings)
 
     @cached_property
     def links(self) -> tuple[str, ...]:

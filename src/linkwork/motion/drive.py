@@ -1,4 +1,4 @@
-"""Driving a linkage with closed loops by one joint: the other joints follow, and the loops stay closed."""
+"""Driving a mechanism by one joint: the other joints follow, loops stay closed and couplings held."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ BACK = 1e-6  # a pose this near to the first is the first again
 
 
 def drive(linkage: Linkage, joint: str, values: ArrayLike, *, start: PoseLike | None = None, fps: float = 24.0) -> Clip:
-    """Return the motion of a linkage with loops as one joint takes values one after another.
+    """Return the motion of a mechanism as one joint takes values one after another.
 
     Each pose is closed from the one before, by small steps that stay on one branch; the other joints follow.
 
     Args:
-        linkage: A linkage with loops.
-        joint: Name of the joint that is driven, or of a coordinate.
+        linkage: A linkage with loops, couplings or gears.
+        joint: Name of the joint that is driven, or of a coordinate. A gear that follows another can be driven too.
         values: Its values in turn [rad, m], shape (n,).
         start: Pose from which the loops are closed at the first value, or the name of a stored one. Without one, the
             mechanism is put together near its neutral pose if it can be, and anyhow otherwise.
         fps: Frames a second.
 
     Returns:
-        A clip with a frame for each value, whose `residuals` are the gaps of the loops, shape (n, loops).
+        A clip with a frame for each value, whose `residuals` are the gaps of loops, then of couplings, shape (n, both).
 
     Raises:
         LoopError: Where the loops cannot be closed any further; `value` is where the joint had to stop.
@@ -55,12 +55,17 @@ def drive(linkage: Linkage, joint: str, values: ArrayLike, *, start: PoseLike | 
         (49, True)
     """
     check_linkage(linkage)
+    if isinstance(joint, str) and joint in linkage.joints and linkage.joint(joint).mimic is not None:
+        joint, values = _of_leader(linkage, joint, values)
     q_index, v_index = coordinate(linkage, joint)
     positive("fps", fps, finite=True)
     path = _values(linkage, q_index, values, joint)
     closure, pose = Closure(linkage), one_pose(linkage, start)
     pose[q_index] = path[0]
-    poses = np.empty((len(path), linkage.nq))
+    poses = np.tile(pose, (len(path), 1))
+    if not closure.goals:
+        poses[:, q_index] = path
+        return Clip(linkage, np.arange(len(path)) / fps, poses, np.zeros((len(path), 0)))
     poses[0] = _closed(linkage, pose, linkage.coordinates[q_index], given=start is not None)
     _Follower(closure, joint, q_index, v_index).along(path, poses)
     _say_if_elsewhere(closure, path, poses, joint, wraps=linkage.table[q_index].wraps)
@@ -115,6 +120,15 @@ def _say_if_elsewhere(closure: Closure, path: FloatArray, poses: FloatArray, joi
             "%r is not where it began after %d turns of %r: a joint is %.3g off, of radians or of its size.",
             closure.linkage.name, abs(round(turns)), joint, away,
         )  # fmt: skip
+
+
+def _of_leader(linkage: Linkage, joint: str, values: ArrayLike) -> tuple[str, Any]:
+    """Return the joint that a gear follows, and the values of it at which the gear has its own."""
+    drive = linkage.drive(joint)
+    if not drive.multiplier:
+        raise OptionError(f"joint {joint!r} stands still whatever {linkage.coordinates[drive.q]!r} does: drive that one.")
+    wanted = [as_angle(x) if isinstance(x, str) else x for x in np.asarray(values).tolist()]
+    return linkage.coordinates[drive.q], (np.asarray(wanted) - drive.offset) / drive.multiplier
 
 
 def _closed(linkage: Linkage, pose: FloatArray, driven: str, *, given: bool) -> FloatArray:

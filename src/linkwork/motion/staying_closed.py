@@ -19,7 +19,7 @@ def closed_between(linkage: Linkage, given: FloatArray, poses: FloatArray) -> Fl
     The nearest closed pose is taken. Where there is none near, as between poses far apart, a pose stays open, and it is
     said how far.
     """
-    if not linkage.loops or not len(poses):
+    if not linkage.constrained or not len(poses):
         return poses
     from ..solvers.loops import Closure
 

@@ -48,7 +48,7 @@ def core_of(skeleton: Skeleton) -> Skeleton:
             welded[arc.name] = {"articulation": Fixed(), "placement": arc.placement @ placed}
         elif i not in travelling and arc.articulation == Floating():  # bones that files let slide keep their lengths
             welded[arc.name] = {"articulation": Ball(), "placement": arc.placement @ translation(placed[:3, 3])}
-    if not welded or linkage.loops:
+    if not welded or linkage.constrained:
         return skeleton
     less = linkage.replace(joints=welded)
     kept, seen = columns_of(linkage, less), skeleton.seen

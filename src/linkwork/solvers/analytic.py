@@ -86,7 +86,7 @@ class Analytic(Method):
             raise GoalError(f"method 'analytic' serves Reach goals only, got {type(goal).__name__}; use 'damped'.")
         if goal.partial:
             raise GoalError(f"method 'analytic' takes no goal of {goal.frame!r} with {goal.partial}; use 'damped'.")
-        if linkage.loops:
+        if linkage.constrained:
             raise GoalError(f"method 'analytic' cannot close the loops of linkage {linkage.name!r}; use 'damped'.")
         arm = arm_of(linkage, goal, start, None if group is None else group.free)
         limb = isinstance(arm, Limb)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..goals import Rest, closings
+from ..goals import Close, Rest, closings
 from ..goals.base import metres_per_radian
 from ..kernels import body_layout as body, goal_layout
 from ..kernels.body_search import EMPHASIS, SETTINGS
@@ -45,6 +45,7 @@ def assembly_data(linkage: Linkage, settings: Settings, restarts: int, seed: int
     loops = [
         {"frames": goal.places, "kind": goal.loop.kind, "tolerance": [goal.tolerance_of("m"), goal.tolerance_of("rad")]}
         for goal in closings(linkage)
+        if isinstance(goal, Close)
     ]
     rest = program.goals[0]
     return {

@@ -156,7 +156,7 @@ def solve_batch(
         <Batch of 'tip': 1000 of 1000 reached>
     """
     check_linkage(linkage)
-    if linkage.loops:
+    if linkage.constrained:
         shared = {"device": device, "threads": threads, "dtype": dtype, "time_budget": time_budget, "first": first}
         return _on_legs(linkage, frame, targets, start, {**shared, "progress": progress, "closest": closest, **options})
     work = _work(device)(linkage, frame, dtype, threads, time_budget, options)

@@ -22,7 +22,7 @@ from ..transforms import FloatArray
 from .body_program import BodyProgram
 from .body_start import aimed_starts, carried_goal
 from .body_step import BodyFollower, BodyStep
-from .goal_arrays import PACKERS, write_goal
+from .goal_arrays import packable, write_goal
 from .groups import within_limits
 from .options import Settings, whole
 from .problem import Problem, resolve_goals
@@ -461,7 +461,7 @@ def _kind(goal: Goal) -> tuple[Any, ...]:
 
 def can_compile(problem: Problem) -> bool:
     """Return whether the compiled solver knows all goals of a problem, and its number of levels."""
-    known = all(type(goal) in PACKERS for goal in problem.goals)
+    known = all(map(packable, problem.goals))
     return known and len(np.unique(problem.priorities)) <= len(EMPHASIS)
 
 

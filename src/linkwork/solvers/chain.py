@@ -335,8 +335,9 @@ def stiff_base(linkage: Linkage, goal: Reach, group: Group) -> str | None:
 def why_unsupported(linkage: Linkage, frame: str, group: Group | None = None) -> str:
     """Return what the compiled search does not know about the joints that move a frame, in words; empty if nothing."""
     linkage.frame_index(frame)
-    if linkage.loops:
-        return f"it closes {len(linkage.loops)} loops, which `solve` keeps with method 'damped' or 'robust'"
+    if linkage.constrained:
+        what = f"closes {len(linkage.loops)} loops" if linkage.loops else f"has {len(linkage.couplings)} couplings"
+        return f"it {what}, which `solve` keeps with method 'damped' or 'robust'"
     path, _ = linkage.path_to(frame)
     places = {linkage.drives[i].q for i in path}
     if group is not None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import LoopError, OptionError
-from ..goals import Close, Couple, Goal, closings
+from ..goals import Couple, Goal, closings
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, clamped, distinct
 from ..transforms import FloatArray
@@ -179,7 +179,7 @@ def _closed(closure: Closure, q: FloatArray, free: NDArray[np.bool_]) -> FloatAr
     held = [int(k) for k, v in zip(at, rates, strict=True) if not free[v]]
     if len(held) == int((~free).sum()):  # the search knows how to hold them
         goals: list[Goal] = [Couple({linkage.coordinates[k]: 1.0}, value=float(q[k])) for k in held]
-        goals += [Close(goal.loop, tolerance=goal.tolerance) for goal in closure.goals]
+        goals += closure.goals
         near = prepare(linkage, goals)(goals, start=q).q
         q = np.where(pose_places(linkage, ~free), q, near)
     else:

@@ -1,6 +1,6 @@
 """Goals turned into the numbers that the kernels of bodies read: one function for each kind, one table.
 
-A goal that has no row in `PACKERS` is solved for in NumPy.
+A goal that has no row in `PACKERS`, or follows a curve, is solved for in NumPy.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ..goals import (
     Couple,
     Dexterity,
     Distance,
+    Follow,
     Goal,
     LookAt,
     OnLine,
@@ -203,6 +204,16 @@ def _couple(_linkage: Linkage, goal: Couple) -> PackedGoal:
     )
 
 
+def _follow(linkage: Linkage, goal: Follow) -> PackedGoal:
+    row = goal._known("row")
+    places, columns = np.append(row.q, row.values), np.append(row.v, row.rates)
+    items = COUPLE_ITEM.pack(dtype=np.int64, shape=(len(places),), value=places, column=columns)
+    values = {"value": float(row.value(np.zeros(linkage.nq)))}
+    turning, numbers = int(row.unit == "rad"), [1.0, *(-row.ratios).tolist()]
+    more: dict[str, Any] = {"items": items.ravel(), "item_numbers": numbers, "count": len(places)}
+    return PackedGoal(layout.COUPLE, (), values, mask=turning, explicit=1, **more)
+
+
 def _dexterity(linkage: Linkage, goal: Dexterity) -> PackedGoal:
     known = goal._counted(linkage)
     values = {"enough": goal.enough, "best": known.best, "arm": metres_per_radian(linkage)}
@@ -226,8 +237,14 @@ PACKERS: dict[type[Goal], Callable[[Linkage, Any], PackedGoal]] = {
     Balance: _balance,
     Rest: _rest,
     Couple: _couple,
+    Follow: _follow,
     Dexterity: _dexterity,
 }
+
+
+def packable(goal: Goal) -> bool:
+    """Return whether the kernels know a goal; couplings by a curve they do not."""
+    return type(goal) in PACKERS and not (isinstance(goal, Follow) and not goal.linear)
 
 
 def pack_goal(linkage: Linkage, goal: Goal) -> PackedGoal:

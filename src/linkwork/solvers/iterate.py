@@ -137,7 +137,7 @@ def _projected_step(method: Method, state: State, settings: Settings) -> FloatAr
     do their part.
     """
     linkage = state.linkage
-    projected = bool(linkage.loops) and not method.strict
+    projected = linkage.constrained and not method.strict
     if projected:
         state.barred = loop_normals(state)
     change = method.propose(state, settings)
@@ -176,7 +176,7 @@ class _Walk:
 
     def __init__(self, method: Method, problem: Problem, start: FloatArray, settings: Settings, finest: float) -> None:
         self.method, self.problem, self.settings, self.shape = method, problem, settings, start.shape[:-1]
-        projected = problem.linkage.loops and not method.strict
+        projected = problem.linkage.constrained and not method.strict
         self.closure = (
             Closure(problem.linkage, problem.closings, keep_limits=settings.keeps_limits) if projected else None
         )

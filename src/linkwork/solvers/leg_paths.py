@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..goals import closings
+from ..goals import Close
 from ..linkage.linkage import Linkage
 
 
@@ -32,7 +32,9 @@ def legs_of(linkage: Linkage, frame: str) -> tuple[Leg, ...] | str:
     """Return the legs that loops join to the link of a frame, or why it is no platform on legs, in words."""
     own = _moving(linkage, frame)
     taken, legs = set(own), []
-    for goal in closings(linkage):
+    if linkage.couplings:
+        return f"joint {linkage.couplings[0].follower!r} is coupled to others"
+    for goal in map(Close, linkage.loops):
         loop = goal.loop
         ends = [name for name in (loop.second, loop.first) if _moving(linkage, name) == own]
         if not ends:

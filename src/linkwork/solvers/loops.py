@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import GoalError, JointNotFoundError, OptionError
-from ..goals import Close, closings
+from ..goals import Close, Closing, closings
 from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike, advance, between, clamped, start_pose
 from ..transforms import FloatArray
@@ -24,14 +24,15 @@ LONGEST_STEP = 0.3  # the largest change of a value in a step: radians, or share
 
 
 class Closure:
-    """The gaps of all loops of a linkage, and how joints change them.
+    """The gaps of all loops and couplings of a linkage, and how joints change them.
 
     Steps and gaps are measured by the size of the mechanism, so that it does not matter how large it is: metres are
     divided by it, radians are left as they are.
 
     Attributes:
         linkage: The linkage.
-        goals: A `Close` for each loop; those of the linkage by default.
+        goals: A `Close` for each loop and a `Follow` for each coupling; those of the linkage by default. None where
+            joints only mimic others, as gears do.
         keep_limits: Whether joints keep within their limits.
         size: How large the mechanism is [m].
         units: What one is of every velocity, in radians and in metres: shape (nv,).
@@ -39,25 +40,26 @@ class Closure:
             than it must has rows that say the same; where they differ by what it is off, they would ask for wild steps.
     """
 
-    def __init__(self, linkage: Linkage, goals: Sequence[Close] = (), *, keep_limits: bool = True) -> None:
-        if not linkage.loops:
+    def __init__(self, linkage: Linkage, goals: Sequence[Closing] = (), *, keep_limits: bool = True) -> None:
+        if not linkage.constrained and all(arc.mimic is None for arc in linkage.arcs):
             raise GoalError(f"linkage {linkage.name!r} has no loops to close; Builder.loop or loops= adds them.")
         self.linkage, self.goals, self.keep_limits = linkage, tuple(goals) or closings(linkage), keep_limits
         self.size = linkage.loop_size
         blocks = [(goal, b.unit, b.rows.stop - b.rows.start) for goal in self.goals for b in goal.blocks]
-        self.tolerances = np.concatenate([np.full(count, goal.tolerance_of(unit)) for goal, unit, count in blocks])
-        scales = [np.full(count, 1.0 / self.size if unit == "m" else 1.0) for _, unit, count in blocks]
-        self._rows = np.concatenate(scales)
+        counts = [count for *_, count in blocks]
+        self.tolerances = np.repeat([float(goal.tolerance_of(unit) or 0.0) for goal, unit, _ in blocks], counts)
+        self._rows = np.repeat([1.0 / self.size if unit == "m" else 1.0 for _, unit, _ in blocks], counts)
         self.units = np.where([unit == "m" for unit in linkage.table.velocity_units], self.size, 1.0)
         self.rank = loop_rank(linkage, self.goals)
 
     def error(self, q: FloatArray) -> FloatArray:
         """Return the gaps at poses (..., nq): metres and radians, shape (..., rows)."""
-        return np.concatenate([goal.error(self.linkage, q) for goal in self.goals], axis=-1)
+        none = np.zeros((*q.shape[:-1], 0))
+        return np.concatenate([none, *(goal.error(self.linkage, q) for goal in self.goals)], axis=-1)
 
     def gap(self, q: FloatArray) -> Any:
         """Return the largest gap at poses (..., nq), shape (...) [m, rad]."""
-        return np.abs(self.error(q)).max(axis=-1)
+        return np.abs(self.error(q)).max(axis=-1, initial=0.0)
 
     def closed(self, q: FloatArray) -> bool:
         """Tell whether the gaps at a pose (nq,) are within their tolerances."""
@@ -65,7 +67,8 @@ class Closure:
 
     def jacobian(self, q: FloatArray) -> FloatArray:
         """Return how velocities close the gaps, both measured by the mechanism's size, shape (..., rows, nv)."""
-        rows = np.concatenate([goal.jacobian(self.linkage, q) for goal in self.goals], axis=-2)
+        none = np.zeros((*q.shape[:-1], 0, self.linkage.nv))
+        rows = np.concatenate([none, *(goal.jacobian(self.linkage, q) for goal in self.goals)], axis=-2)
         scaled: FloatArray = rows * self._rows[:, None] * self.units
         return scaled
 
@@ -74,23 +77,33 @@ class Closure:
 
         The velocity is in radians and metres a second, shape (..., nv).
         """
-        found = np.concatenate([goal.drift(self.linkage, q, velocity) for goal in self.goals], axis=-1)
+        none = np.zeros((*q.shape[:-1], 0))
+        found = np.concatenate([none, *(goal.drift(self.linkage, q, velocity) for goal in self.goals)], axis=-1)
         scaled: FloatArray = found * self._rows
         return scaled
 
-    def wrenches(self, multipliers: FloatArray) -> dict[str, FloatArray]:
-        """Return what each loop bears, by its name: forces, then torques, shape (..., 6), along the world's axes.
+    def borne(self, multipliers: FloatArray) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
+        """Return what loops and couplings bear, by name.
 
         Multipliers belong to the rows of `jacobian`, shape (..., rows): with them, ``jacobian.T @ multipliers`` are
-        forces of the joints, measured by `units`. The wrench acts on the first frame, and its opposite on the second.
+        forces of the joints, measured by `units`.
+
+        Returns:
+            Of each loop, forces, then torques, shape (..., 6), along the world's axes: they act on the first frame, and
+            their opposite on the second. Of each coupling, its effort on the follower, shape (...).
         """
-        real, start, result = multipliers * self._rows, 0, {}
+        real, start = multipliers * self._rows, 0
+        loops: dict[str, FloatArray] = {}
+        couplings: dict[str, FloatArray] = {}
         for goal in self.goals:
             count = goal.blocks[-1].rows.stop
-            wrench = np.zeros((*real.shape[:-1], 6))
-            wrench[..., :count] = real[..., start : start + count]
-            result[goal.loop.name], start = wrench, start + count
-        return result
+            own = real[..., start : start + count]
+            start += count
+            if isinstance(goal, Close):
+                loops[goal.part.name] = np.concatenate([own, np.zeros((*own.shape[:-1], 6 - count))], axis=-1)
+            else:
+                couplings[goal.part.name] = own[..., 0]
+        return loops, couplings
 
     def moved(self, q: FloatArray, change: FloatArray) -> FloatArray:
         """Return the pose that a change leads to, within limits."""
@@ -191,21 +204,22 @@ class Closure:
 
     def count(self) -> int:
         """Return the degrees of freedom by the rule of Gruebler and Kutzbach, from joints and loops alone."""
-        changeable = [(goal.loop.kind, goal.changeable(self.linkage)) for goal in self.goals]
+        changeable = [(goal, goal.changeable(self.linkage)) for goal in self.goals]
         rows = sum(int(some.sum()) for _, some in changeable)
         # Two axes brought together leave their turn about themselves: one of the three rows says nothing.
-        rows -= sum(kind == "axis" and bool(some[3:].all()) for kind, some in changeable)
+        axes = [some for goal, some in changeable if isinstance(goal, Close) and goal.loop.kind == "axis"]
+        rows -= sum(bool(some[3:].all()) for some in axes)
         return self.linkage.nv - rows
 
     def _off(self, q: FloatArray) -> float:
         """Return the largest gap at a pose, measured by the mechanism's size."""
-        return float(np.abs(self.error(q) * self._rows).max())
+        return float(np.abs(self.error(q) * self._rows).max(initial=0.0))
 
 
-def loop_rank(linkage: Linkage, goals: Iterable[Close]) -> float:
+def loop_rank(linkage: Linkage, goals: Iterable[Closing]) -> float:
     """Return below which share of the largest singular value the loops of a linkage ask for nothing new."""
-    widest = max(max(goal.tolerance[0] / linkage.loop_size, goal.tolerance[1]) for goal in goals)
-    return max(RANK, BLUR * float(widest))
+    each = [max(goal.tolerance[0] / linkage.loop_size, goal.tolerance[1]) for goal in goals]
+    return max(RANK, BLUR * float(max(each, default=0.0)))
 
 
 def least_squares(matrix: FloatArray, wanted: FloatArray, damping: float = 0.0, *, rank: float = RANK) -> FloatArray:
@@ -264,7 +278,6 @@ def link_places(linkage: Linkage, q: FloatArray) -> FloatArray:
 
 
 def widest(closure: Closure, q: FloatArray) -> str:
-    """Return the loop with the largest gap, in words."""
+    """Return the loop, or the coupling, with the largest gap, in words."""
     gaps = [float(np.linalg.norm(goal.error(closure.linkage, q)[:3])) for goal in closure.goals]
-    goal = closure.goals[int(np.argmax(gaps))]
-    return f"{goal.loop.first!r} and {goal.loop.second!r} of {goal.loop.name!r} stay {max(gaps):.4g} m apart."
+    return closure.goals[int(np.argmax(gaps))].gap_text(closure.linkage, q)

@@ -50,12 +50,12 @@ class Method:
 
     def accept(self, problem: Problem) -> None:
         """Raise GoalError if this method cannot serve these goals: their levels, or what `check` looks at."""
-        if problem.linkage.loops and not self.strict and not self.can_project_loops:
+        if problem.closings and not self.strict and not self.can_project_loops:
             raise GoalError(
                 f"method {self.name!r} cannot close loops, and linkage {problem.linkage.name!r} has "
-                f"{len(problem.linkage.loops)}; use 'damped' or 'robust'."
+                f"{len(problem.closings)}; use 'damped' or 'robust'."
             )
-        if len(problem.levels) - bool(problem.linkage.loops) > 1 and not self.strict:
+        if len(problem.levels) - bool(problem.closings) > 1 and not self.strict:
             raise GoalError(
                 f"method {self.name!r} weighs goals against each other and has no levels of priority; use 'damped', "
                 "'pseudoinverse' or 'robust', or give all goals one priority (that of a Rest is 1 by default)."

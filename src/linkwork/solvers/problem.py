@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import GoalError
-from ..goals import Block, Close, Edges, Goal, closings
+from ..goals import Block, Closing, Edges, Goal, closings
 from ..goals.base import metres_per_radian
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
@@ -50,7 +50,7 @@ class Problem:
         priorities: Level of every row, 0 first.
         emphasis: How much a row of its level counts when whole poses are compared.
         levels: For each level, the first first, where its rows are among those that can change.
-        closings: The goals that close loops.
+        closings: The goals that close loops and hold couplings.
         rank: Of a level's largest singular value: below, a direction asks for nothing new.
     """
 
@@ -124,8 +124,8 @@ class Problem:
         return sorted({start for start in starts if start < len(self.rows)})
 
     @cached_property
-    def closings(self) -> tuple[Close, ...]:
-        return tuple(goal for goal in self.goals if isinstance(goal, Close))
+    def closings(self) -> tuple[Closing, ...]:
+        return tuple(goal for goal in self.goals if isinstance(goal, Closing))
 
     @cached_property
     def rank(self) -> float:
@@ -213,16 +213,16 @@ def resolve_goals(linkage: Linkage, goals: Goal | Sequence[Goal], start: FloatAr
 
 
 def with_closings(linkage: Linkage, goals: Goal | Sequence[Goal], tolerance: float | None = None) -> tuple[Goal, ...]:
-    """Return goals as a tuple, with those that close the loops which none of them closes, to a tolerance if given."""
+    """Return goals as a tuple, with those for loops and couplings that none of them closes, to a tolerance if given."""
     try:
         several = (goals,) if isinstance(goals, Goal) else tuple(goals)
     except TypeError:
         several = ()
     if not several or not all(isinstance(goal, Goal) for goal in several):
         raise GoalError(f"a solve needs a goal such as Reach(...), or a list of them, got {goals!r}.")
-    if linkage.loops:
-        named = {goal.loop for goal in several if isinstance(goal, Close)}
-        several += tuple(goal for goal in closings(linkage, tolerance) if goal.loop not in named)
+    if linkage.constrained:
+        named = {goal.part for goal in several if isinstance(goal, Closing)}
+        several += tuple(goal for goal in closings(linkage, tolerance) if goal.part not in named)
     return several
 
 

@@ -65,7 +65,7 @@ def solve(
     """
     if linkage.__class__ is not Linkage:
         check_linkage(linkage)
-    if loop_tolerance is not None and linkage.loops:
+    if loop_tolerance is not None and linkage.constrained:
         goals = with_closings(linkage, goals, loop_tolerance)
     goal: Any = goals[0] if goals.__class__ in (list, tuple) and len(goals) == 1 else goals
     group = None if joints is None and weights is None else group_of(linkage, joints, weights)

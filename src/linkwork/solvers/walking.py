@@ -225,7 +225,7 @@ def walk_for(method: Method, problem: Problem, settings: Settings) -> Walk | Non
     """
     if not all(type(goal) is Reach and goal.free is None and goal.ranges is None for goal in problem.goals):
         return None
-    if settings.limits == "project" or problem.linkage.loops:
+    if settings.limits == "project" or problem.linkage.constrained:
         return None
     own = tuple(getattr(method, field.name) for field in fields(method))
     try:

@@ -201,7 +201,7 @@ def sampled(linkage: Linkage, keys: Sequence[tuple[float, FloatArray, str]], tim
 
 def closed(linkage: Linkage, q: FloatArray, keep: Sequence[str] = ()) -> FloatArray:
     """Return the pose nearest to one in which the loops of a linkage close; itself where there are none."""
-    return close(linkage, q, keep=keep) if linkage.loops else q
+    return close(linkage, q, keep=keep) if linkage.constrained else q
 
 
 def _as_pose(place: FloatArray) -> FloatArray:

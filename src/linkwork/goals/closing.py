@@ -1,0 +1,33 @@
+"""What closes a mechanism: goals that a solve has for each loop and each coupling, at a level above all others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from ..linkage.linkage import Linkage
+from ..transforms import FloatArray
+from .base import Goal
+
+FIRST = -1  # the level of loops and couplings: before the first that a goal can ask for
+
+
+@dataclass(frozen=True, eq=False)
+class Closing(Goal):
+    """Base of `Close` and `Follow`."""
+
+    priority: int = field(default=FIRST, kw_only=True)
+    first_level: ClassVar[int] = FIRST
+
+    @property
+    def part(self) -> Any:
+        """The loop or the coupling that it holds."""
+        raise NotImplementedError
+
+    def drift(self, linkage: Linkage, q: FloatArray, velocity: FloatArray) -> FloatArray:
+        """Return ``jacobian_dot @ velocity``, shape (..., rows): what opens while joints do not accelerate."""
+        raise NotImplementedError
+
+    def gap_text(self, linkage: Linkage, q: FloatArray) -> str:
+        """Return in words how far it is from closed at a pose (nq,)."""
+        raise NotImplementedError
