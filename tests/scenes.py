@@ -43,6 +43,7 @@ def bits(linkage: lw.Linkage) -> object:
         [(j.name, j.parent, j.child, repr(j.articulation), j.placement.tobytes(), repr(j.mimic)) for j in linkage.arcs],
         [(frame.name, frame.link, frame.placement.tobytes()) for frame in linkage.extra_frames],
         linkage.loops,
+        [(c.name, c.follower, repr(c.drivers), repr(c.phase), repr(c.offset), c.curve) for c in linkage.couplings],
         [(name, pose.tobytes()) for name, pose in linkage.poses.items()],
     )
 
@@ -149,6 +150,18 @@ def loops() -> lw.Linkage:
     return posed(b.build())
 
 
+def couplings() -> lw.Linkage:
+    """Return joints that follow by every kind of curve, by several drivers, and by numbers that are hard to write."""
+    b = lw.Builder("couplings")
+    for name in "abcdefg":
+        b.continuous(name, f"link {name}", parent="base")
+    b.cam("b", "a", [("0deg", 0.0), (1 / 3, 0.1), (2.0, -0.0), (5.0, 1e-5)], phase=-1 / 3, offset=1e-300, name="1.0")
+    b.couple("c", {"b": 0.1}, curve=lw.CamTable([(0.0, 0.0), (1.0, 2.0), (3.0, 1 / 3)], period=None), name="yes")
+    b.cam("d", "c", [("cycloidal", "100deg", 1 / 3), ("dwell", "100deg"), ("3-4-5", "160deg", 0.1)], name="null")
+    b.geneva("e", "a", slots=5, internal=True).couple("f", "e", curve=lw.Polynomial((1 / 3, -0.0, 1e22)))
+    return b.couple("g", {"a": -1 / 3, "b": 2.0, "f": 1.0}, offset="30deg").pose("set", a=1.0).build()
+
+
 def one(articulation: Articulation, placement: object = None, **more: object) -> lw.Linkage:
     joint = lw.Joint("j", "a", "b", articulation, np.eye(4) if placement is None else placement)
     return lw.Linkage([lw.Link("a"), lw.Link("b")], [joint], **more)
@@ -157,7 +170,8 @@ def one(articulation: Articulation, placement: object = None, **more: object) ->
 LINKAGES: dict[str, Callable[[], lw.Linkage]] = {
     **{name: lambda joint=joint: posed(one_joint(joint)) for name, joint in JOINTS.items()},
     **{f"tree {n}": lambda n=n: posed(random_tree(np.random.default_rng(n), n)) for n in (1, 5, 20, 60)},
-    **{build.__name__: build for build in (every_shape, odd_names, odd_floats, open_limits, rotations, heavy, loops)},
+    **{build.__name__: build for build in (every_shape, odd_names, odd_floats, open_limits, rotations, heavy)},
+    **{build.__name__: build for build in (loops, couplings)},
     **{f"model {name}": lambda name=name: lw.models.build(name) for name in lw.models.MODELS},
     "one link": lambda: lw.Linkage([lw.Link("alone")]),
 }

@@ -33,6 +33,10 @@ PUBLIC = [
     "Branches",
     "BranchesBatch",
     "Builder",
+    "CamFunction",
+    "CamOutline",
+    "CamProgram",
+    "CamTable",
     "Capsule",
     "Clip",
     "Close",
@@ -42,6 +46,8 @@ PUBLIC = [
     "Coordinate",
     "CoordinateTable",
     "Couple",
+    "Coupling",
+    "CouplingCurve",
     "Curve",
     "Cylinder",
     "DHRow",
@@ -54,9 +60,11 @@ PUBLIC = [
     "Finding",
     "Fixed",
     "Floating",
+    "Follow",
     "Frame",
     "FrameMap",
     "GOALS",
+    "Geneva",
     "Goal",
     "Hold",
     "Inertia",
@@ -84,6 +92,7 @@ PUBLIC = [
     "Pin",
     "Planar",
     "Polyline",
+    "Polynomial",
     "Prepared",
     "PreparedMethod",
     "Prismatic",
@@ -111,6 +120,7 @@ PUBLIC = [
     "__version__",
     "assemble",
     "bone",
+    "cam_outline",
     "close",
     "closed_form",
     "count_solutions",
@@ -253,7 +263,18 @@ def test_type_checkers_are_told_the_same_names(package: Any) -> None:
 # What public calls return
 
 # What the packages hand each other; nobody else has a use for it.
-INTERNAL = {"BodyFollower", "Cache", "Cone", "Drive", "Evaluator", "Follower", "Plain", "Plan", "SearchResult"}
+INTERNAL = {
+    "CouplingRow",
+    "BodyFollower",
+    "Cache",
+    "Cone",
+    "Drive",
+    "Evaluator",
+    "Follower",
+    "Plain",
+    "Plan",
+    "SearchResult",
+}
 NAMESPACES = [name for name in PUBLIC if inspect.ismodule(getattr(lw, name))]
 
 

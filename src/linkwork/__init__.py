@@ -45,7 +45,7 @@ _NAMES = {
     "linkage.builder": "Builder",
     "linkage.coordinates": "Coordinate CoordinateTable",
     "linkage.couplings": "Coupling",
-    "linkage.curves": "CamFunction CamProgram CamTable Curve Geneva Polynomial",
+    "linkage.curves": "CamFunction CamProgram CamTable CouplingCurve Geneva Polynomial",
     "linkage.dh": "from_dh",
     "linkage.dh_table": "DHRow DHTable",
     "linkage.elements": "Element",
@@ -55,8 +55,8 @@ _NAMES = {
     "linkage.kinematics": "FrameMap Visit",
     "linkage.linkage": "Frame Link Linkage Loop",
     "linkage.origin": "Origin",
-    "goals": "GOALS Align Balance Bend Close Couple Dexterity Distance Follow Goal Hold LookAt OnLine OnPlane Reach Relate "
-    "Rest",
+    "goals": "GOALS Align Balance Bend Close Couple Dexterity Distance Follow Goal Hold LookAt OnLine OnPlane Reach "
+    "Relate Rest",
     "solvers": "METHODS BodySolver Prepared PreparedMethod Solution solve",
     "solvers.batch": "Batch solve_batch solve_blocks",
     "solvers.closed_form": "ClosedForm NoForm closed_form",
@@ -67,6 +67,7 @@ _NAMES = {
     "solvers.step": "Step",
     "explain.all_batches": "BranchesBatch solve_all_batch",
     "explain.all_solutions": "Branches count_solutions solve_all",
+    "explain.cam_outlines": "CamOutline cam_outline",
     "explain.diagnosis": "Diagnosis diagnose",
     "explain.mobility": "Mobility degrees_of_freedom mobility",
     "explain.singular_positions": "SingularPosition SingularPositions singular_positions",
@@ -120,6 +121,7 @@ if TYPE_CHECKING:
     from .errors import LinkworkError as LinkworkError
     from .explain.all_batches import BranchesBatch as BranchesBatch, solve_all_batch as solve_all_batch
     from .explain.all_solutions import Branches as Branches, count_solutions as count_solutions, solve_all as solve_all
+    from .explain.cam_outlines import CamOutline as CamOutline, cam_outline as cam_outline
     from .explain.diagnosis import Diagnosis as Diagnosis, diagnose as diagnose
     from .explain.mobility import (
         Mobility as Mobility,
@@ -175,7 +177,7 @@ if TYPE_CHECKING:
         CamFunction as CamFunction,
         CamProgram as CamProgram,
         CamTable as CamTable,
-        Curve as Curve,
+        CouplingCurve as CouplingCurve,
         Geneva as Geneva,
         Polynomial as Polynomial,
     )

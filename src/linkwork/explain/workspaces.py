@@ -96,7 +96,7 @@ def workspace(
     samples, orientations = whole("samples", samples, least=1), whole("orientations", orientations)
     if linkage.constrained:
         raise OptionError(
-            f"closed loops and couplings, as of linkage {linkage.name!r}, are not sampled; follow a frame with lw.drive."
+            f"closed loops and couplings, as of linkage {linkage.name!r}, are not sampled; lw.drive follows a frame."
         )
     rng = np.random.default_rng(seed)
     points = np.empty((samples, 3))

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import MimicError
+from ..linkage.couplings import Coupling
+from ..linkage.curves import Polynomial
 from ..linkage.joints import Articulation, Ball, Fixed, Floating, Joint, Mimic, Prismatic, Revolute
 from ..linkage.linkage import Frame, Link, Linkage, Loop
 from ..linkage.tree import fresh
@@ -86,6 +88,7 @@ class _MjcfReader:
         self.frames: list[Frame] = []
         self.loops: list[Loop] = []
         self.mimics: dict[int, Mimic] = {}
+        self.couplings: dict[int, Coupling] = {}
 
     def content(self) -> Content:
         self.visuals = self.looks.visuals()
@@ -224,16 +227,22 @@ class _MjcfReader:
         return self._frame(f"{name}.first", ends[0], places[0]), self._frame(f"{name}.second", ends[1], places[1])
 
     def _couple(self, name: str, follower: int, leader: int, coefficients: FloatArray) -> None:
-        """Make one joint follow another: ``y - y0 = a0 + a1 (x - x0)``, all about the joints' references."""
+        """Make one joint follow another: ``y - y0 = a0 + a1 (x - x0) + ... + a4 (x - x0)^4``, from their references."""
         model, what = self.model, self.joint_names[follower]
-        if leader < 0 or coefficients[2:5].any():
-            why = "holds it still" if leader < 0 else "is not linear"
-            self.remarks.add("dropped", f"the constraint {name!r} on joint {what!r} {why} and is left out.", what)
+        if leader < 0:
+            self.remarks.add(
+                "dropped", f"the constraint {name!r} on joint {what!r} holds it still and is left out.", what
+            )
             return
-        if follower in self.mimics or follower == leader:
+        if follower in self.mimics or follower in self.couplings or follower == leader:
             self.remarks.add("dropped", f"joint {what!r} follows another already; {name!r} is left out.", what)
             return
         y0, x0 = (float(model.qpos0[model.jnt_qposadr[k]]) for k in (follower, leader))
+        if coefficients[2:5].any():
+            curve, drivers = Polynomial(tuple(coefficients[:5].tolist())), ((self.joint_names[leader], 1.0),)
+            name = fresh(name, {coupling.name for coupling in self.couplings.values()})
+            self.couplings[follower] = Coupling(name, what, drivers, curve, -x0, y0, self.closed)
+            return
         offset, multiplier = float(coefficients[0]), float(coefficients[1])
         self.mimics[follower] = Mimic(self.joint_names[leader], multiplier, y0 + offset - multiplier * x0)
 
@@ -244,12 +253,12 @@ class _MjcfReader:
         poses = self._poses()
         parts: dict[str, Any] = {"name": name, "frames": self.frames, "loops": self.loops, "root": root}
         try:
-            return Linkage(self.links, self.joints, poses=poses, **parts)
+            return Linkage(self.links, self.joints, poses=poses, couplings=self.couplings.values(), **parts)
         except MimicError as error:
-            if not self.mimics or self.options.strict:
+            if not (self.mimics or self.couplings) or self.options.strict:
                 raise
             self.remarks.add("dropped", f"couplings between joints are left out: {error}")
-            self.mimics = {}
+            self.mimics, self.couplings = {}, {}
             joints = [replace(joint, mimic=None) for joint in self.joints]
             return Linkage(self.links, joints, poses=self._poses(), **parts)
 

@@ -20,7 +20,7 @@ from msgspec import UNSET, Struct
 
 from ..errors import DuplicateNameError, FormatError, LinkageError, LinkworkError, Remark, listed, meant
 from ..linkage.couplings import Coupling
-from ..linkage.curves import CURVES, Curve
+from ..linkage.curves import CURVES, CouplingCurve
 from ..linkage.geometry import SHAPES, Inertia, Mesh, Shape, Visual
 from ..linkage.joints import ARTICULATIONS, Articulation, Joint, Mimic
 from ..linkage.linkage import Frame, Link, Linkage, Loop
@@ -278,7 +278,7 @@ def _coupling(raw: Any, path: Path) -> Coupling:
         return Coupling(entry.name, entry.follower, tuple(given.items()), curve, *shifts, entry.tolerance)
 
 
-def _curve(raw: dict[str, Any], path: Path) -> Curve:
+def _curve(raw: dict[str, Any], path: Path) -> CouplingCurve:
     kind = raw.get("kind")
     if not isinstance(kind, str) or kind not in CURVE_ENTRIES:
         raise _Problem((*path, "kind"), f"no kind of curve {_advice(kind, CURVE_ENTRIES, 'There are')}")

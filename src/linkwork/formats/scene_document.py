@@ -92,8 +92,8 @@ def _coupling_entry(coupling: Coupling) -> dict[str, Any]:
     entry["drivers"] = coupling.drivers[0][0] if single else dict(coupling.drivers)
     if isinstance(coupling.curve, CamFunction):
         raise LinkageError(
-            f"coupling {coupling.name!r} follows a Python function, which a file cannot hold; CamTable.sampled(function) "
-            "makes a table of it."
+            f"coupling {coupling.name!r} follows a Python function, which a file cannot hold;"
+            " CamTable.sampled(function) makes a table of it."
         )
     if coupling.curve is not None:
         entry["curve"] = {"kind": coupling.curve.kind} | _parameters(coupling.curve)

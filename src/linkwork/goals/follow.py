@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import GoalError
-from ..linkage.couplings import Coupling, Row
+from ..linkage.couplings import Coupling, CouplingRow
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 from .base import Block, blocks_of
@@ -73,8 +73,8 @@ class Follow(Closing, JointGoal):
         names = ", ".join(coupling.name for coupling in linkage.couplings) or "none"
         raise GoalError(f"linkage {linkage.name!r} has no such coupling as {self.coupling!r}; it has {names}.")
 
-    def _row(self, linkage: Linkage, q: FloatArray) -> Row:
-        row: Row = self.resolve(linkage, q)._known("row")
+    def _row(self, linkage: Linkage, q: FloatArray) -> CouplingRow:
+        row: CouplingRow = self.resolve(linkage, q)._known("row")
         return row
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:

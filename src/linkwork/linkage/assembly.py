@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def attach(linkage: Linkage, other: Linkage, frame: str, *, prefix: str = "", at: TransformLike = IDENTITY) -> Linkage:
     """Return a linkage with another one hung on a frame of it.
 
-    Links, shapes, masses, joints with their limits and leaders, frames, loops and couplings come along. The other's root arc
-    becomes the joint between the two: welded, sliding in a plane or free, as it was to the world.
+    Links, shapes, masses, joints with their limits and leaders, frames, loops and couplings come along. The other's
+    root arc becomes the joint between the two: welded, sliding in a plane or free, as it was to the world.
 
     Args:
         linkage: The linkage to start from; its name is kept.
@@ -72,19 +72,17 @@ def _prefixed(linkage: Linkage, prefix: str) -> Linkage:
     """Return a linkage with a prefix before all names but those of its poses."""
     if not prefix:
         return linkage
+    joints = {arc.name: prefix + arc.name for arc in linkage.arcs}
     return replace(
         linkage,
         links={name: {"name": prefix + name} for name in linkage.links},
-        joints={arc.name: {"name": prefix + arc.name} for arc in linkage.arcs},
+        joints={old: {"name": new} for old, new in joints.items()},
         frames=[replaced(frame, name=prefix + frame.name, link=prefix + frame.link) for frame in linkage.extra_frames],
         loops=[
             replaced(loop, name=prefix + loop.name, first=prefix + loop.first, second=prefix + loop.second)
             for loop in linkage.loops
         ],
-        couplings=[
-            replaced(coupling.renamed({arc.name: prefix + arc.name for arc in linkage.arcs}), name=prefix + coupling.name)
-            for coupling in linkage.couplings
-        ],
+        couplings=[replaced(coupling.renamed(joints), name=prefix + coupling.name) for coupling in linkage.couplings],
     )
 
 

@@ -254,7 +254,8 @@ class Builder:
                 relative to it, by Willis' equation.
 
         Example:
-            >>> b = Builder("train").continuous("pinion", "small").continuous("wheel", "large", parent="base", at=(1, 0, 0))
+            >>> b = Builder("train").continuous("pinion", "small")
+            >>> b = b.continuous("wheel", "large", parent="base", at=(1, 0, 0))
             >>> b.gear("wheel", "pinion", teeth=(60, 20)).build().joint("wheel").mimic.multiplier
             -0.3333333333333333
         """
@@ -307,7 +308,8 @@ class Builder:
         if sorted(kinds) != [("m",), ("rad",)]:
             raise LinkageError(f"a rack is a prismatic joint and a revolute one, got {follower!r} and {driver!r}.")
         with reraised_as(LinkageError):
-            size, shift = as_number(radius, f"radius of the pinion of {follower!r}"), as_number(offset, "offset of a rack")
+            size = as_number(radius, f"radius of the pinion of {follower!r}")
+            shift = as_number(offset, "offset of a rack")
         if not size:
             raise LinkageError(f"the radius of the pinion of {follower!r} is not zero.")
         return self._follow(follower, {driver: size if kinds[0] == ("m",) else 1.0 / size}, shift, None)
@@ -338,7 +340,7 @@ class Builder:
         self, wheel: str, crank: str, *, slots: int, pins: int = 1, internal: bool = False, phase: Any = 0.0,
         offset: Any = 0.0,
     ) -> Builder:  # fmt: skip
-        """Let a crank turn a Geneva wheel step by step, as in `Geneva`; its pin is deepest where ``crank + phase = 0``."""
+        """Let a crank turn a Geneva wheel step by step, as in `Geneva`: a pin is deepest at ``crank + phase = 0``."""
         return self.couple(wheel, crank, curve=Geneva(slots, pins, internal), phase=phase, offset=offset)
 
     def pose(self, name: str, values: Mapping[str, Any] | ArrayLike | None = None, **named: Any) -> Builder:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..transforms import read_only
-from .couplings import Row, geared as coupled
+from .couplings import CouplingRow, geared as coupled
 from .elements import Element
 from .joints import Joint
 from .motion_limits import MOTION_LIMITS
@@ -136,7 +136,9 @@ class CoordinateTable(Shown, tuple[Coordinate, ...]):
         return read_only(np.array([-1 if row.v is None else row.q for row in self._by_velocity], np.int64))
 
 
-def coordinate_table(arcs: Sequence[Joint], drives: Sequence[Drive], rows: Sequence[Row] = ()) -> CoordinateTable:
+def coordinate_table(
+    arcs: Sequence[Joint], drives: Sequence[Drive], rows: Sequence[CouplingRow] = ()
+) -> CoordinateTable:
     """Return the table of joints at their places in the pose; `rows` are couplings between them."""
     pairs = list(zip(arcs, drives, strict=True))
     mimicked, geared = set(), coupled(rows)

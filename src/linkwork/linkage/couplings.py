@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import JointNotFoundError, MimicError
 from ..transforms import FloatArray, as_number, is_number, read_only, reraised_as
-from .curves import Curve
+from .curves import CouplingCurve
 from .tree import CLOSED, Drive, check_names
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Coupling:
     name: str
     follower: str
     drivers: tuple[tuple[str, float], ...]
-    curve: Curve | None = None
+    curve: CouplingCurve | None = None
     phase: float = 0.0
     offset: float = 0.0
     tolerance: float = CLOSED
@@ -68,7 +68,7 @@ class Coupling:
             raise MimicError(f"{what} needs a follower and drivers by name, got {self.follower!r} and {given!r}.")
         if len({self.follower, *names}) <= len(names):
             raise MimicError(f"{what} names a joint twice: {', '.join([self.follower, *names])}.")
-        if self.curve is not None and not isinstance(self.curve, Curve):
+        if self.curve is not None and not isinstance(self.curve, CouplingCurve):
             raise MimicError(f"the curve of {what} is one such as CamTable, got {self.curve!r}.")
         if not is_number(self.tolerance) or not 0.0 < self.tolerance < math.inf:
             raise MimicError(f"tolerance of {what} must be positive and finite, got {self.tolerance!r}.")
@@ -114,7 +114,7 @@ def _plus(number: float) -> str:
     return f" {'-' if number < 0.0 else '+'} {abs(number):.6g}" if number else ""
 
 
-class Row(NamedTuple):
+class CouplingRow(NamedTuple):
     """A coupling with the places of its joints.
 
     Attributes:
@@ -159,7 +159,7 @@ class Row(NamedTuple):
 
 def rows_of(
     couplings: Sequence[Coupling], arcs: Sequence[Joint], drives: Sequence[Drive], where: str
-) -> tuple[Row, ...]:
+) -> tuple[CouplingRow, ...]:
     """Return couplings with the places of their joints, each after those that its drivers follow; checked.
 
     Raises:
@@ -180,7 +180,7 @@ def rows_of(
         raise MimicError(f"joints {ring} of {where} follow each other in a circle.") from error
 
 
-def _row(coupling: Coupling, arcs: Sequence[Joint], drives: Sequence[Drive], where: str) -> Row:
+def _row(coupling: Coupling, arcs: Sequence[Joint], drives: Sequence[Drive], where: str) -> CouplingRow:
     q, v, _, _, unit, mimic = _place(coupling.follower, coupling, arcs, drives, where)
     if mimic is not None:
         raise MimicError(f"{coupling.follower!r} in {where} mimics {mimic!r} and cannot follow {coupling.name!r} too.")
@@ -190,7 +190,7 @@ def _row(coupling: Coupling, arcs: Sequence[Joint], drives: Sequence[Drive], whe
     values, rates = (read_only(np.array([place[k] for place in found], np.int64)) for k in (0, 1))
     if q in values.tolist():
         raise MimicError(f"coupling {coupling.name!r} in {where} lets {coupling.follower!r} follow itself.")
-    return Row(coupling, q, v, unit, values, rates, ratios, shifts)
+    return CouplingRow(coupling, q, v, unit, values, rates, ratios, shifts)
 
 
 def _place(
@@ -232,7 +232,7 @@ def followed(linkage: Linkage, q: FloatArray, changed: Iterable[int] | None = No
     return result
 
 
-def geared(rows: Iterable[Row]) -> set[int]:
+def geared(rows: Iterable[CouplingRow]) -> set[int]:
     """Return the places in the pose whose whole turns matter: a follower's, and a driver's unless turns are alike."""
     places: set[int] = set()
     for row in rows:

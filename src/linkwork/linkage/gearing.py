@@ -1,4 +1,4 @@
-"""Gears as sums of joint values: what turns relative to the link that carries both axles, and whom a follower follows."""
+"""Gears as sums of joint values: turns relative to the link that carries both axles, and whom a follower follows."""
 
 from __future__ import annotations
 
@@ -88,12 +88,14 @@ def _turn(joints: Mapping[str, Joint], carrier: str, link: str) -> Terms:
             if joint.name in shared or not joint.articulation.nq:
                 continue
             if joint.articulation.elements[0].kind != "revolute" or joint.articulation.nq != 1:
-                raise LinkageError(f"joint {joint.name!r} between {link!r} and {carrier!r} is not revolute; gears turn.")
+                raise LinkageError(f"joint {joint.name!r}, from {carrier!r} to {link!r}, is not revolute as gears are.")
             own = _world_axis(above, joint)
             axis = own if axis is None else axis
             along = float(axis @ own)
             if abs(abs(along) - 1.0) > PARALLEL:
-                raise LinkageError(f"joint {joint.name!r} between {link!r} and {carrier!r} has another axis than the gear.")
+                raise LinkageError(
+                    f"joint {joint.name!r}, from {carrier!r} to {link!r}, has another axis than the gear."
+                )
             terms[joint.name] = sign * (1.0 if along > 0.0 else -1.0)
     return terms
 

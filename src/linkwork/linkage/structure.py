@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import FrameNotFoundError, JointNotFoundError, LinkNotFoundError, NotFoundError
 from ..transforms import IDENTITY, FloatArray
-from .couplings import Coupling, Row
+from .couplings import Coupling, CouplingRow
 from .joints import Fixed, Joint
 from .showing import Shown
 from .tree import Drive, Frame, Link, Loop
@@ -37,7 +37,7 @@ class Structure(Shown):
     extra_frames: tuple[Frame, ...]
     loops: tuple[Loop, ...]
     couplings: tuple[Coupling, ...]
-    coupling_rows: tuple[Row, ...]
+    coupling_rows: tuple[CouplingRow, ...]
 
     @property
     def constrained(self) -> bool:

@@ -17,6 +17,7 @@ from .arms import panda, planar, scara, stanford, two_link, ur5
 from .catalogue import CATEGORIES, MODELS, Model, build, motion
 from .classics import bennett, klann, peaucellier, scissor
 from .closed import four_bar, jansen_leg, pantograph
+from .coupled import cam_follower, gear_train, geneva, planetary, scotch_yoke
 from .hands import hand
 from .humans import human
 from .mechanisms import engine, engine_pose, ferris_wheel, planets, pogo_stick
@@ -29,12 +30,15 @@ __all__ = [
     "Model",
     "bennett",
     "build",
+    "cam_follower",
     "delta",
     "engine",
     "engine_pose",
     "ferris_wheel",
     "five_bar",
     "four_bar",
+    "gear_train",
+    "geneva",
     "hand",
     "human",
     "jansen_leg",
@@ -44,12 +48,14 @@ __all__ = [
     "pantograph",
     "peaucellier",
     "planar",
+    "planetary",
     "planets",
     "pogo_stick",
     "quadruped",
     "quick_return",
     "scara",
     "scissor",
+    "scotch_yoke",
     "slider_crank",
     "snake",
     "stanford",

@@ -14,6 +14,7 @@ from .animals import quadruped, snake
 from .arms import panda, planar, scara, stanford, two_link, ur5
 from .classics import bennett, klann, peaucellier, scissor
 from .closed import four_bar, jansen_leg, pantograph
+from .coupled import cam_follower, gear_train, geneva, planetary, scotch_yoke
 from .hands import hand
 from .humans import human
 from .mechanisms import engine, ferris_wheel, planets, pogo_stick
@@ -64,6 +65,13 @@ def _planar_lengths(texts: Sequence[str]) -> dict[str, Any]:
         if len(texts) == 1 and texts[0].lstrip("+-").isdigit():
             return {"lengths": int(texts[0])}
         return {"lengths": [float(text) for text in texts]} if texts else {}
+    except ValueError as error:
+        raise LinkageError(f"{error}.") from error
+
+
+def _teeth(texts: Sequence[str]) -> dict[str, Any]:
+    try:
+        return {"teeth": tuple(int(text) for text in texts)} if texts else {}
     except ValueError as error:
         raise LinkageError(f"{error}.") from error
 
@@ -204,6 +212,32 @@ MODELS: dict[str, Model] = {
         bennett, "mechanism", "Bennett's ring: four hinges in space that move although count says they cannot.",
         motions.cranking, "bennett:0.5,0.3,45deg",
         "two lengths, and a twist such as 45deg", _arguments(first=float, second=float, twist=as_angle),
+    ),
+    "scotch_yoke": Model(
+        scotch_yoke, "mechanism", "A Scotch yoke: a pin in a slot moves a rod by an exact sine.",
+        motions.cranking, "scotch_yoke",
+        "the radius of the crank", _arguments(crank=float),
+    ),
+    "gear_train": Model(
+        gear_train, "mechanism", "Spur gears in a row, each turned by the one before.",
+        motions.turning_to_and_fro("gear1"), "gear_train:20,40,30",
+        "the teeth of the gears", _teeth,
+    ),
+    "planetary": Model(
+        planetary, "mechanism", "A planetary gear: sun, planets and carrier inside a fixed ring.",
+        motions.turning_to_and_fro("sun"), "planetary:24,18",
+        "the teeth of sun and planets, and how many planets", _arguments(sun=int, planet=int, planets=int),
+    ),
+    "cam_follower": Model(
+        cam_follower, "mechanism", "A disc cam that lifts a follower with a roller: rise, dwell, return, dwell.",
+        motions.turning_once("cam"), "cam_follower:0.02,oscillating",
+        "the lift, and 'translating' or 'oscillating'",
+        _arguments(lift=float, follower=_one_of("translating", "oscillating")),
+    ),
+    "geneva": Model(
+        geneva, "mechanism", "A Geneva drive: a pin turns a wheel step by step, and a disc locks it between.",
+        motions.turning_to_and_fro("crank"), "geneva:6",
+        "the numbers of slots and of pins", _arguments(slots=int, pins_on_crank=int),
     ),
     "five_bar": Model(
         five_bar, "mechanism", "A five-bar: two driven cranks carry one tip.",

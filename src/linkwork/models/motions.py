@@ -196,6 +196,23 @@ def cranking(linkage: Linkage) -> Clip:
     return drive(linkage, "crank", start[place] + turns, start=start, fps=FPS)
 
 
+def turning_to_and_fro(joint: str) -> Motion:
+    """Return the motion that turns a joint once round and back: a turn of a gear need not end where it began."""
+
+    def motion(linkage: Linkage) -> Clip:
+        begin = linkage.stored_pose("start")[linkage.coordinate_index[joint]]
+        return sampled(
+            linkage, 4.0, lambda phase: linkage.pose({joint: begin + math.pi * (1.0 - math.cos(2.0 * math.pi * phase))})
+        )
+
+    return motion
+
+
+def turning_once(joint: str) -> Motion:
+    """Return the motion that turns a joint once round; coupled joints follow."""
+    return lambda linkage: sampled(linkage, 2.0, lambda phase: linkage.pose({joint: 2.0 * math.pi * phase}))
+
+
 def inverting(linkage: Linkage) -> Clip:
     """Swing the crank of an inversor to and fro; its pen goes up and down its line."""
     ends = {frame.name: float(frame.placement[0, 3]) for frame in linkage.extra_frames}

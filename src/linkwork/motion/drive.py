@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import LoopError, OptionError, TransformError
+from ..linkage.couplings import followed
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike
 from ..solvers.closing import assemble, close
@@ -62,15 +63,14 @@ def drive(linkage: Linkage, joint: str, values: ArrayLike, *, start: PoseLike | 
     path = _values(linkage, q_index, values, joint)
     closure, pose = Closure(linkage), one_pose(linkage, start)
     pose[q_index] = path[0]
-    poses = np.tile(pose, (len(path), 1))
-    if not closure.goals:
-        poses[:, q_index] = path
-        return Clip(linkage, np.arange(len(path)) / fps, poses, np.zeros((len(path), 0)))
-    poses[0] = _closed(linkage, pose, linkage.coordinates[q_index], given=start is not None)
-    _Follower(closure, joint, q_index, v_index).along(path, poses)
-    _say_if_elsewhere(closure, path, poses, joint, wraps=linkage.table[q_index].wraps)
+    poses = _led(linkage, pose, q_index, path)
+    if poses is None:
+        poses = np.empty((len(path), linkage.nq))
+        poses[0] = _closed(linkage, pose, linkage.coordinates[q_index], given=start is not None)
+        _Follower(closure, joint, q_index, v_index).along(path, poses)
+        _say_if_elsewhere(closure, path, poses, joint, wraps=linkage.table[q_index].wraps)
     gaps = [np.linalg.norm(goal.error(linkage, poses), axis=-1) for goal in closure.goals]
-    return Clip(linkage, np.arange(len(path)) / fps, poses, np.stack(gaps, axis=-1))
+    return Clip(linkage, np.arange(len(path)) / fps, poses, np.reshape(gaps, (len(gaps), len(path))).T)
 
 
 def drive_rates(
@@ -122,13 +122,23 @@ def _say_if_elsewhere(closure: Closure, path: FloatArray, poses: FloatArray, joi
         )  # fmt: skip
 
 
+def _led(linkage: Linkage, pose: FloatArray, place: int, path: FloatArray) -> FloatArray | None:
+    """Return the poses (n, nq) of a mechanism without loops, whose joints follow at once; None if it must be closed."""
+    if linkage.loops or any(row.q == place for row in linkage.coupling_rows):
+        return None
+    poses = np.tile(pose, (len(path), 1))
+    poses[:, place] = path
+    poses = followed(linkage, poses)
+    within = (poses >= linkage.lower) & (poses <= linkage.upper)
+    return poses if within[:, [row.q for row in linkage.coupling_rows]].all() else None
+
+
 def _of_leader(linkage: Linkage, joint: str, values: ArrayLike) -> tuple[str, Any]:
     """Return the joint that a gear follows, and the values of it at which the gear has its own."""
     drive = linkage.drive(joint)
     if not drive.multiplier:
-        raise OptionError(f"joint {joint!r} stands still whatever {linkage.coordinates[drive.q]!r} does: drive that one.")
-    wanted = [as_angle(x) if isinstance(x, str) else x for x in np.asarray(values).tolist()]
-    return linkage.coordinates[drive.q], (np.asarray(wanted) - drive.offset) / drive.multiplier
+        raise OptionError(f"joint {joint!r} stands still whatever {linkage.coordinates[drive.q]!r} does.")
+    return linkage.coordinates[drive.q], (_numbers(values, joint) - drive.offset) / drive.multiplier
 
 
 def _closed(linkage: Linkage, pose: FloatArray, driven: str, *, given: bool) -> FloatArray:
@@ -261,13 +271,17 @@ class _Follower:
         return LoopError(f"{text}the mechanism is {why} there; asked for {value:.6g}.", value=at)
 
 
-def _values(linkage: Linkage, place: int, values: Any, joint: str) -> FloatArray:
+def _numbers(values: Any, joint: str) -> FloatArray:
     try:
         if isinstance(values, str) or not np.iterable(values):
             raise TypeError(f"got {values!r}")
-        path = as_array([as_angle(x) if isinstance(x, str) else x for x in values], f"values of {joint!r}")
+        return as_array([as_angle(x) if isinstance(x, str) else x for x in values], f"values of {joint!r}")
     except (TransformError, TypeError) as error:
         raise OptionError(f"values of {joint!r} are numbers one after another: {error}.") from error
+
+
+def _values(linkage: Linkage, place: int, values: Any, joint: str) -> FloatArray:
+    path = _numbers(values, joint)
     if path.ndim != 1 or not len(path) or not np.isfinite(path).all():
         raise OptionError(f"values of {joint!r} are finite numbers of shape (n,), got shape {path.shape}.")
     low, high = linkage.lower[place], linkage.upper[place]

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from ..errors import LoopError, OptionError
 from ..goals import Couple, Goal, closings
+from ..linkage.couplings import followed
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, clamped, distinct
 from ..transforms import FloatArray
+from .goal_arrays import packable
 from .loops import APART, Closure, free_velocities, least_squares, link_places, one_pose, pose_places, widest
 from .options import whole
 from .preparing import prepare
@@ -177,7 +179,9 @@ def _closed(closure: Closure, q: FloatArray, free: NDArray[np.bool_]) -> FloatAr
     linkage = closure.linkage
     at, rates, _ = linkage.table.plain
     held = [int(k) for k, v in zip(at, rates, strict=True) if not free[v]]
-    if len(held) == int((~free).sum()):  # the search knows how to hold them
+    if linkage.couplings:  # followers are put at once where their drivers have them
+        q = np.where(pose_places(linkage, ~free), q, clamped(linkage, followed(linkage, q)))
+    if len(held) == int((~free).sum()) and all(map(packable, closure.goals)):  # the search knows how to hold them
         goals: list[Goal] = [Couple({linkage.coordinates[k]: 1.0}, value=float(q[k])) for k in held]
         goals += closure.goals
         near = prepare(linkage, goals)(goals, start=q).q

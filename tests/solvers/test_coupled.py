@@ -1,0 +1,212 @@
+"""Couplings in solves: closed, assembled, driven, with their rates and forces, alone and together with loops."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import linkwork as lw
+from linkwork.errors import GoalError, LoopError
+from linkwork.goals import closings
+from linkwork.solvers.goal_arrays import packable
+from linkwork.solvers.loops import Closure
+
+LIFT = lw.CamProgram([("cycloidal", "150deg", 0.4), ("dwell", "30deg"), ("3-4-5", "180deg", 0.0)])
+
+
+def pushed_slider() -> lw.Linkage:
+    """Return a cam that swings the crank of a slider-crank: a coupling and a loop."""
+    b = lw.Builder("pushed", base="ground").continuous("cam", "disc", at=(-0.5, 0, 0))
+    b.continuous("crank", "crank", parent="ground").continuous("rod", "rod", at=(0.3, 0, 0)).frame(
+        "end", at=(0.7, 0, 0)
+    )
+    b.prismatic("slide", "slider", parent="ground", axis="x").frame("pin")
+    return b.cam("crank", "cam", LIFT, offset=0.5).loop("loop", "end", "pin").build()
+
+
+def geared_five_bar() -> lw.Linkage:
+    b = lw.Builder("geared", base="ground")
+    b.continuous("left", "left").continuous("left_rod", "left_rod", at=(0.1, 0, 0)).frame("tip", at=(0.3, 0, 0))
+    b.continuous("right", "right", parent="ground", at=(0.2, 0, 0))
+    b.continuous("right_rod", "right_rod", at=(0.1, 0, 0)).frame("other", at=(0.3, 0, 0))
+    return b.gear("right", "left", ratio=-1.0, phase=math.pi).loop("loop", "tip", "other").build()
+
+
+def differential() -> lw.Linkage:
+    b = lw.Builder("differential", base="frame").continuous("carrier", "carrier", axis="z")
+    b.continuous("ring", "ring", parent="frame").continuous("sun", "sun", parent="frame")
+    b.revolute("arm", "arm", parent="sun", axis="x", at=(0, 0, 0.2)).frame("hand", at=(0.0, 0.0, 0.5))
+    return b.couple("sun", {"carrier": 3.5, "ring": -2.5}).build()
+
+
+COUPLED = {
+    "cam": lw.models.cam_follower(),
+    "oscillating": lw.models.cam_follower(0.02, "oscillating"),
+    "geneva": lw.models.geneva(4),
+    "pushed slider": pushed_slider(),
+    "differential": differential(),
+}
+
+
+@pytest.mark.parametrize("linkage", COUPLED.values(), ids=COUPLED)
+def test_rows_of_couplings_have_the_jacobian_and_drift_of_finite_differences(linkage: lw.Linkage) -> None:
+    rng, h = np.random.default_rng(1), 1e-6
+    closure = Closure(linkage)
+    for _ in range(5):
+        q, v = linkage.random_pose(rng), rng.normal(size=linkage.nv)
+        found = [
+            (closure.error(linkage.integrate(q, -h * e)) - closure.error(linkage.integrate(q, h * e))) / (2.0 * h)
+            for e in np.eye(linkage.nv)
+        ]
+        rows = np.concatenate([goal.jacobian(linkage, q) for goal in closings(linkage)])
+        assert_allclose(rows, np.transpose(found), atol=1e-7)
+        ahead, behind = (
+            np.concatenate([goal.jacobian(linkage, linkage.integrate(q, s * h * v)) for goal in closings(linkage)])
+            for s in (1.0, -1.0)
+        )
+        drift = np.concatenate([goal.drift(linkage, q, v) for goal in closings(linkage)])
+        assert_allclose((ahead - behind) @ v / (2.0 * h), drift, atol=1e-5)
+
+
+@pytest.mark.parametrize("linkage", COUPLED.values(), ids=COUPLED)
+def test_any_pose_can_be_closed_and_assembled(linkage: lw.Linkage) -> None:
+    driver = linkage.coordinates[0]
+    q = lw.close(linkage, linkage.pose({driver: 0.6}), keep=driver)
+    assert q[0] == 0.6
+    assert Closure(linkage).closed(q)
+    anyhow = lw.close(linkage, None)
+    assert Closure(linkage).closed(anyhow)
+    assert lw.degrees_of_freedom(linkage) == (3 if linkage.name == "differential" else 1)
+
+
+def test_a_mechanism_with_a_cam_and_a_loop_is_driven_as_its_closed_form_says() -> None:
+    linkage, angles = pushed_slider(), np.linspace(0.0, 4.0 * np.pi, 97)
+    start = lw.close(linkage, linkage.pose(cam=0.0, slide=0.9, rod=-0.6), keep="cam")
+    clip = lw.drive(linkage, "cam", angles, start=start)
+    crank = LIFT.value(angles) + 0.5
+    slide = 0.3 * np.cos(crank) + np.sqrt(0.7**2 - (0.3 * np.sin(crank)) ** 2)
+    assert_allclose(clip.poses[:, linkage.coordinate_index["slide"]], slide, atol=1e-12)
+    assert clip.residuals.shape == (97, 2)
+    rates, h = lw.drive_rates(clip, "cam", speed=2.0), 1e-5
+    speed, more = rates.of("slide")
+
+    def slides(at: np.ndarray) -> np.ndarray:
+        turned = LIFT.value(at) + 0.5
+        return np.asarray(0.3 * np.cos(turned) + np.sqrt(0.7**2 - (0.3 * np.sin(turned)) ** 2))
+
+    assert_allclose(speed, 2.0 * (slides(angles + h) - slides(angles - h)) / (2.0 * h), atol=1e-8)
+    inner = slice(1, -1, 1)
+    differences = 4.0 * (slides(angles + 1e-4) - 2.0 * slides(angles) + slides(angles - 1e-4)) / 1e-8
+    assert_allclose(more[inner], differences[inner], atol=1e-4)
+
+
+def test_rates_of_a_geneva_wheel_are_those_of_the_book() -> None:
+    drive = lw.models.geneva(6)
+    angles = np.linspace(-1.0, 1.0, 21)
+    rates = lw.loop_rates(drive, drive.follow(np.stack([angles, 0 * angles], axis=1)), {"crank": 10.0})
+    lam = math.sin(math.pi / 6.0)
+    below = 1.0 + lam**2 - 2.0 * lam * np.cos(angles)
+    assert_allclose(rates.of("wheel")[0], -10.0 * lam * (np.cos(angles) - lam) / below, atol=1e-12)
+    book = 100.0 * lam * (1.0 - lam**2) * np.sin(angles) / below**2
+    assert_allclose(rates.of("wheel")[1], book, atol=1e-10)
+
+
+def test_a_geared_five_bar_is_symmetric_and_has_one_freedom() -> None:
+    linkage = geared_five_bar()
+    assert lw.degrees_of_freedom(linkage) == 1
+    clip = lw.drive(
+        linkage, "left", np.linspace(1.0, 2.5, 16), start=linkage.pose(left=1.0, left_rod=0.3, right_rod=-0.3)
+    )
+    assert_allclose(clip.forward(frame="tip")[:, 0, 3], 0.1, atol=1e-10)
+
+
+def test_trees_of_gears_are_driven_from_either_end() -> None:
+    train = lw.models.gear_train((20, 40, 30))
+    values = np.linspace(0.0, 3.0, 7)
+    assert_allclose(lw.drive(train, "gear1", values).poses[:, 0], values)
+    clip = lw.drive(train, "gear3", values)
+    assert_allclose(clip.poses[:, 0], values * 30.0 / 20.0, atol=1e-12)
+    assert clip.residuals.shape == (7, 0)
+    rates = lw.drive_rates(clip, "gear1", speed=2.0)
+    assert_allclose(rates.velocity("tooth3")[:, 5], 2.0 * 20.0 / 30.0)
+    held = lw.statics(train, [0.4], "gear1", loads={"wheel3": (0, 0, 0, 0, 0, 1.5)})
+    assert float(held.drivers["gear1"]) == pytest.approx(-1.5 * 20.0 / 30.0)
+
+
+def test_a_follower_drives_its_cam_until_the_dwell() -> None:
+    linkage = lw.models.cam_follower(0.02)
+    up = lw.drive(linkage, "follower", np.linspace(0.001, 0.019, 10), start=linkage.pose(cam=0.5))
+    assert_allclose(linkage.follow(up.poses), up.poses, atol=1e-12)
+    assert np.all(np.diff(up.poses[:, 0]) > 0.0)
+    with pytest.raises(LoopError):
+        lw.drive(linkage, "follower", np.linspace(0.001, 0.03, 10), start=linkage.pose(cam=0.5))
+
+
+def test_limits_of_a_follower_stop_its_driver() -> None:
+    linkage = lw.models.cam_follower(0.02).replace(joints={"follower": {"lower": 0.0, "upper": 0.01}})
+    with pytest.raises(LoopError, match="follower at a limit"):
+        lw.drive(linkage, "cam", np.linspace(0.0, 2.0, 9), start=linkage.pose(cam=0.0))
+
+
+def test_power_goes_through_a_coupling() -> None:
+    linkage = lw.models.cam_follower(0.02)
+    q = linkage.pose(cam=0.7)
+    held = lw.statics(linkage, q, "cam", loads={"roller": (0, -100.0, 0)})
+    slope = float(linkage.couplings[0].curve.slope(0.7))
+    assert float(held.couplings["follower"]) == pytest.approx(100.0)
+    assert float(held.drivers["cam"]) == pytest.approx(100.0 * slope)  # virtual work
+
+
+@pytest.mark.parametrize("method", ["robust", "damped", "pseudoinverse", "prioritized"])
+@pytest.mark.parametrize("name", ["cam", "differential", "pushed slider"])
+def test_goals_are_reached_with_couplings_held(name: str, method: str) -> None:
+    linkage = COUPLED[name]
+    frame = {"cam": "roller", "differential": "hand", "pushed slider": "pin"}[name]
+    wanted = lw.close(linkage, linkage.pose({linkage.coordinates[0]: 0.9}), keep=linkage.coordinates[0])
+    goal = lw.Reach(frame, position=linkage.forward(wanted, frame=frame)[:3, 3])
+    start = lw.close(linkage, linkage.pose({linkage.coordinates[0]: 1.2}), keep=linkage.coordinates[0])
+    solution = lw.solve(linkage, goal, start=start, method=method)
+    assert solution.success, solution.explain()
+    assert Closure(linkage).closed(solution.q)
+
+
+def test_linear_couplings_are_compiled_and_curves_are_not() -> None:
+    assert all(map(packable, closings(differential())))
+    assert not all(map(packable, closings(lw.models.geneva(4))))
+
+
+def test_batches_and_chains_say_that_they_hold_no_couplings() -> None:
+    linkage = lw.models.cam_follower()
+    with pytest.raises(GoalError, match="coupled"):
+        lw.solve_batch(linkage, "roller", np.eye(4)[None])
+    with pytest.raises(GoalError, match="takes a Coupling"):
+        lw.Follow("cam")
+    with pytest.raises(GoalError, match="no such coupling"):
+        lw.Follow(lw.models.geneva(4).couplings[0]).error(linkage, linkage.neutral())
+
+
+# Outlines
+
+
+def test_the_outline_of_a_cam_touches_its_roller_everywhere() -> None:
+    for follower in ("translating", "oscillating"):
+        linkage = lw.models.cam_follower(0.02, follower)
+        outline = lw.cam_outline(linkage, "cam", "roller", roller=0.01, count=720)
+        assert not outline.undercut
+        for angle in (0.3, 1.7, 3.0, 5.1):
+            q = linkage.pose(cam=angle)
+            world = linkage.convert(outline.points, q, source="disc")
+            away = np.linalg.norm(world - linkage.forward(q, frame="roller")[:3, 3], axis=1)
+            assert away.min() == pytest.approx(0.01, abs=1e-5)  # touches, and never cuts in
+    assert lw.cam_outline(lw.models.cam_follower(0.02), "cam", "roller", roller=0.2).undercut
+
+
+def test_the_pressure_angle_is_that_of_the_book() -> None:
+    linkage = lw.models.cam_follower(0.02)
+    outline = lw.cam_outline(linkage, "cam", "roller", roller=0.01)
+    curve = linkage.couplings[0].curve
+    book = np.arctan(np.abs(curve.slope(outline.angles)) / (0.06 + curve.value(outline.angles)))
+    assert_allclose(outline.pressure, book, atol=1e-6)
