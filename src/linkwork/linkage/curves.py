@@ -310,8 +310,8 @@ class Geneva(CouplingCurve):
 
     Example:
         >>> wheel = Geneva(4)
-        >>> np.degrees(wheel.value(np.radians([-180, -45, 0, 45, 180]))).round(6).tolist()
-        [45.0, 45.0, 0.0, -45.0, -45.0]
+        >>> np.degrees(wheel.value(np.radians([-180, -45, 45, 180]))).round(6).tolist()
+        [45.0, 45.0, -45.0, -45.0]
     """
 
     slots: int
@@ -421,7 +421,9 @@ class CamFunction(CouplingCurve):
         return np.array([float(function(one)) for one in at.ravel().tolist()], np.float64).reshape(at.shape)
 
 
-CURVES: dict[str, type[CouplingCurve]] = {cls.kind: cls for cls in (Polynomial, CamTable, CamProgram, Geneva, CamFunction)}
+CURVES: dict[str, type[CouplingCurve]] = {
+    cls.kind: cls for cls in (Polynomial, CamTable, CamProgram, Geneva, CamFunction)
+}
 
 
 def as_curve(given: Any) -> CouplingCurve:
