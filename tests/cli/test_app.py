@@ -100,6 +100,7 @@ def test_every_example_in_help_runs(line, tmp_path, monkeypatch):
     monkeypatch.setattr("linkwork.draw.gallery.FPS", 2)
     if line == "demo":  # a few cards; test_gallery makes them all
         monkeypatch.setattr("linkwork.models.MODELS", dict(islice(lw.models.MODELS.items(), 3)))
+    if line == "demo" or line.startswith("figure all"):  # test_figures draws them all
         monkeypatch.setattr("linkwork.models.textbook.FIGURES", dict(islice(lw.textbook.FIGURES.items(), 1)))
     put_goals(line, tmp_path)
     monkeypatch.setattr("linkwork.studio.app.Studio.wait", lambda _: None)  # it would serve until interrupted

@@ -213,13 +213,17 @@ class Sketch:
         That is so of what floats, and of the ball joint that all limbs of a character hang on, where the link above is
         only there to carry it about.
         """
-        linkage, kinds = self.linkage, [joint.articulation.kind for joint in self.linkage.arcs]
-        above, limbs = linkage.parents[child], linkage.children
-        if kinds[child] == "floating":  # in files where every joint may slide, only the first is no bone
-            return all(kinds[k] == "fixed" for k in self._way_to(above))
-        carries = all(kind in ("fixed", "floating") for kind in (kinds[k] for k in self._way_to(above)))
+        kind, above, limbs = self._kind(child), self.linkage.parents[child], self.linkage.children
+        if kind == "floating":  # in files where every joint may slide, only the first is no bone
+            return all(self._kind(k) == "fixed" for k in self._way_to(above))
+        if kind != "ball" or len(limbs[child]) < 2:
+            return False
         alone = all(not limbs[other] for other in limbs[above] if other != child)
-        return carries and alone and kinds[child] == "ball" and len(limbs[child]) > 1
+        return alone and all(self._kind(k) in ("fixed", "floating") for k in self._way_to(above))
+
+    def _kind(self, link: int) -> str:
+        """Return what kind of joint a link hangs on."""
+        return self.linkage.arcs[link].articulation.kind
 
     def _way_to(self, link: int) -> Iterator[int]:
         """Yield a link and all that it hangs on."""
