@@ -30,7 +30,8 @@ def with_wrist_at(place: np.ndarray) -> np.ndarray:
 def test_a_wrist_that_cannot_be_reached(radius: float, expected: str) -> None:
     arm = dh(KUKA)
     form = lw.closed_form(arm, "tip")
-    place = SHOULDER + radius * np.array([np.cos(1.2), 0.0, np.sin(1.2)])
+    away = np.sqrt(radius**2 - SHOULDER[0] ** 2)  # over the first axis, so that turning about it changes nothing
+    place = np.array([0.0, 0.0, SHOULDER[2] + away])
     found = form.all(with_wrist_at(place))
     assert len(found) == 0
     assert found.evidence == expected

@@ -69,3 +69,14 @@ def test_targets_that_are_none() -> None:
         with pytest.raises(lw.LinkworkError):
             form.all(wrong)
     assert len(form.all(np.eye(4, dtype=np.float32).T)) == len(form.all(np.eye(4)))
+
+
+@pytest.mark.parametrize("name", ["ur5", "panda, last joint held"])
+def test_poses_on_a_limit_are_solutions(name: str) -> None:
+    arm, form = arm_of(name)
+    for k, joint in enumerate(form.chain.plain[1]):
+        for limit in (arm.lower[joint], arm.upper[joint]):
+            q = arm.random_pose(k)
+            q[joint] = limit
+            found = form.all(arm.forward(q, frame="tip"), form.chain.values_of(q))
+            assert_allclose(found.values[0], form.chain.values_of(q), atol=1e-6)

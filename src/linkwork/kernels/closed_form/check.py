@@ -13,7 +13,7 @@ from ..rotations import cross, dot, minus, plus, times
 from .angles import atan2
 from .form_layout import BRANCH, CODES, GOAL, JOINTS, NUMBERS, columns, filled, line
 
-SLACK = 1.0e-9  # what a value may be beyond its limit by rounding, and is then put on it
+SLACK = 1.0e-7  # what a value may be beyond its limit by rounding, most of it at folds, and is then put on it
 
 
 @inner
@@ -86,4 +86,17 @@ def within_limits(numbers, found, joint, home):
     near = select(near > upper + SLACK, near - period, select(near < lower - SLACK, near + period, near))
     value = select((near <= upper + SLACK) & (near >= lower - SLACK), near, middle)
     inside = (value <= upper + SLACK) & (value >= lower - SLACK)
-    return select(value > upper, upper, select(value < lower, lower, value)), inside
+    kept = select(value > upper, upper, select(value < lower, lower, value))
+    count_in(numbers, found, joint, select(inside, kept - value, 0.0))
+    return kept, inside
+
+
+@inner
+def count_in(numbers, found, joint, step):
+    """Add what a small step of one value may do to the errors of a branch: no more than this."""
+    turn = step * load(numbers, NUMBERS.scale + joint)
+    added = 2.0 * turn * turn
+    for item in (BRANCH.position, BRANCH.rotation):
+        extent = load(numbers, NUMBERS.extent) if item == BRANCH.position else 1.0
+        error = load(found, item)
+        store(found, item, select(added > 0.0, 2.0 * error + added * extent, error))

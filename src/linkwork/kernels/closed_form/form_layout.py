@@ -31,6 +31,7 @@ CODES = Layout(
     "second_sphere",  # the same of the joint that is found next
     "square",  # whether the axes of the wrist are at right angles, each to the next
     "polish",  # steps of Newton's method at most
+    "merged",  # whether branches may end in the same solution, and must be compared
 )
 NUMBERS = Layout(
     ("solved", JOINTS * LINE.size),  # lines, in the order in which they are solved
@@ -41,6 +42,8 @@ NUMBERS = Layout(
     ("aside", 3),  # and one at right angles to parallel axes
     ("sense", JOINTS),  # -1 where a joint is solved the other way round
     "extent",  # size of the arm, squared
+    "coarse",  # squared error, as a share of the squared size, up to which an answer is polished
+    "floor",  # of roots that are not real, or nearly so: how far apart they are put, as squared sines; for polishing
     ("lines", JOINTS * LINE.size),  # of the arm itself
     ("tip", TRANSFORM.size),
     ("untip", TRANSFORM.size),  # the inverse of the tip
@@ -59,7 +62,8 @@ BRANCH = Layout(
     "position",  # squared errors
     "rotation",
 )
-DISTINCT, DOUBLE, SINGLE, FREE = 0.0, 1.0, 2.0, 3.0  # both roots; two in one; only one; every value
+# Of the two roots: both; there is only one; both, very close; two in one; every value is one
+DISTINCT, SINGLE, CLOSE, DOUBLE, FREE = 0.0, 1.0, 2.0, 3.0, 4.0
 ANSWER = Layout(("values", JOINTS), "position", "rotation", "same", "away")
 
 

@@ -15,15 +15,29 @@ from numpy.typing import NDArray
 
 from .. import inner, kernel, part
 from ..joint_step import TRANSFORM, blend
-from ..lanes import beyond, bits, cells, fill, flat, gather, load, scatter, select, store
+from ..lanes import beyond, bits, cells, fabs, fill, flat, gather, load, scatter, select, store
 from ..rotations import dot, plus
-from .check import check_branch, within_limits
-from .form_layout import ANSWER, BRANCH, BRANCHES, CODES, GOAL, JOINTS, NUMBERS, WRIST, columns
+from .check import check_branch, nearest_whole, within_limits
+from .form_layout import (
+    ANSWER,
+    BRANCH,
+    BRANCHES,
+    CLOSE,
+    CODES,
+    DISTINCT,
+    GOAL,
+    JOINTS,
+    NUMBERS,
+    WRIST,
+    columns,
+)
 from .parallel import solve as solve_parallel
+from .polish import POLISH_ROOM, needs_polish, polish
 from .wrist import solve as solve_wrists
 
 WIDTH = 8
 ROOTS = 3
+APART = 1.0e-6  # solutions whose values differ by less are one [rad, m]
 
 
 @inner
@@ -44,15 +58,18 @@ def put_motion(codes, numbers, goal):
 
 
 @inner
-def solve_branches(codes, numbers, signs, n, goal, found):
-    """Find and check all branches of a goal in lanes."""
+def solve_branches(codes, numbers, signs, n, goal, found, work):
+    """Find and check all branches of a goal in lanes; `work` has POLISH_ROOM."""
     put_motion(codes, numbers, goal)
     if load(codes, CODES.family) == WRIST:
         solve_wrists(codes, numbers, signs, n, goal, found)
     else:
         solve_parallel(codes, numbers, signs, n, goal, found)
     for branch in range(n * n * n):
-        check_branch(codes, numbers, goal, beyond(found, BRANCH.size * branch))
+        one = beyond(found, BRANCH.size * branch)
+        check_branch(codes, numbers, goal, one)
+        if load(codes, CODES.polish) > 0 and bits(needs_polish(numbers, one)) != 0:
+            polish(codes, numbers, goal, one, work)
 
 
 @inner
@@ -66,7 +83,8 @@ def kind_of(found, signs, n, i, j, k):
         same = load(found, BRANCH.same + stage)
         sign = load(signs, n * stage + (i if stage == 0 else j if stage == 1 else k))
         worst = select(same > worst, same, worst)
-        second = select((same > 0.5) & (sign < 0.0), 1.0, second)
+        one = ((same > DISTINCT) & (same < CLOSE)) | (same > CLOSE)
+        second = select(one & (sign < 0.0), 1.0, second)
     return worst, second
 
 
@@ -117,6 +135,21 @@ def sort_in(lane, found, away, kind, answers, count):
     write_answer(lane, found, away, kind, beyond(answers, ANSWER.size * at))
 
 
+@part
+def is_new(lane, found, numbers, answers, count):
+    """Return whether the solution of one lane is none of the answers, whole turns aside."""
+    for answer in range(count):
+        apart = 0.0
+        for joint in range(JOINTS):
+            value = load(found, WIDTH * (BRANCH.values + joint) + lane)
+            way = value - load(answers, ANSWER.size * answer + ANSWER.values + joint)
+            period = load(numbers, NUMBERS.period + joint)
+            apart = max(apart, abs(way - period * nearest_whole(way / period)))
+        if apart < APART:
+            return False
+    return True
+
+
 @kernel("i8[] f8[] f8[,] f8[,] f8[] f8 f8 f8[,] -> i8")
 def all_one(codes, numbers, signs, target, start, near, aligned_to, out):
     """Write all solutions of a target (4, 4), nearest to a start first; return how many.
@@ -131,10 +164,13 @@ def all_one(codes, numbers, signs, target, start, near, aligned_to, out):
     for row in range(3):
         for column in range(4):
             store(goal, GOAL.target + 3 * column + row, fill(goal, load(aim, 4 * row + column)))
-    solve_branches(cells(codes), memory, cells(signs), 1, goal, found)
+    work, merged = beyond(found, BRANCH.size + 2), load(cells(codes), CODES.merged)
+    solve_branches(cells(codes), memory, cells(signs), 1, goal, found, work)
     good, away = settle(memory, found, given, start.size > 0)
     good = good & reaches(found, near, aligned_to)
     kind, second = kind_of(found, cells(signs), 1, 0, 0, 0)
+    if merged:
+        second = fill(found, 0.0)
     left = bits(good & (second < 0.5))
     store(found, BRANCH.size, away)
     store(found, BRANCH.size + 1, kind)
@@ -142,8 +178,9 @@ def all_one(codes, numbers, signs, target, start, near, aligned_to, out):
     for lane in range(WIDTH):
         if (left >> lane) & 1:
             far, what = load(places, WIDTH * BRANCH.size + lane), load(places, WIDTH * (BRANCH.size + 1) + lane)
-            sort_in(lane, places, far, what, flat(out), count)
-            count += 1
+            if not merged or is_new(lane, places, memory, flat(out), count):
+                sort_in(lane, places, far, what, flat(out), count)
+                count += 1
     return count
 
 
@@ -166,6 +203,22 @@ def give_branch(values, mask, first, branch, found, good):
         store(mask, BRANCHES * (first + lane) + branch, np.uint8((chosen >> lane) & 1))
 
 
+@part
+def seen_before(numbers, found, branch):
+    """Return the lanes, as ones, in which a branch has the values of one before it, whole turns aside."""
+    seen = fill(found, 0.0)
+    for other in range(branch):
+        apart = fill(found, 0.0)
+        for joint in range(JOINTS):
+            value = load(found, BRANCH.size * branch + BRANCH.values + joint)
+            way = value - load(found, BRANCH.size * other + BRANCH.values + joint)
+            period = load(numbers, NUMBERS.period + joint)
+            way = fabs(way - period * nearest_whole(way / period))
+            apart = select(way > apart, way, apart)
+        seen = select(apart < APART, 1.0, seen)
+    return seen
+
+
 @kernel("i8[] f8[] f8[,] f8[] f8 f8 f8[,] f8[] u1[]", nogil=True)
 def all_many(codes, numbers, signs, targets, near, aligned_to, room, values, mask):
     """Write the solutions of targets (m * 16,), m >= 8: values (m * 8 * 6,) and which there are (m * 8,).
@@ -178,23 +231,25 @@ def all_many(codes, numbers, signs, targets, near, aligned_to, room, values, mas
     for first in range(0, count, WIDTH):
         at = min(first, count - WIDTH)  # the last block reaches back, so that every lane has a goal
         gather_goals(cells(targets), at, goal)
-        solve_branches(cells(codes), memory, cells(signs), 2, goal, found)
+        solve_branches(cells(codes), memory, cells(signs), 2, goal, found, beyond(found, BRANCHES * BRANCH.size))
         for branch in range(BRANCHES):
             one = beyond(found, BRANCH.size * branch)
             good, _ = settle(memory, one, memory, False)
             _, second = kind_of(one, cells(signs), 2, branch >> 2, (branch >> 1) & 1, branch & 1)
+            if load(cells(codes), CODES.merged):
+                second = seen_before(memory, found, branch)
             good = good & reaches(one, near, aligned_to) & (second < 0.5)
             give_branch(cells(values), cells(mask), at, branch, one, good)
 
 
 def many_room() -> tuple[int, int]:
     """Return the shape of the room that `all_many` works in."""
-    return GOAL.size + BRANCHES * BRANCH.size, WIDTH
+    return GOAL.size + BRANCHES * BRANCH.size + POLISH_ROOM, WIDTH
 
 
 def answers_room() -> tuple[int, int]:
     """Return the shape of what `all_one` writes into; its first ANSWER.size rows are the answers of eight branches."""
-    return ANSWER.size + GOAL.size + BRANCH.size + 2, WIDTH
+    return ANSWER.size + GOAL.size + BRANCH.size + 2 + POLISH_ROOM, WIDTH
 
 
 def branch_signs(n: int) -> NDArray[np.float64]:

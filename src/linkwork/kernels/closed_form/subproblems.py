@@ -14,9 +14,10 @@ from __future__ import annotations
 from .. import inner
 from ..lanes import fabs, select, sqrt
 from ..rotations import cross, dot, minus, plus, times
-from .form_layout import DISTINCT, DOUBLE, FREE, SINGLE
+from .form_layout import CLOSE, DISTINCT, DOUBLE, FREE, SINGLE
 
 FOLD = 1.0e-12  # roots are one where their half distance, squared, is less: within a millionth of a radian
+NEARLY = 1.0e-8  # ... and close where it is less than this
 NOTHING = 1.0e-24  # of a squared length: what is left where directions cancel
 
 
@@ -50,22 +51,28 @@ def moved_back(slides, h, c, pair, x):
 
 
 @inner
-def root(a, b, c, rest, sign, least):
+def sameness(rest, square):
+    """Return whether two roots, at the sine ``sqrt(rest / square)`` to either side of their middle, are one."""
+    return select(rest <= FOLD * square, DOUBLE, select(rest <= NEARLY * square, CLOSE, DISTINCT))
+
+
+@inner
+def root(a, b, c, rest, sign, least, floor):
     """Return the pair with ``a cos + b sin = c``, its miss and whether the roots are one; rest is a² + b² - c².
 
-    The pair (a, b) turned to either side by the angle whose cosine is c over its length. Where the length is less than
-    `least`, squared, every angle serves.
+    The pair (a, b) turned to either side by the angle whose cosine is c over its length, and whose squared sine is no
+    less than `floor`. Where the length is less than `least`, squared, every angle serves.
     """
     square = a * a + b * b
     size = sqrt(square)
-    free = square <= least
-    real = rest > 0.0
-    d = sign * sqrt(select(real, rest, 0.0))
-    nearest = select(real, c, select(c < 0.0, -size, size))
+    free, low = square <= least, floor * square
+    real = rest > low
+    d = sign * sqrt(select(real, rest, low))
+    end = size * sqrt(1.0 - floor)
+    nearest = select(real, c, select(c < 0.0, -end, end))
     over = 1.0 / select(free, 1.0, square)
     pair = select(free, 1.0, (a * nearest - b * d) * over), select(free, 0.0, (b * nearest + a * d) * over)
-    same = select(free, FREE, select(rest <= FOLD * square, DOUBLE, DISTINCT))
-    return pair, fabs(c) - size, same
+    return pair, fabs(c) - size, select(free, FREE, sameness(rest, square))
 
 
 @inner
@@ -83,7 +90,7 @@ def aligned(h, x, y, least):
 
 
 @inner
-def turned_onto(sphere, h, c, anchor, x, z, sign, scale):
+def turned_onto(sphere, h, c, anchor, x, z, sign, scale, floor):
     """Return the turn that brings x onto the plane, or sphere, about an anchor that goes through z: `root`'s results.
 
     With w the way from the axis to x: a plane with normal n asks for ``n · R w = n · (z - c)``; a sphere about o for
@@ -101,7 +108,7 @@ def turned_onto(sphere, h, c, anchor, x, z, sign, scale):
     a, b, level = dot(n, w) - leaning * high, dot(n, cross(h, w)), level - leaning * high
     size = sqrt(a * a + b * b)
     rest = (size - fabs(level)) * (size + fabs(level))
-    pair, miss, same = root(a, b, level, rest, sign, NOTHING * dot(n, n) * scale)
+    pair, miss, same = root(a, b, level, rest, sign, NOTHING * dot(n, n) * scale, floor)
     if sphere:  # from half the difference of squares to a length: positive outside, negative where it is too near
         square = dot(far, far)
         reached = square - 2.0 * select(level < 0.0, -miss, miss)
@@ -111,7 +118,7 @@ def turned_onto(sphere, h, c, anchor, x, z, sign, scale):
 
 
 @inner
-def slid_onto(sphere, h, anchor, x, z, sign):
+def slid_onto(sphere, h, anchor, x, z, sign, floor):
     """Return the travel that brings x onto the plane, or sphere, about an anchor that goes through z."""
     if sphere:
         v, u = minus(x, anchor), minus(z, anchor)
@@ -119,20 +126,20 @@ def slid_onto(sphere, h, anchor, x, z, sign):
         foot = minus(v, times(b, h))
         away, radius = dot(foot, foot), dot(u, u)
         rest = radius - away
-        travel = sign * sqrt(select(rest > 0.0, rest, 0.0)) - b
-        same = select(rest <= FOLD * radius, DOUBLE, DISTINCT)
-        return (travel, 0.0 * travel), sqrt(away) - sqrt(radius), same
+        low = floor * radius
+        travel = sign * sqrt(select(rest > low, rest, low)) - b
+        return (travel, 0.0 * travel), sqrt(away) - sqrt(radius), sameness(rest, radius)
     travel = dot(anchor, minus(z, x)) / dot(anchor, h)
     nothing = 0.0 * travel
     return (travel, nothing), nothing, nothing + SINGLE
 
 
 @inner
-def brought(slides, sphere, h, c, anchor, x, z, sign, scale):
+def brought(slides, sphere, h, c, anchor, x, z, sign, scale, floor):
     """Return the motion of a joint that brings x onto the plane, or sphere, about an anchor that goes through z."""
     if slides:
-        return slid_onto(sphere, h, anchor, x, z, sign)
-    return turned_onto(sphere, h, c, anchor, x, z, sign, scale)
+        return slid_onto(sphere, h, anchor, x, z, sign, floor)
+    return turned_onto(sphere, h, c, anchor, x, z, sign, scale, floor)
 
 
 @inner

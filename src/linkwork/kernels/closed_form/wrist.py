@@ -47,7 +47,7 @@ def solve_wrist(codes, numbers, toward, spun, sign, found):
     if load(codes, CODES.square):  # the same, with all its digits where the wrist is straight
         across = minus(toward, times(dot(h4, toward), h4))
         rest = dot(across, across)
-    fifth, miss, same = root(a, b, level, rest, sign, 0.0)
+    fifth, miss, same = root(a, b, level, rest, sign, 0.0, load(numbers, NUMBERS.floor))
     fourth, _ = aligned(h4, turned(h5, fifth, h6), toward, NOTHING)
     u = vector(numbers, NUMBERS.across)
     left = turned_back(h5, fifth, turned_back(h4, fourth, spun))
@@ -67,7 +67,7 @@ def solve(codes, numbers, signs, n, goal, found):
     h6, _ = line(numbers, NUMBERS.solved, 5)
     u = vector(numbers, NUMBERS.across)
     toward, spun = blend(x, y, z, *h6), blend(x, y, z, *u)
-    scale, last = load(numbers, NUMBERS.extent), load(codes, CODES.last)
+    scale, floor, last = load(numbers, NUMBERS.extent), load(numbers, NUMBERS.floor), load(codes, CODES.last)
     alone, one, two = (2, 0, 1) if last else (0, 1, 2)
     h, p = line(numbers, NUMBERS.solved, alone)
     ha, pa = line(numbers, NUMBERS.solved, one)
@@ -79,14 +79,15 @@ def solve(codes, numbers, signs, n, goal, found):
     for i in range(n):
         sign = load(signs, i)
         if last:
-            pair, miss, same = brought(slides, sphere, h, p, first, home, place, sign, scale)
+            pair, miss, same = brought(slides, sphere, h, p, first, home, place, sign, scale, floor)
             begin, end = moved(slides, h, p, pair, home), place
         else:  # taken back, the first joint brings the place to what the others can do
             back = times(-1.0, h)
-            pair, miss, same = brought(slides, sphere, back, p, first, place, home, sign, scale)
+            pair, miss, same = brought(slides, sphere, back, p, first, place, home, sign, scale, floor)
             begin, end = home, moved_back(slides, h, p, pair, place)
         for j in range(n):
-            then, far, again = brought(slides_b, second_sphere, hb, pb, second, begin, end, load(signs, n + j), scale)
+            sign = load(signs, n + j)
+            then, far, again = brought(slides_b, second_sphere, hb, pb, second, begin, end, sign, scale, floor)
             rest = carried(slides_a, ha, pa, moved(slides_b, hb, pb, then, begin), end, scale)
             g1, g2, g3 = (rest, then, pair) if last else (pair, rest, then)
             outer, across = unturned(codes, numbers, g1, g2, g3, toward), unturned(codes, numbers, g1, g2, g3, spun)

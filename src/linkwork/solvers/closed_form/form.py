@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...kernels import chain_memory as memory
-from ...kernels.closed_form.form_layout import ANSWER, BRANCHES, DOUBLE, FREE, NUMBERS
+from ...kernels.closed_form.form_layout import ANSWER, BRANCHES, CLOSE, FREE, NUMBERS
 from ...kernels.closed_form.solve_six import (
     all_many,
     all_one,
@@ -27,7 +27,7 @@ from ..chain import Chain
 from .axes import Axes
 from .evidence import why_none
 from .packing import packed_codes, packed_numbers
-from .recognition import EXACT, Family
+from .recognition import Family
 
 NEAR = 1e-12  # squared errors of solutions, for lengths as a share of the arm's size [rad]
 ONE_GOAL, MANY_GOALS = branch_signs(1), branch_signs(2)
@@ -90,8 +90,8 @@ class Answers:
 
     @property
     def doubles(self) -> NDArray[np.bool_]:
-        """Which are two solutions in one, where branches meet, shape (k,)."""
-        return np.asarray(np.isin(self.record.same, (DOUBLE, FREE)))
+        """Which are two solutions in one, or very close to another, where branches meet, shape (k,)."""
+        return np.asarray(self.record.same >= CLOSE)
 
     @property
     def continua(self) -> NDArray[np.bool_]:
@@ -133,7 +133,7 @@ class ClosedForm:
         self.chain, self.axes, self.scale, self.recognised = chain, axes, scale, family
         limits = memory.LIMITS.view(chain.limits)
         self.lower, self.upper = np.array(limits.lower), np.array(limits.upper)
-        self.codes = packed_codes(family)
+        self.codes = packed_codes(family, axes.size)
         self.numbers = packed_numbers(family, axes, scale, self.lower, self.upper)
         self.tolerance = math.sqrt(NEAR) * axes.size, math.sqrt(NEAR)
         self._room, self._near = answers_room(), NEAR * axes.size**2
@@ -277,7 +277,7 @@ class ClosedForm:
     @property
     def exact(self) -> bool:
         """Whether the arm is of the family to rounding; else its answers are polished by Newton's method."""
-        return self.recognised.off.share(self.axes.size) <= EXACT
+        return self.recognised.exact(self.axes.size)
 
     @cached_property
     def joints(self) -> tuple[str, ...]:

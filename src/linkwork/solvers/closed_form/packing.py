@@ -13,6 +13,9 @@ from .recognition import Condition, Family, Reaching
 
 SQUARE = 1e-12  # cosine of axes that count as at right angles
 ENDLESS = 1e300  # the period of a slide
+POLISH, POLISH_OFF = 2, 16  # steps of Newton's method, for arms of the family, and for arms off it
+COARSE, COARSE_OFF = 1e-12, 1e-2  # squared errors, as shares of the squared size, that are polished
+APART = 8.0  # times how far an arm is off: how far its roots are put apart, as squared sines, to be polished
 
 
 def lines(axes: Axes) -> FloatArray:
@@ -20,8 +23,9 @@ def lines(axes: Axes) -> FloatArray:
     return memory.LINE.pack(shape=(len(axes),), direction=axes.direction, point=axes.point).reshape(-1)
 
 
-def packed_codes(family: Family) -> NDArray[np.int64]:
-    """Return the CODES of a family."""
+def packed_codes(family: Family, size: float) -> NDArray[np.int64]:
+    """Return the CODES of an arm's family; the arm is of a size."""
+    exact = family.exact(size)
     h = family.axes.direction
     outer = h[3] if family.reaching is not None else h[1]
     reaching = family.reaching or Reaching(False, Condition(False, h[1]), Condition(True, h[1]))
@@ -34,14 +38,15 @@ def packed_codes(family: Family) -> NDArray[np.int64]:
         first_sphere=reaching.first.sphere,
         second_sphere=reaching.second.sphere,
         square=abs(outer @ h[4]) < SQUARE and abs(h[4] @ h[5]) < SQUARE,
-        polish=0,
+        polish=POLISH if exact else POLISH_OFF,
+        merged=not exact,
     )
 
 
 def packed_numbers(family: Family, axes: Axes, scale: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
     """Return the NUMBERS of an arm's family, lines, scale of values and limits."""
     period = np.where(axes.slides, ENDLESS, 2.0 * np.pi / scale)
-    reaching, none = family.reaching, np.zeros(3)
+    reaching, none, exact = family.reaching, np.zeros(3), family.exact(axes.size)
     return memory.NUMBERS.pack(
         solved=lines(family.axes),
         centre=family.centre,
@@ -51,6 +56,8 @@ def packed_numbers(family: Family, axes: Axes, scale: FloatArray, lower: FloatAr
         aside=plane_basis(family.axes.direction[1])[:, 0],
         sense=family.sense,
         extent=axes.size**2,
+        coarse=COARSE if exact else COARSE_OFF,
+        floor=0.0 if exact else min(APART * family.off.share(axes.size), 0.1),
         lines=lines(axes),
         tip=steps.transform(axes.tip),
         untip=steps.transform(inverse(axes.tip)),

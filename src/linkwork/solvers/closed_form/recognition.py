@@ -17,7 +17,7 @@ from ...transforms import FloatArray
 from .axes import Axes, nearest_points
 
 EXACT = 1e-9  # how far axes may miss what a family asks of them, for lengths as a share of the arm's size [rad]
-CALIBRATED = 2e-3  # ... and still be solved by it and polished
+CALIBRATED = 4e-3  # ... and still be solved by it and polished
 SLANTED = 1e-2  # sine between axes that are taken as not parallel
 JOINTS = 6
 
@@ -86,6 +86,10 @@ class Family:
     centre: FloatArray
     reaching: Reaching | None = None
     sense: tuple[float, ...] = (1.0,) * JOINTS
+
+    def exact(self, size: float) -> bool:
+        """Return whether an arm of a size is of this family to rounding."""
+        return self.off.share(size) <= EXACT
 
 
 # What lines have in common; each returns the lines that have it exactly, and how far those are from the given ones
@@ -227,7 +231,7 @@ def recognised(axes: Axes) -> Family | str:
         return f"it has {len(axes)} joints, and closed forms here are for {JOINTS}"
     size, nearest = axes.size, None
     for family in families(axes):
-        if family.off.share(size) <= EXACT:
+        if family.exact(size):
             return family
         if nearest is None or family.off.share(size) < nearest.off.share(size):
             nearest = family
