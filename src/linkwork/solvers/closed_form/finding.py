@@ -20,11 +20,15 @@ def form_of(chain: Chain) -> ClosedForm | NoForm:
         return NoForm(chain.frame, found)
     axes, scale = found
     family = recognised(axes)
-    if not isinstance(family, str):
+    if not isinstance(family, str) and family.exact(axes.size):
         return ClosedForm(chain, axes, scale, family)
     general = General(axes)
     why_not = general.why_unsound
-    return NoForm(chain.frame, f"{family}; {why_not}") if why_not else GeneralForm(chain, axes, scale, general)
+    if not why_not:  # it also misses nothing of arms that are a little off a family
+        return GeneralForm(chain, axes, scale, general, None if isinstance(family, str) else family)
+    if isinstance(family, str):
+        return NoForm(chain.frame, f"{family}; {why_not}")
+    return ClosedForm(chain, axes, scale, family)
 
 
 def closed_form(linkage: Linkage, frame: str) -> ClosedForm | NoForm:

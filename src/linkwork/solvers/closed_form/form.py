@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -124,10 +124,9 @@ class ClosedForm:
         family: The form that fits it.
 
     Attributes:
-        complete: Whether it finds every solution there is: always, where arms are exactly of the family.
+        complete: Whether it finds every solution there is: where arms are exactly of the family. From one that is off,
+            Newton's method may lead two branches to one solution, near where branches meet.
     """
-
-    complete: ClassVar[bool] = True
 
     def __init__(self, chain: Chain, axes: Axes, scale: FloatArray, family: Family) -> None:
         self.chain, self.axes, self.scale, self.recognised = chain, axes, scale, family
@@ -135,6 +134,7 @@ class ClosedForm:
         self.lower, self.upper = np.array(limits.lower), np.array(limits.upper)
         self.codes = packed_codes(family, axes.size)
         self.numbers = packed_numbers(family, axes, scale, self.lower, self.upper)
+        self.complete = family.exact(axes.size)
         self.tolerance = math.sqrt(NEAR) * axes.size, math.sqrt(NEAR)
         self._room, self._near = answers_room(), NEAR * axes.size**2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -26,18 +27,36 @@ class GeneralForm(ClosedForm):
         axes: Its lines.
         scale: By how much each joint turns for its value, shape (6,).
         general: The elimination.
+        beside: A family that the arm is a little off, as a calibrated arm is.
     """
 
     most = memory.MOST
 
-    def __init__(self, chain: Chain, axes: Axes, scale: FloatArray, general: General) -> None:
+    def __init__(
+        self, chain: Chain, axes: Axes, scale: FloatArray, general: General, beside: Family | None = None
+    ) -> None:
         super().__init__(chain, axes, scale, Family(NAME, axes, False, Off(), np.zeros(3)))
+        self.beside = beside
         self.general, self._room = general, (memory.ROOM.size, memory.WIDTH)
 
     def _put_all(
         self, numbers: FloatArray, target: Any, start: Any, near: float, aligned: float, room: FloatArray
     ) -> int:
         return int(kernels.general_one(self.general.packed, numbers, target, start, near, aligned, room))
+
+    @property
+    def off(self) -> tuple[float, float]:
+        """How far the arm is from the family that it is beside [m, rad]; zeros where there is none."""
+        return (0.0, 0.0) if self.beside is None else (self.beside.off.length, self.beside.off.angle)
+
+    def __str__(self) -> str:
+        length, angle = self.off
+        near = (
+            ""
+            if self.beside is None
+            else (f" ({1e3 * length:.3g} mm and {math.degrees(angle):.3g}° off {self.beside.name!r})")
+        )
+        return f"Closed form for {self.chain.frame!r}: {self.family}{near}; joints {', '.join(self.joints)}."
 
     def target_of(self, room: FloatArray) -> FloatArray:
         """Return the target (4, 4) that answers were sought for."""
