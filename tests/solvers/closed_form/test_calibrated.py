@@ -46,7 +46,7 @@ def test_a_calibrated_arm_with_a_slide_is_solved_by_its_family_and_polished() ->
         assert np.abs(arm.forward(found.values, frame="tip") - target).max(initial=0.0) < 1e-5
         missing += not len(found) or apart(form, found.values, q).min() > 1e-6
     assert missing <= 3
-    values, mask = form.all_many(arm.forward(poses, frame="tip"))
+    _, mask = form.all_many(arm.forward(poses, frame="tip"))
     assert [len(form.all(arm.forward(q, frame="tip"))) for q in poses] == mask.sum(axis=1).tolist()
 
 

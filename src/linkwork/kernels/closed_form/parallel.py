@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from .. import inner
 from ..joint_step import blend, vector
-from ..lanes import beyond, load
+from ..lanes import beyond, load, select
 from ..rotations import cross, dot, minus, plus, times
 from .angles import added, subtracted
-from .form_layout import BRANCH, CODES, GOAL, NUMBERS, columns, filled, line, note, put
+from .form_layout import BRANCH, CODES, FREE, GOAL, NUMBERS, columns, filled, line, note, put
 from .subproblems import NOTHING, aligned, root, turned, turned_back, turned_onto
 
 
@@ -65,7 +65,7 @@ def solve(codes, numbers, signs, n, goal, found):
             rest = dot(across, across)
         for j in range(n):
             fifth, turn, again = root(a, b, level, rest, load(signs, n + j), 0.0, floor)
-            sixth, _ = aligned(h6, seen, turned_back(h5, fifth, filled(found, h)), NOTHING)
+            sixth, free = aligned(h6, seen, turned_back(h5, fifth, filled(found, h)), NOTHING)
             left = turned_back(h6, sixth, turned_back(h5, fifth, filled(found, aside)))
             left = turned_back(h1, first, blend(x, y, z, *left))
             total, _ = aligned(h, filled(found, aside), left, NOTHING)
@@ -75,5 +75,5 @@ def solve(codes, numbers, signs, n, goal, found):
                 put(branch, 4, fifth)
                 put(branch, 5, sixth)
                 note(branch, 0, miss, same)
-                note(branch, 1, turn, again)
+                note(branch, 1, turn, select(free, FREE, again))
                 solve_plane(numbers, total, end, load(signs, 2 * n + k), branch, scale)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from .. import inner
 from ..joint_step import blend, vector
-from ..lanes import beyond, load
+from ..lanes import beyond, load, select
 from ..rotations import cross, dot, minus, plus, times
-from .form_layout import BRANCH, CODES, GOAL, NUMBERS, columns, filled, line, note, put
+from .form_layout import BRANCH, CODES, FREE, GOAL, NUMBERS, columns, filled, line, note, put
 from .subproblems import NOTHING, aligned, brought, carried, moved, moved_back, root, turned, turned_back
 
 
@@ -48,14 +48,14 @@ def solve_wrist(codes, numbers, toward, spun, sign, found):
         across = minus(toward, times(dot(h4, toward), h4))
         rest = dot(across, across)
     fifth, miss, same = root(a, b, level, rest, sign, 0.0, load(numbers, NUMBERS.floor))
-    fourth, _ = aligned(h4, turned(h5, fifth, h6), toward, NOTHING)
+    fourth, free = aligned(h4, turned(h5, fifth, h6), toward, NOTHING)
     u = vector(numbers, NUMBERS.across)
     left = turned_back(h5, fifth, turned_back(h4, fourth, spun))
     sixth, _ = aligned(h6, filled(found, u), left, NOTHING)
     put(found, 3, fourth)
     put(found, 4, fifth)
     put(found, 5, sixth)
-    note(found, 2, miss, same)
+    note(found, 2, miss, select(free, FREE, same))
 
 
 @inner
