@@ -39,7 +39,7 @@ COUNTS = {
     "Jaco 2": ([4, 8, 8, 10, 8, 8], [4, 4, 0, 8, 4, 0]),
     "Mico": ([4, 4, 8, 4, 4, 6], [4, 8, 8, 4, 8, 8]),
 }
-SOLVED = [*six_joint_arms.THREE_PARALLEL, *six_joint_arms.WRIST]
+
 EXACT = 1e-10  # of places [m] and of elements of rotations: what forward kinematics in plain NumPy confirms
 
 
@@ -65,7 +65,7 @@ def check(name: str, form: ClosedForm, target: np.ndarray, count: int) -> np.nda
     return values
 
 
-@pytest.mark.parametrize("name", SOLVED)
+@pytest.mark.parametrize("name", six_joint_arms.ARMS)
 def test_all_solutions_are_found(name: str) -> None:
     form, poses = form_of(name), six_joint_arms.poses(name)
     reached, anywhere = COUNTS[name]
@@ -75,7 +75,7 @@ def test_all_solutions_are_found(name: str) -> None:
         check(name, form, target, count)
 
 
-@pytest.mark.parametrize("name", SOLVED)
+@pytest.mark.parametrize("name", six_joint_arms.ARMS)
 def test_many_targets_have_the_solutions_of_one(name: str) -> None:
     form = form_of(name)
     targets = np.concatenate([six_joint_arms.forward(name, six_joint_arms.poses(name)), six_joint_arms.somewhere(name)])
