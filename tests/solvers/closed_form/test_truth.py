@@ -39,7 +39,6 @@ COUNTS = {
     "Jaco 2": ([4, 8, 8, 10, 8, 8], [4, 4, 0, 8, 4, 0]),
     "Mico": ([4, 4, 8, 4, 4, 6], [4, 8, 8, 4, 8, 8]),
 }
-
 EXACT = 1e-10  # of places [m] and of elements of rotations: what forward kinematics in plain NumPy confirms
 
 
