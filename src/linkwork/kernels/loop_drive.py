@@ -21,7 +21,17 @@ from .dense import product
 from .lanes import all_flat, beyond, divided, flat
 from .layout import Layout
 from .loop_inverse import put_inverse
-from .loop_rows import LOOPS, Loops, are_closed, leave_gaps, leave_rows, leave_used  # noqa: F401 -- in LOOPS
+from .loop_rows import (
+    LOOPS,
+    Loops,  # noqa: F401 -- in LOOPS
+    are_closed,
+    copy,
+    largest,
+    leave_closure,
+    leave_gaps,
+    leave_used,
+    put_change,
+)
 
 SETTINGS = Layout(
     "rank",  # of the closure, for the columns that follow
@@ -82,23 +92,6 @@ def desk_size(codes: NDArray[np.int64], rows: int, free: int) -> int:
 
 
 @part
-def copy(numbers, count, out):
-    """Write numbers to another place."""
-    for k in range(count):
-        out[k] = numbers[k]
-
-
-@part
-def leave_closure(loops, m, n, desk):
-    """Leave the rows of the closure, and its columns that follow, at the pose that was swept last."""
-    c = loops.codes[HEADER.columns]
-    leave_rows(loops, m, desk, desk.rows)
-    for i in range(m):
-        for j in range(n):
-            desk.matrix[n * i + j] = desk.rows[c * i + loops.free[j]]
-
-
-@part
 def change_of(inverse, before, after, m, n):
     """Return how much of a closure is another one: the size of ``inverse (after - before)``."""
     square = 0.0
@@ -126,16 +119,6 @@ def keep_closure(loops, driver, m, n, desk):
 
 
 @part
-def put_change(loops, driver, n, way, step, desk):
-    """Write a change of all columns in radians and metres: that of the driver, and of those that follow."""
-    for v in range(loops.codes[HEADER.columns]):
-        desk.change[v] = 0.0
-    desk.change[driver] = way * loops.units[driver]
-    for j in range(n):
-        desk.change[loops.free[j]] = step[j] * loops.units[loops.free[j]]
-
-
-@part
 def in_limits(loops, q):
     """Return whether a pose is within limits, and at none of them."""
     codes, inside = loops.codes, True
@@ -147,17 +130,8 @@ def in_limits(loops, q):
     return inside
 
 
-@inner
-def largest(numbers, count):
-    """Return the largest size of numbers."""
-    most = 0.0
-    for k in range(count):
-        most = max(most, abs(numbers[k]))
-    return most
-
-
 @part
-def close_trial(loops, settings, driver, m, n, gap, desk):
+def close_trial(loops, settings, m, n, gap, desk):
     """Bring the trial pose to the closed one near it; return whether that is one.
 
     The closure was taken apart where the way began, so that it comes nearer by the same share each time.
@@ -173,7 +147,7 @@ def close_trial(loops, settings, driver, m, n, gap, desk):
             desk.step[j] = product(beyond(desk.other, m * j), desk.wanted, m)
         if not largest(desk.step, n) <= settings[SETTINGS.longest]:
             return False
-        put_change(loops, driver, n, 0.0, desk.step, desk)
+        put_change(loops, n, desk.step, desk)
         closed = are_closed(loops, desk.gaps)
         move(codes, loops.numbers, desk.trial, desk.change, desk.closer, desk.work)
         less = leave_gaps(loops, desk.closer, desk, desk.gaps)
@@ -203,7 +177,8 @@ def goes_ahead(loops, settings, driver, place, target, m, n, desk):
     size = max(largest(desk.step, n), abs(way))
     if not size <= settings[SETTINGS.longest]:
         return False
-    put_change(loops, driver, n, way, desk.step, desk)
+    put_change(loops, n, desk.step, desk)
+    desk.change[driver] = way * loops.units[driver]
     move(loops.codes, loops.numbers, desk.pose, desk.change, desk.trial, desk.work)
     desk.trial[place] = target
     gap = leave_gaps(loops, desk.trial, desk, desk.gaps)
@@ -211,7 +186,7 @@ def goes_ahead(loops, settings, driver, place, target, m, n, desk):
     most = settings[SETTINGS.changed]
     if not change_of(desk.inverse, desk.last, desk.matrix, m, n) <= most or not is_taken_apart(settings, m, n, desk):
         return False
-    if not close_trial(loops, settings, driver, m, n, gap, desk) or not in_limits(loops, desk.trial):
+    if not close_trial(loops, settings, m, n, gap, desk) or not in_limits(loops, desk.trial):
         return False
     off = largest(desk.total, n)
     if off > settings[SETTINGS.steady] * size + settings[SETTINGS.rough]:

@@ -125,3 +125,37 @@ def add_three(used, at, v, out, n, column):
         out[n * used[at + 1] + column] += v[1]
     if used[at + 2] >= 0:
         out[n * used[at + 2] + column] += v[2]
+
+
+@part
+def leave_closure(loops, m, n, desk):
+    """Leave the rows of the closure, and its columns that follow, at the pose that was swept last."""
+    c = loops.codes[HEADER.columns]
+    leave_rows(loops, m, desk, desk.rows)
+    for i in range(m):
+        for j in range(n):
+            desk.matrix[n * i + j] = desk.rows[c * i + loops.free[j]]
+
+
+@part
+def put_change(loops, n, step, desk):
+    """Write a change of all columns in radians and metres: of those that follow by a step, of others none."""
+    clear(desk.change, loops.codes[HEADER.columns])
+    for j in range(n):
+        desk.change[loops.free[j]] = step[j] * loops.units[loops.free[j]]
+
+
+@part
+def copy(numbers, count, out):
+    """Write numbers to another place."""
+    for k in range(count):
+        out[k] = numbers[k]
+
+
+@inner
+def largest(numbers, count):
+    """Return the largest size of numbers."""
+    most = 0.0
+    for k in range(count):
+        most = max(most, abs(numbers[k]))
+    return most

@@ -6,13 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..goals import Close
+from ..kernels.loop_closing import CLOSING, close_loops, closing_size
 from ..kernels.loop_drive import SETTINGS, desk_size, drive_loops
 from ..kernels.loop_rows import Loops
 from ..transforms import FloatArray
 from .body_program import BodyProgram
 from .closure_side import MEETING
 from .goal_arrays import write_goal
-from .loops import LONGEST_STEP, ROUNDING, Closure
+from .loops import DAMPING, LONGEST_STEP, ROUNDING, TRIES, Closure
 from .options import Settings
 from .problem import Problem
 
@@ -73,6 +74,14 @@ class LoopProgram:
         result = np.zeros(len(free))
         result[self.columns] = rates
         return count, result
+
+    def closed(self, free: NDArray[np.bool_], poses: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Return poses (n, nq) that damped steps of free velocities (nv,) lead to, and which of them are closed."""
+        loops, found, closed = self.loops(free), np.array(poses), np.zeros(len(poses), np.uint8)
+        settings = CLOSING.pack(rounding=ROUNDING, longest=LONGEST_STEP, damping=DAMPING, steps=TRIES)
+        memory = np.empty(closing_size(self.body.codes, self.rows, len(loops.free)))
+        close_loops(loops, settings, self.rows, memory, found, closed)
+        return found, closed.view(np.bool_)
 
 
 def why_not_compiled(closure: Closure) -> str:

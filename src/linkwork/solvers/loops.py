@@ -18,6 +18,7 @@ ROUNDING = 2e-15  # of the mechanism's size: a gap that no step makes smaller
 RANK = 1e-9  # of the largest singular value: below, a direction is lost
 BLUR = 10.0  # of the tolerance over the length: rows of loops that differ by so little say the same
 NEWTON, TRIES = 30, 300
+DAMPING = 0.05  # of steps from far away, for each squared gap
 NUDGE, FOLLOWED = 1e-3, 0.5  # how far a mechanism is pushed to see whether it moves, and how much of it must come
 APART = 1e-6  # of the size: positions of links and pins that differ by less are one
 LONGEST_STEP = 0.3  # the largest change of a value in a step: radians, or shares of the mechanism's size
@@ -155,7 +156,7 @@ class Closure:
         """Return the pose that damped steps lead to from anywhere, closed or as near as they come."""
         gap = float(np.linalg.norm(self.error(q) * self._rows))
         for _ in range(TRIES):
-            change = self.step(q, free, damping=0.05 * gap * gap)
+            change = self.step(q, free, damping=DAMPING * gap * gap)
             change *= min(1.0, LONGEST_STEP / max(float(np.abs(change).max()), 1e-300))
             for halving in range(8):
                 closer = self.moved(q, change / 2**halving)
