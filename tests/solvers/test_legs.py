@@ -154,6 +154,34 @@ def test_closed_forms_agree_with_the_search_leg_by_leg(start: str | None, monkey
 # All solutions
 
 
+def test_all_forty_postures_of_dietmaiers_platform_are_found() -> None:
+    """P. Dietmaier, The Stewart-Gough platform of general geometry can have 40 real postures (1998): its numbers."""
+    feet = np.reshape(
+        [0, 0, 0, 1.107915, 0, 0, 0.549094, 0.756063, 0, 0.735077, -0.223935, 0.525991,
+         0.514188, -0.526063, -0.368418, 0.590473, 0.094733, -0.205018], (6, 3)
+    )  # fmt: skip
+    heads = np.reshape(
+        [0, 0, 0, 0.542805, 0, 0, 0.956919, -0.528915, 0, 0.665885, -0.353482, 1.402538,
+         0.478359, 1.158742, 0.107672, -0.137087, -0.235121, 0.353913], (6, 3)
+    )  # fmt: skip
+    legs_long = [1, 0.645275, 1.086284, 1.503439, 1.281933, 0.771071]
+    b = lw.Builder("dietmaier", base="base").floating("platform", "platform")
+    for k, (foot, head) in enumerate(zip(feet, heads, strict=True)):
+        b.frame(f"head{k}", link="platform", at=head)
+        b.continuous(f"turn{k}", f"foot{k}", parent="base", axis="x", at=foot)
+        b.revolute(f"tilt{k}", f"shin{k}", axis="y", limits=("-90deg", "90deg"))  # or every posture comes 64 times
+        b.prismatic(f"leg{k}", f"leg{k}", axis="z", limits=(0.1, 3)).frame(f"end{k}").loop(
+            f"l{k}", f"end{k}", f"head{k}"
+        )
+    robot, names = b.build(), [f"leg{k}" for k in range(6)]
+    ways = lw.assemble(robot, start=robot.pose(dict(zip(names, legs_long, strict=True))), keep=names, most=40)
+    places = robot.forward(ways.poses, frame="platform").reshape(-1, 16)
+    assert len(ways) == 40
+    assert (np.abs(places[:, None] - places).max(axis=-1) + np.eye(40)).min() > 1e-3
+    reach = robot.forward(ways.poses, frame="platform")[:, :3, :3] @ heads.T + places.reshape(-1, 4, 4)[:, :3, 3:]
+    assert_allclose(np.linalg.norm(reach - feet.T, axis=1), np.broadcast_to(legs_long, (40, 6)), atol=1e-9)
+
+
 @pytest.mark.parametrize(("name", "within", "ever"), [("delta", 1, 64), ("five_bar", 4, 4), ("oblique", None, None)])
 def test_the_solutions_of_legs_are_multiplied(name: str, within: int | None, ever: int | None) -> None:
     """A Delta has elbows in or out, and rods flipped; a five-bar both elbows left or right."""

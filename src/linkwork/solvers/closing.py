@@ -1,7 +1,7 @@
 """Mechanisms put together: closed poses, the one nearest to another or any, and all the ways there are.
 
-From a pose nearby, Newton's method closes loops. From anywhere, the compiled search for bodies does, begun again at
-random; each way to put a mechanism together that it finds is an assembly mode.
+From a pose nearby, Newton's method closes loops. From anywhere, compiled damped steps do, begun again at random; each
+way to put a mechanism together that they find is an assembly mode.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import LoopError, OptionError
-from ..goals import Couple, Goal, closings
+from ..goals import closings
 from ..linkage.couplings import followed
 from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import PoseLike, clamped, distinct
+from ..linkage.poses import PoseLike, clamped, same_pose
 from ..transforms import FloatArray
-from .goal_arrays import packable
+from .loop_program import loop_program
 from .loops import APART, Closure, free_velocities, least_squares, link_places, one_pose, pose_places, widest
 from .options import whole
-from .preparing import prepare
 
 PULLS = 60  # towards a pose along the closed ones
-TRIES, IDLE = 600, 60  # random starts at most, and in a row that find nothing new
+TRIES, STARTS = 16384, 64  # random starts at most, and at once
+FOLDED = 300  # starts that lead to poses folded into themselves, after which others are not looked for
+IDLE, SEEN_OFTEN = 60, 8  # starts in a row that find nothing new, and how often the rarest way was found, to be done
 FEW = 60  # random starts of a search for one assembly
 SEEN = 1e-6  # a coordinate that a unit motion changes by less does not drive it
 OTHERS = 24  # looked at where a pose has more freedom than joints and loops count: it may be folded into itself
@@ -111,18 +112,66 @@ def assemble(
         held = [*names, *_drivers(closure, first, free)]
         free, _ = free_velocities(linkage, held)
         pose = np.where(pose_places(linkage, ~free), first, pose)
-    found, least = [first], closure.freedom(first, free) if limit > 1 else 0
-    idle = 0
-    for _ in range(TRIES):
-        if len(found) >= limit or idle >= IDLE:
+    found = _Found(closure, first, free, limit)
+    for _ in range(TRIES // STARTS):
+        if found.enough:
             break
-        other = _closed(closure, _elsewhere(linkage, pose, free, rng), free)
-        idle += 1
-        if other is not None and _is_new(closure, found, other, least) and closure.freedom(other, free) <= least:
-            found, idle = [*found, other], 0
-    away = [float(np.linalg.norm(closure.way(pose, one))) for one in found]
-    nearest_first = np.array(found)[np.argsort(away, kind="stable")]
-    return Assemblies(linkage, nearest_first, held, complete=idle >= IDLE)
+        for other in _all_closed(closure, _elsewhere(closure, pose, free, rng, STARTS), free):
+            found.add(other)
+    away = [float(np.linalg.norm(closure.way(pose, one))) for one in found.poses]
+    nearest_first = np.array(found.poses)[np.argsort(away, kind="stable")]
+    return Assemblies(linkage, nearest_first, held, complete=found.settled)
+
+
+class _Found:
+    """The ways to put a mechanism together that have been found, and how often each was.
+
+    Args:
+        closure: The loops.
+        first: The first that was found.
+        free: The velocities that are free; ways in which these move more freely than in the first are none.
+        limit: How many are wanted.
+    """
+
+    def __init__(self, closure: Closure, first: FloatArray, free: NDArray[np.bool_], limit: int) -> None:
+        self.closure, self.free, self.limit = closure, free, limit
+        self.poses, self.hits, self.idle, self.folded = [first], [0], 0, 0
+        self.least = closure.freedom(first, free) if limit > 1 else 0
+
+    @property
+    def settled(self) -> bool:
+        """Whether many starts found nothing new, and the rarest way has been found several times."""
+        return self.idle >= IDLE and min(self.hits) >= SEEN_OFTEN
+
+    @property
+    def enough(self) -> bool:
+        """Whether to look no further."""
+        return len(self.poses) >= self.limit or self.settled or self.folded >= FOLDED
+
+    def add(self, other: FloatArray | None) -> None:
+        """Count a closed pose, or a start that led to none."""
+        self.idle += 1
+        if other is None or len(self.poses) >= self.limit:
+            return
+        known = self._known(other)
+        if known is not None:
+            self.hits[known] += 1
+        elif self.closure.freedom(other, self.free) <= self.least:
+            self.poses.append(other)
+            self.hits.append(1)
+            self.idle = 0
+        else:
+            self.folded += 1
+
+    def _known(self, other: FloatArray) -> int | None:
+        """Return which of the ways a pose is: by its joints or, where some spin idly, by where links are."""
+        linkage, poses = self.closure.linkage, np.array(self.poses)
+        if self.least:
+            away = np.abs(link_places(linkage, poses) - link_places(linkage, other)).max(axis=(-2, -1))
+            same = np.flatnonzero(away <= APART * self.closure.size)
+        else:
+            same = np.flatnonzero(same_pose(linkage, other, poses))
+        return int(same[0]) if len(same) else None
 
 
 def _first(
@@ -134,7 +183,7 @@ def _first(
         found = _closed(closure, begin, free)
         if found is not None:
             return _nearest(closure, found, pose, free) if begin is pose else found
-        begin = _elsewhere(closure.linkage, pose, free, rng)
+        begin = _elsewhere(closure, pose, free, rng)[0]
     nearest = closure.approach(pose, free)
     held = f" with {', '.join(map(repr, names))} kept" if names else ""
     raise LoopError(
@@ -142,15 +191,6 @@ def _first(
         f" {widest(closure, nearest)}",
         gap=float(closure.gap(nearest)),
     )
-
-
-def _is_new(closure: Closure, found: Sequence[FloatArray], other: FloatArray, idle: int) -> bool:
-    """Return whether a pose is none of those found: by its joints or, where some spin idly, by where links are."""
-    linkage = closure.linkage
-    if not idle:
-        return len(distinct(linkage, np.array([*found, other]))) > len(found)
-    away = np.abs(link_places(linkage, np.array(found)) - link_places(linkage, other)).max(axis=(-2, -1))
-    return bool((away > APART * closure.size).all())
 
 
 def _least_free(
@@ -162,33 +202,41 @@ def _least_free(
     for _ in range(OTHERS):
         if least <= usual:
             break
-        other = _closed(closure, _elsewhere(closure.linkage, pose, free, rng), free)
+        other = _closed(closure, _elsewhere(closure, pose, free, rng)[0], free)
         freedom = least if other is None else closure.freedom(other, free)
         if other is not None and freedom < least:
             best, least = other, freedom
     return best
 
 
-def _elsewhere(linkage: Linkage, pose: FloatArray, free: NDArray[np.bool_], rng: np.random.Generator) -> FloatArray:
-    """Return a random pose whose joints to keep are where they are."""
-    return np.where(pose_places(linkage, ~free), pose, linkage.random_pose(rng))
+def _elsewhere(
+    closure: Closure, pose: FloatArray, free: NDArray[np.bool_], rng: np.random.Generator, count: int = 1
+) -> FloatArray:
+    """Return random poses (count, nq) whose joints to keep are where they are.
+
+    Slides without limits go as far as the mechanism is large.
+    """
+    linkage = closure.linkage
+    found, (q, v, _) = linkage.random_pose(rng, count), linkage.table.plain
+    open_ended = q[linkage.table.slides[v] & np.isinf(linkage.lower[q]) & np.isinf(linkage.upper[q])]
+    found[:, open_ended] *= closure.size  # they are drawn within a metre
+    return np.where(pose_places(linkage, ~free), pose, found)
 
 
 def _closed(closure: Closure, q: FloatArray, free: NDArray[np.bool_]) -> FloatArray | None:
     """Return a closed pose that a search begun at a pose leads to, joints that are not free as they are; or None."""
-    linkage = closure.linkage
-    at, rates, _ = linkage.table.plain
-    held = [int(k) for k, v in zip(at, rates, strict=True) if not free[v]]
+    return _all_closed(closure, q[None], free)[0]
+
+
+def _all_closed(closure: Closure, starts: FloatArray, free: NDArray[np.bool_]) -> list[FloatArray | None]:
+    """Return the closed poses that searches begun at poses (n, nq) lead to, None for those that lead to none."""
+    linkage, program = closure.linkage, loop_program(closure)
     if linkage.couplings:  # followers are put at once where their drivers have them
-        q = np.where(pose_places(linkage, ~free), q, clamped(linkage, followed(linkage, q)))
-    if len(held) == int((~free).sum()) and all(map(packable, closure.goals)):  # the search knows how to hold them
-        goals: list[Goal] = [Couple({linkage.coordinates[k]: 1.0}, value=float(q[k])) for k in held]
-        goals += closure.goals
-        near = prepare(linkage, goals)(goals, start=q).q
-        q = np.where(pose_places(linkage, ~free), q, near)
-    else:
-        q = closure.approach(q, free)
-    return closure.newton(q, free)
+        starts = np.where(pose_places(linkage, ~free), starts, clamped(linkage, followed(linkage, starts)))
+    if program is None:
+        return [closure.newton(closure.approach(q, free), free) for q in starts]
+    found, closed = program.closed(free, starts)
+    return [q if good else None for q, good in zip(found, closed, strict=True)]
 
 
 def _drivers(closure: Closure, q: FloatArray, free: NDArray[np.bool_]) -> list[str]:
