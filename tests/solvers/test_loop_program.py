@@ -10,7 +10,7 @@ import linkwork as lw
 from linkwork.errors import LoopError
 from linkwork.motion import drive as driving
 from linkwork.solvers.closure_side import Side
-from linkwork.solvers.loop_program import loop_program
+from linkwork.solvers.loop_program import loop_gaps, loop_program
 from linkwork.solvers.loops import Closure, coordinate, link_places
 from mechanisms import PLANE
 from mechanisms_in_space import SPACE
@@ -62,6 +62,14 @@ def test_ordinary_turns_are_compiled_from_end_to_end(name: str) -> None:
     assert np.abs(closure.error(poses)).max() < 1e-12
     assert_allclose(closure.jacobian(poses[-1]) @ rates, 0.0, atol=1e-4)  # of the pose predicted, near the last
     assert rates[v] == 1.0
+
+
+@pytest.mark.parametrize("name", ["jansen", "bennett", "cardan", "RSSR"])
+def test_gaps_are_those_of_the_goals(name: str) -> None:
+    linkage = ALL[name](1.0).linkage
+    closure, poses = Closure(linkage), linkage.random_pose(0, 5)
+    known = np.stack([np.linalg.norm(goal.error(linkage, poses), axis=-1) for goal in closure.goals], axis=-1)
+    assert_allclose(loop_gaps(closure, poses), known, atol=1e-12)
 
 
 def test_what_has_no_usual_rank_is_handed_back() -> None:

@@ -6,14 +6,18 @@ loop. Gaps and rows are measured by the size of the mechanism: metres are divide
 
 from __future__ import annotations
 
+import math
 from collections import namedtuple
 
-from . import inner, part
+import numpy as np
+from numpy.typing import NDArray
+
+from . import inner, kernel, part
 from .body_layout import HEADER, table
 from .body_state import clear, direction, origin, sweep_body
 from .goal_layout import AIM, ANY_SPIN, GOAL, ROTATION_ROWS
 from .goal_rows import turn_onto
-from .lanes import beyond
+from .lanes import all_flat, beyond, divided, flat
 from .pose_error import turn_between
 from .rotations import cross, dot, minus, place, plus, times, vector
 
@@ -159,3 +163,31 @@ def largest(numbers, count):
     for k in range(count):
         most = max(most, abs(numbers[k]))
     return most
+
+
+Sweep = namedtuple("Sweep", "world twists work gaps")  # memory that measuring works in
+
+
+@inner
+def sweep_sizes(codes):
+    """Return how much memory measuring takes."""
+    return Sweep(16 * codes[HEADER.frames], 6 * codes[HEADER.motions], 12, codes[HEADER.errors])
+
+
+def sweep_size(codes: NDArray[np.int64]) -> int:
+    """Return how many numbers measuring works in."""
+    return int(sum(sweep_sizes.py_func(codes)))
+
+
+@kernel(f"{LOOPS} f8[] f8[,] f8[,]", nogil=True)
+def measure_loops(loops, memory, q, widths):
+    """Write how wide each loop is open at poses (n, nq), turn and all: lengths (n, loops)."""
+    own = all_flat(loops)
+    desk = divided(flat(memory), sweep_sizes(own.codes))
+    for i in range(q.shape[0]):
+        leave_gaps(own, beyond(flat(q), q.shape[1] * i), desk, desk.gaps)
+        for k in range(widths.shape[1]):
+            loop, square = loop_at(own.codes, k), 0.0
+            for j in range(6 if loop[GOAL.mask] & ROTATION_ROWS else 3):
+                square += desk.gaps[loop[GOAL.error] + j] ** 2
+            widths[i, k] = math.sqrt(square)

@@ -15,7 +15,7 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike
 from ..solvers.closing import assemble, close
 from ..solvers.closure_side import ACROSS, Side
-from ..solvers.loop_program import ROUGH, STEADY, loop_program
+from ..solvers.loop_program import ROUGH, STEADY, loop_gaps, loop_program
 from ..solvers.loop_rates import LoopRates, loop_rates
 from ..solvers.loops import LONGEST_STEP, Closure, coordinate, least_squares, one_pose
 from ..solvers.options import positive
@@ -69,8 +69,7 @@ def drive(linkage: Linkage, joint: str, values: ArrayLike, *, start: PoseLike | 
         poses[0] = _closed(linkage, pose, linkage.coordinates[q_index], given=start is not None)
         _Follower(closure, joint, q_index, v_index).along(path, poses)
         _say_if_elsewhere(closure, path, poses, joint, wraps=linkage.table[q_index].wraps)
-    gaps = [np.linalg.norm(goal.error(linkage, poses), axis=-1) for goal in closure.goals]
-    return Clip(linkage, np.arange(len(path)) / fps, poses, np.reshape(gaps, (len(gaps), len(path))).T)
+    return Clip(linkage, np.arange(len(path)) / fps, poses, loop_gaps(closure, poses))
 
 
 def drive_rates(

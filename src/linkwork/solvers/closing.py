@@ -24,6 +24,7 @@ from .loops import APART, Closure, free_velocities, least_squares, link_places, 
 from .options import whole
 
 PULLS = 60  # towards a pose along the closed ones
+THERE = 1e-9  # as near as a closed pose need be to another, by the mechanism's size
 TRIES, STARTS = 16384, 64  # random starts at most, and at once
 FOLDED = 300  # starts that lead to poses folded into themselves, after which others are not looked for
 IDLE, SEEN_OFTEN = 60, 8  # starts in a row that find nothing new, and how often the rarest way was found, to be done
@@ -288,7 +289,7 @@ def close(
         raise OptionError(
             f"of the joints to keep, {', '.join(map(repr, names))}, one is beyond its limits in this pose."
         )
-    found = closure.newton(closure.approach(start, free), free)
+    found = _closed(closure, start, free)
     if found is None:
         nearest = closure.approach(start, free)
         held = f" with {', '.join(map(repr, names))} kept" if names else ""
@@ -304,11 +305,13 @@ def _nearest(closure: Closure, q: FloatArray, wanted: FloatArray, free: NDArray[
     """Return a closed pose drawn towards another along the closed ones, as long as that brings it nearer."""
     linkage = closure.linkage
     away = float(np.linalg.norm(closure.way(q, wanted)))
+    if away < THERE:
+        return q
     for _ in range(PULLS):
         jacobian, way = closure.jacobian(q)[:, free], closure.way(q, wanted)[free]
         pull = np.zeros(linkage.nv)
         pull[free] = way - least_squares(jacobian, jacobian @ way, rank=closure.rank)
-        if np.abs(pull).max() < 1e-9:
+        if np.abs(pull).max() < THERE:
             break
         for halving in range(6):
             closer = closure.newton(closure.moved(q, pull / 2**halving), free)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ..goals import Close
 from ..kernels.loop_closing import CLOSING, close_loops, closing_size
 from ..kernels.loop_drive import SETTINGS, desk_size, drive_loops
-from ..kernels.loop_rows import Loops
+from ..kernels.loop_rows import Loops, measure_loops, sweep_size
 from ..transforms import FloatArray
 from .body_program import BodyProgram
 from .closure_side import MEETING
@@ -35,7 +35,8 @@ class LoopProgram:
     """
 
     def __init__(self, closure: Closure) -> None:
-        linkage = closure.linkage
+        linkage = self.linkage = closure.linkage
+        self.count = len(closure.goals)
         problem = Problem(linkage, closure.goals)
         self.body = BodyProgram(problem, Settings(limits="clamp" if closure.keep_limits else "ignore"))
         self.columns = self.body.columns
@@ -75,6 +76,12 @@ class LoopProgram:
         result[self.columns] = rates
         return count, result
 
+    def widths(self, poses: FloatArray) -> FloatArray:
+        """Return how wide loops are open at poses (n, nq): lengths of their gaps, turns included, (n, loops)."""
+        result, memory = np.empty((len(poses), self.count)), np.empty(sweep_size(self.body.codes))
+        measure_loops(self.loops(np.zeros(self.linkage.nv, np.bool_)), memory, poses, result)
+        return result
+
     def closed(self, free: NDArray[np.bool_], poses: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
         """Return poses (n, nq) that damped steps of free velocities (nv,) lead to, and which of them are closed."""
         loops, found, closed = self.loops(free), np.array(poses), np.zeros(len(poses), np.uint8)
@@ -86,6 +93,8 @@ class LoopProgram:
 
 def why_not_compiled(closure: Closure) -> str:
     """Return why kernels cannot close the loops of a linkage, in words; nothing where they can."""
+    if not closure.goals:
+        return "there are none"
     if not all(type(goal) is Close for goal in closure.goals):
         return "couplings are not compiled"
     return "balls with cones are not compiled" if closure.linkage.cones else ""
@@ -97,3 +106,12 @@ def loop_program(closure: Closure) -> LoopProgram | None:
         return None
     key = closure.keep_limits, tuple(goal.tolerance for goal in closure.goals)
     return closure.linkage.cache.get("loop program", key, lambda: LoopProgram(closure))
+
+
+def loop_gaps(closure: Closure, poses: FloatArray) -> FloatArray:
+    """Return how wide each loop and coupling is open at poses (n, nq), shape (n, loops)."""
+    program = loop_program(closure)
+    if program is not None:
+        return program.widths(poses)
+    gaps = [np.linalg.norm(goal.error(closure.linkage, poses), axis=-1) for goal in closure.goals]
+    return np.reshape(gaps, (len(gaps), len(poses))).T
