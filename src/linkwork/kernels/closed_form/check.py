@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from .. import inner
 from ..joint_step import ROUND, ROUND_32
-from ..lanes import by_precision, load, select, store
+from ..lanes import bits, by_precision, load, select, store
 from ..rotations import cross, dot, minus, plus, times
-from .angles import atan2
 from .form_layout import BRANCH, CODES, GOAL, JOINTS, NUMBERS, columns, filled, line
 
 SLACK = 1.0e-7  # what a value may be beyond its limit by rounding, most of it at folds, and is then put on it
@@ -60,35 +59,51 @@ def check_branch(codes, numbers, goal, found):
         joint = JOINTS - 1 - step
         solved = step if backwards else joint
         h, c = line(numbers, NUMBERS.lines, joint)
-        sense, scale = load(numbers, NUMBERS.sense + solved), load(numbers, NUMBERS.scale + joint)
+        sense = load(numbers, NUMBERS.sense + solved)
+        much = load(found, BRANCH.amounts + solved)
+        store(found, BRANCH.values + joint, much * (sense * load(numbers, NUMBERS.unscale + joint)))
         cosine = load(found, BRANCH.pairs + 2 * solved)
         if load(codes, CODES.slides + solved):
             travel = sense * cosine
             p = plus(p, times(travel, h))
-            store(found, BRANCH.values + joint, travel / scale)
         else:
             sine = sense * load(found, BRANCH.pairs + 2 * solved + 1)
             rows = turn_matrix(h, cosine, sine)
             x, y, p = applied(rows, x), applied(rows, y), plus(applied(rows, minus(p, c)), c)
-            store(found, BRANCH.values + joint, atan2(sine, cosine) / scale)
     position, rotation = squared_error(goal, x, y, p)
     store(found, BRANCH.position, position)
     store(found, BRANCH.rotation, rotation)
 
 
 @inner
+def broken_by(value, lower, upper):
+    """Return by how much a value breaks its limits; negative within them."""
+    over, under = value - upper, lower - value
+    return select(over > under, over, under)
+
+
+@inner
 def within_limits(numbers, found, joint, home):
-    """Return a value of a branch in its copy nearest to `home` that is within limits, and where there is one."""
+    """Return a value in its copy, whole turns away, nearest to `home` within limits, and by how much it breaks them.
+
+    Where every copy breaks them, it is the one that breaks them least, put on the limit. Seen from a home within
+    limits, the nearest copy is within them, or the next one towards the middle is, or none.
+    """
     value, period = load(found, BRANCH.values + joint), load(numbers, NUMBERS.period + joint)
     lower, upper = load(numbers, NUMBERS.lower + joint), load(numbers, NUMBERS.upper + joint)
-    middle = value + period * nearest_whole((load(numbers, NUMBERS.middle + joint) - value) / period)
-    near = value + period * nearest_whole((home - value) / period)
-    near = select(near > upper + SLACK, near - period, select(near < lower - SLACK, near + period, near))
-    value = select((near <= upper + SLACK) & (near >= lower - SLACK), near, middle)
-    inside = (value <= upper + SLACK) & (value >= lower - SLACK)
-    kept = select(value > upper, upper, select(value < lower, lower, value))
-    count_in(numbers, found, joint, select(inside, kept - value, 0.0))
-    return kept, inside
+    home = select(home > upper, upper, select(home < lower, lower, home))
+    near = value + period * nearest_whole((home - value) * load(numbers, NUMBERS.frequency + joint))
+    broken = broken_by(near, lower, upper)
+    if bits(broken > SLACK) != 0:
+        other = select(near > upper, near - period, near + period)
+        less = broken_by(other, lower, upper)
+        better = (broken > SLACK) & (less < broken)
+        near, broken = select(better, other, near), select(better, less, broken)
+    if bits(broken > 0.0) != 0:
+        kept = select(near > upper, upper, select(near < lower, lower, near))
+        count_in(numbers, found, joint, select(broken <= SLACK, kept - near, 0.0))
+        near = kept
+    return near, broken
 
 
 @inner

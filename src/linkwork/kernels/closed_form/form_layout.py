@@ -17,6 +17,7 @@ from .. import inner
 from ..joint_step import TRANSFORM, vector
 from ..lanes import fill, load, store
 from ..layout import Layout
+from .angles import atan2
 
 JOINTS, BRANCHES = 6, 8
 WRIST, PARALLEL = 0, 1  # families
@@ -42,22 +43,26 @@ NUMBERS = Layout(
     ("aside", 3),  # and one at right angles to parallel axes
     ("sense", JOINTS),  # -1 where a joint is solved the other way round
     "extent",  # size of the arm, squared
+    "unreach",  # one over a length that no point of the arm is farther from another
     "coarse",  # squared error, as a share of the squared size, up to which an answer is polished
     "floor",  # of roots that are not real, or nearly so: how far apart they are put, as squared sines; for polishing
     ("lines", JOINTS * LINE.size),  # of the arm itself
     ("tip", TRANSFORM.size),
     ("untip", TRANSFORM.size),  # the inverse of the tip
     ("scale", JOINTS),  # how much a joint moves for its value
+    ("unscale", JOINTS),  # and how much the value changes for that
     ("lower", JOINTS),
     ("upper", JOINTS),
     ("middle", JOINTS),  # of the limits: the copy of an angle nearest to it is within them, if any is
     ("period", JOINTS),  # a whole turn, in values; where there is none, a number beyond all
+    ("frequency", JOINTS),  # one over that
 )
 GOAL = Layout(("target", TRANSFORM.size), ("motion", TRANSFORM.size))  # and what the solved joints make together
 BRANCH = Layout(
     ("pairs", 2 * JOINTS),  # of the solved joints: cosine and sine; of a slide its travel, and nothing
+    ("amounts", JOINTS),  # their angles, whole turns aside, or travels
     ("same", 3),  # of each root: DISTINCT and so on
-    ("miss", 3),  # by how much each is not there: lengths, or of the wrist, cosines; negative where it is
+    ("miss", 3),  # by how much each is not there: lengths, for spheres no more than these; of the wrist, cosines
     ("values", JOINTS),  # of the arm's joints
     "position",  # squared errors
     "rotation",
@@ -94,10 +99,19 @@ def pair_of(found, joint):
 
 
 @inner
-def put(found, item, pair):
-    """Keep the pair of a solved joint."""
-    store(found, BRANCH.pairs + 2 * item, pair[0])
-    store(found, BRANCH.pairs + 2 * item + 1, pair[1])
+def amount(slides, pair):
+    """Return the angle of a pair, or the travel of a slide."""
+    if slides:
+        return pair[0]
+    return atan2(pair[1], pair[0])
+
+
+@inner
+def put(found, joint, pair, much):
+    """Keep the pair of a solved joint, and its angle or travel."""
+    store(found, BRANCH.pairs + 2 * joint, pair[0])
+    store(found, BRANCH.pairs + 2 * joint + 1, pair[1])
+    store(found, BRANCH.amounts + joint, much)
 
 
 @inner

@@ -13,12 +13,12 @@ from ..joint_step import blend, vector
 from ..lanes import beyond, load, select
 from ..rotations import cross, dot, minus, plus, times
 from .angles import added, subtracted
-from .form_layout import BRANCH, CODES, FREE, GOAL, NUMBERS, columns, filled, line, note, put
-from .subproblems import NOTHING, aligned, root, turned, turned_back, turned_onto
+from .form_layout import BRANCH, CODES, FREE, GOAL, NUMBERS, amount, columns, filled, line, note, put
+from .subproblems import NOTHING, aligned, measures, root, turned, turned_back, turned_onto
 
 
 @inner
-def solve_plane(numbers, sum_pair, end, sign, found, scale):
+def solve_plane(numbers, sum_pair, total, end, sign, found, size):
     """Find the three parallel joints, whose angles have a sum, so that they carry the centre to its end.
 
     Without the turn of the sum, which the centre has about the fourth axis, that axis must stand where the first two
@@ -29,12 +29,13 @@ def solve_plane(numbers, sum_pair, end, sign, found, scale):
     _, p4 = line(numbers, NUMBERS.solved, 3)
     to_centre = filled(found, minus(vector(numbers, NUMBERS.centre), p4))
     place, home = minus(end, turned(h, sum_pair, to_centre)), filled(found, p4)
-    third, miss, same = turned_onto(1, h, p3, p2, home, place, sign, scale, load(numbers, NUMBERS.floor))
+    third, miss, same = turned_onto(1, h, p3, p2, home, place, sign, size)
     elbow = plus(turned(h, third, minus(home, p3)), p3)
-    second, _ = aligned(h, minus(elbow, p2), minus(place, p2), NOTHING * scale)
-    put(found, 1, second)
-    put(found, 2, third)
-    put(found, 3, subtracted(sum_pair, added(second, third)))
+    second, _ = aligned(h, minus(elbow, p2), minus(place, p2), NOTHING * size.extent)
+    a, b = amount(False, second), amount(False, third)
+    put(found, 1, second, a)
+    put(found, 2, third, b)
+    put(found, 3, subtracted(sum_pair, added(second, third)), total - a - b)
     note(found, 2, miss, same)
 
 
@@ -49,11 +50,11 @@ def solve(codes, numbers, signs, n, goal, found):
     h5, _ = line(numbers, NUMBERS.solved, 4)
     h6, _ = line(numbers, NUMBERS.solved, 5)
     aside = vector(numbers, NUMBERS.aside)
-    axis, scale, floor = blend(x, y, z, *h6), load(numbers, NUMBERS.extent), load(numbers, NUMBERS.floor)
+    axis, size = blend(x, y, z, *h6), measures(numbers)
     leaning = dot(h, h5) * dot(h5, h6)
     a, b = dot(h, h6) - leaning, dot(h, cross(h5, h6))
     for i in range(n):
-        first, miss, same = turned_onto(0, times(-1.0, h1), p1, h, place, home, load(signs, i), scale, floor)
+        first, miss, same = turned_onto(0, times(-1.0, h1), p1, h, place, home, load(signs, i), size)
         end = plus(turned_back(h1, first, minus(place, p1)), p1)
         toward = turned_back(h1, first, axis)
         upright = turned(h1, first, filled(found, h))
@@ -63,17 +64,19 @@ def solve(codes, numbers, signs, n, goal, found):
         if load(codes, CODES.square):  # the same, with all its digits where the last axis is parallel too
             across = minus(toward, times(dot(h, toward), h))
             rest = dot(across, across)
+        a1 = amount(False, first)
         for j in range(n):
-            fifth, turn, again = root(a, b, level, rest, load(signs, n + j), 0.0, floor)
+            fifth, turn, again = root(a, b, level, rest, load(signs, n + j), 0.0, size.floor)
             sixth, free = aligned(h6, seen, turned_back(h5, fifth, filled(found, h)), NOTHING)
             left = turned_back(h6, sixth, turned_back(h5, fifth, filled(found, aside)))
             left = turned_back(h1, first, blend(x, y, z, *left))
             total, _ = aligned(h, filled(found, aside), left, NOTHING)
+            a5, a6, sum_angle = amount(False, fifth), amount(False, sixth), amount(False, total)
             for k in range(n):
                 branch = beyond(found, BRANCH.size * ((i * n + j) * n + k))
-                put(branch, 0, first)
-                put(branch, 4, fifth)
-                put(branch, 5, sixth)
+                put(branch, 0, first, a1)
+                put(branch, 4, fifth, a5)
+                put(branch, 5, sixth, a6)
                 note(branch, 0, miss, same)
                 note(branch, 1, turn, select(free, FREE, again))
-                solve_plane(numbers, total, end, load(signs, 2 * n + k), branch, scale)
+                solve_plane(numbers, total, sum_angle, end, load(signs, 2 * n + k), branch, size)

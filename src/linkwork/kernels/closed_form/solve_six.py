@@ -17,7 +17,7 @@ from .. import inner, kernel, part
 from ..joint_step import TRANSFORM, blend
 from ..lanes import beyond, bits, cells, fabs, fill, flat, gather, load, scatter, select, store
 from ..rotations import dot, plus
-from .check import check_branch, nearest_whole, within_limits
+from .check import SLACK, check_branch, nearest_whole, within_limits
 from .form_layout import (
     ANSWER,
     BRANCH,
@@ -105,8 +105,8 @@ def settle(numbers, found, start, given):
         home = fill(found, load(numbers, NUMBERS.middle + joint))
         if given:
             home = fill(found, 0.0) + load(start, joint)
-        value, inside = within_limits(numbers, found, joint, home)
-        beyond_limits = select(inside, beyond_limits, 1.0)
+        value, broken = within_limits(numbers, found, joint, home)
+        beyond_limits = select(broken <= SLACK, beyond_limits, 1.0)
         store(found, BRANCH.values + joint, value)
         if given:
             away = away + (value - home) * (value - home)

@@ -11,14 +11,26 @@ are one. Where they are not real, the joint comes as close as it can.
 
 from __future__ import annotations
 
+from collections import namedtuple
+
 from .. import inner
-from ..lanes import fabs, select, sqrt
+from ..lanes import fabs, load, select, sqrt
 from ..rotations import cross, dot, minus, plus, times
-from .form_layout import CLOSE, DISTINCT, DOUBLE, FREE, SINGLE
+from .form_layout import CLOSE, DISTINCT, DOUBLE, FREE, NUMBERS, SINGLE
 
 FOLD = 1.0e-12  # roots are one where their half distance, squared, is less: within a millionth of a radian
 NEARLY = 1.0e-8  # ... and close where it is less than this
 NOTHING = 1.0e-24  # of a squared length: what is left where directions cancel
+
+
+Size = namedtuple("Size", "extent unreach floor")
+
+
+@inner
+def measures(numbers):
+    """Return what lengths and roots are compared with: the squared size of the arm and so on, see NUMBERS."""
+    extent, unreach = load(numbers, NUMBERS.extent), load(numbers, NUMBERS.unreach)
+    return Size(extent, unreach, load(numbers, NUMBERS.floor))
 
 
 @inner
@@ -90,12 +102,11 @@ def aligned(h, x, y, least):
 
 
 @inner
-def turned_onto(sphere, h, c, anchor, x, z, sign, scale, floor):
+def turned_onto(sphere, h, c, anchor, x, z, sign, size):
     """Return the turn that brings x onto the plane, or sphere, about an anchor that goes through z: `root`'s results.
 
     With w the way from the axis to x: a plane with normal n asks for ``n · R w = n · (z - c)``; a sphere about o for
-    ``(c - o) · R w = (|z - o|² - |w|² - |c - o|²) / 2``. The miss is a length. Lengths are compared with `scale`, a
-    squared one.
+    ``(c - o) · R w = (|z - o|² - |w|² - |c - o|²) / 2``. The miss is a length. See `measures` for the size.
     """
     w = minus(x, c)
     if sphere:
@@ -106,19 +117,16 @@ def turned_onto(sphere, h, c, anchor, x, z, sign, scale, floor):
         level = dot(n, minus(z, c))
     leaning, high = dot(n, h), dot(h, w)
     a, b, level = dot(n, w) - leaning * high, dot(n, cross(h, w)), level - leaning * high
-    size = sqrt(a * a + b * b)
-    rest = (size - fabs(level)) * (size + fabs(level))
-    pair, miss, same = root(a, b, level, rest, sign, NOTHING * dot(n, n) * scale, floor)
-    if sphere:  # from half the difference of squares to a length: positive outside, negative where it is too near
-        square = dot(far, far)
-        reached = square - 2.0 * select(level < 0.0, -miss, miss)
-        over = sqrt(square) + sqrt(select(reached > 0.0, reached, 0.0))
-        miss = 2.0 * miss / select(over > 0.0, over, 1.0)
+    span = sqrt(a * a + b * b)
+    rest = (span - fabs(level)) * (span + fabs(level))
+    pair, miss, same = root(a, b, level, rest, sign, NOTHING * dot(n, n) * size.extent, size.floor)
+    if sphere:  # half a difference of squares: of the lengths, that is at least this
+        miss = miss * size.unreach
     return pair, miss, same
 
 
 @inner
-def slid_onto(sphere, h, anchor, x, z, sign, floor):
+def slid_onto(sphere, h, anchor, x, z, sign, size):
     """Return the travel that brings x onto the plane, or sphere, about an anchor that goes through z."""
     if sphere:
         v, u = minus(x, anchor), minus(z, anchor)
@@ -126,7 +134,7 @@ def slid_onto(sphere, h, anchor, x, z, sign, floor):
         foot = minus(v, times(b, h))
         away, radius = dot(foot, foot), dot(u, u)
         rest = radius - away
-        low = floor * radius
+        low = size.floor * radius
         travel = sign * sqrt(select(rest > low, rest, low)) - b
         return (travel, 0.0 * travel), sqrt(away) - sqrt(radius), sameness(rest, radius)
     travel = dot(anchor, minus(z, x)) / dot(anchor, h)
@@ -135,18 +143,18 @@ def slid_onto(sphere, h, anchor, x, z, sign, floor):
 
 
 @inner
-def brought(slides, sphere, h, c, anchor, x, z, sign, scale, floor):
+def brought(slides, sphere, h, c, anchor, x, z, sign, size):
     """Return the motion of a joint that brings x onto the plane, or sphere, about an anchor that goes through z."""
     if slides:
-        return slid_onto(sphere, h, anchor, x, z, sign, floor)
-    return turned_onto(sphere, h, c, anchor, x, z, sign, scale, floor)
+        return slid_onto(sphere, h, anchor, x, z, sign, size)
+    return turned_onto(sphere, h, c, anchor, x, z, sign, size)
 
 
 @inner
-def carried(slides, h, c, x, y, scale):
+def carried(slides, h, c, x, y, size):
     """Return the motion of a joint that brings x to y."""
     if slides:
         travel = dot(h, minus(y, x))
         return travel, 0.0 * travel
-    pair, _ = aligned(h, minus(x, c), minus(y, c), NOTHING * scale)
+    pair, _ = aligned(h, minus(x, c), minus(y, c), NOTHING * size.extent)
     return pair

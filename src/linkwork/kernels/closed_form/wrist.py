@@ -12,8 +12,8 @@ from .. import inner
 from ..joint_step import blend, vector
 from ..lanes import beyond, load, select
 from ..rotations import cross, dot, minus, plus, times
-from .form_layout import BRANCH, CODES, FREE, GOAL, NUMBERS, columns, filled, line, note, put
-from .subproblems import NOTHING, aligned, brought, carried, moved, moved_back, root, turned, turned_back
+from .form_layout import BRANCH, CODES, FREE, GOAL, NUMBERS, amount, columns, filled, line, note, put
+from .subproblems import NOTHING, aligned, brought, carried, measures, moved, moved_back, root, turned, turned_back
 
 
 @inner
@@ -52,9 +52,9 @@ def solve_wrist(codes, numbers, toward, spun, sign, found):
     u = vector(numbers, NUMBERS.across)
     left = turned_back(h5, fifth, turned_back(h4, fourth, spun))
     sixth, _ = aligned(h6, filled(found, u), left, NOTHING)
-    put(found, 3, fourth)
-    put(found, 4, fifth)
-    put(found, 5, sixth)
+    put(found, 3, fourth, amount(False, fourth))
+    put(found, 4, fifth, amount(False, fifth))
+    put(found, 5, sixth, amount(False, sixth))
     note(found, 2, miss, select(free, FREE, same))
 
 
@@ -67,7 +67,7 @@ def solve(codes, numbers, signs, n, goal, found):
     h6, _ = line(numbers, NUMBERS.solved, 5)
     u = vector(numbers, NUMBERS.across)
     toward, spun = blend(x, y, z, *h6), blend(x, y, z, *u)
-    scale, floor, last = load(numbers, NUMBERS.extent), load(numbers, NUMBERS.floor), load(codes, CODES.last)
+    size, last = measures(numbers), load(codes, CODES.last)
     alone, one, two = (2, 0, 1) if last else (0, 1, 2)
     h, p = line(numbers, NUMBERS.solved, alone)
     ha, pa = line(numbers, NUMBERS.solved, one)
@@ -79,23 +79,26 @@ def solve(codes, numbers, signs, n, goal, found):
     for i in range(n):
         sign = load(signs, i)
         if last:
-            pair, miss, same = brought(slides, sphere, h, p, first, home, place, sign, scale, floor)
+            pair, miss, same = brought(slides, sphere, h, p, first, home, place, sign, size)
             begin, end = moved(slides, h, p, pair, home), place
         else:  # taken back, the first joint brings the place to what the others can do
             back = times(-1.0, h)
-            pair, miss, same = brought(slides, sphere, back, p, first, place, home, sign, scale, floor)
+            pair, miss, same = brought(slides, sphere, back, p, first, place, home, sign, size)
             begin, end = home, moved_back(slides, h, p, pair, place)
+        much = amount(slides, pair)
         for j in range(n):
             sign = load(signs, n + j)
-            then, far, again = brought(slides_b, second_sphere, hb, pb, second, begin, end, sign, scale, floor)
-            rest = carried(slides_a, ha, pa, moved(slides_b, hb, pb, then, begin), end, scale)
+            then, far, again = brought(slides_b, second_sphere, hb, pb, second, begin, end, sign, size)
+            rest = carried(slides_a, ha, pa, moved(slides_b, hb, pb, then, begin), end, size)
             g1, g2, g3 = (rest, then, pair) if last else (pair, rest, then)
+            more = amount(slides_a, rest), amount(slides_b, then)
+            a1, a2, a3 = (*more, much) if last else (much, *more)
             outer, across = unturned(codes, numbers, g1, g2, g3, toward), unturned(codes, numbers, g1, g2, g3, spun)
             for k in range(n):
                 branch = beyond(found, BRANCH.size * ((i * n + j) * n + k))
-                put(branch, 0, g1)
-                put(branch, 1, g2)
-                put(branch, 2, g3)
+                put(branch, 0, g1, a1)
+                put(branch, 1, g2, a2)
+                put(branch, 2, g3, a3)
                 note(branch, 0, miss, same)
                 note(branch, 1, far, again)
                 solve_wrist(codes, numbers, outer, across, load(signs, 2 * n + k), branch)

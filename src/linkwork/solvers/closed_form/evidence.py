@@ -80,8 +80,8 @@ def _of_condition(
     if not condition.sphere:
         return f"the {what} is {_length(miss)} beyond what {joint} reaches along the axis of {about or names[0]}"
     around = f"around {about}" if about else f"around the point where {names[0]} and {names[1]} meet"
-    near = np.linalg.norm(wanted - condition.anchor) < np.linalg.norm(reached - condition.anchor)
-    return f"the {what} is {_length(miss)} {'inside the hole' if near else 'beyond the reach'} {around}"
+    over = float(np.linalg.norm(wanted - condition.anchor) - np.linalg.norm(reached - condition.anchor))
+    return f"the {what} is {_length(abs(over))} {'inside the hole' if over < 0.0 else 'beyond the reach'} {around}"
 
 
 def _of_parallel(

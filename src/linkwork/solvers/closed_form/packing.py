@@ -47,6 +47,8 @@ def packed_numbers(family: Family, axes: Axes, scale: FloatArray, lower: FloatAr
     """Return the NUMBERS of an arm's family, lines, scale of values and limits."""
     period = np.where(axes.slides, ENDLESS, 2.0 * np.pi / scale)
     reaching, none, exact = family.reaching, np.zeros(3), family.exact(axes.size)
+    ways = np.diff([*axes.point, axes.tip[:3, 3]], axis=0)
+    reach = float(np.linalg.norm(ways, axis=1).sum()) or 1.0
     return memory.NUMBERS.pack(
         solved=lines(family.axes),
         centre=family.centre,
@@ -56,16 +58,19 @@ def packed_numbers(family: Family, axes: Axes, scale: FloatArray, lower: FloatAr
         aside=plane_basis(family.axes.direction[1])[:, 0],
         sense=family.sense,
         extent=axes.size**2,
+        unreach=1.0 / reach,
         coarse=COARSE if exact else COARSE_OFF,
         floor=0.0 if exact else min(APART * family.off.share(axes.size), 0.1),
         lines=lines(axes),
         tip=steps.transform(axes.tip),
         untip=steps.transform(inverse(axes.tip)),
         scale=scale,
+        unscale=1.0 / scale,
         lower=lower,
         upper=upper,
         middle=_middle(lower, upper, period),
         period=period,
+        frequency=1.0 / period,
     )
 
 
