@@ -53,7 +53,14 @@ def test_a_film_is_written(tmp_path):
     out = tmp_path / "bars.html"
     result = run("drive", "four_bar", "--frame", "point", "--fps", "6", "-o", out)
     assert result.exit_code == 0, result.output
-    assert out.stat().st_size > 10_000
+    page = out.read_text(encoding="utf-8")
+    assert "Singular positions of <b>rocker</b>" in page
+    assert "Transmission angle at rocker" in page
+    space = run("drive", "four_bar", "--frame", "point", "--fps", "6", "--view", "top", "-o", out)
+    assert space.exit_code == 0, space.output
+    assert "linkwork-film" in out.read_text(encoding="utf-8")
+    ring = run("drive", "bennett", "--fps", "6", "-o", out)  # moves in space
+    assert ring.exit_code == 0, ring.output
 
 
 def test_where_it_stops_is_said_with_exit_status_one():

@@ -162,10 +162,11 @@ def test_own_labels_are_written_and_unknown_places_named(bars: lw.Clip) -> None:
         lw.draw.mechanism(bars, labels={"pin": "x"})
 
 
-def test_labels_do_not_overlap() -> None:
-    leg = lw.models.jansen_leg()
+@pytest.mark.parametrize("model", ["jansen_leg", "klann", "peaucellier", "scissor", "quick_return"])
+def test_labels_do_not_overlap(model: str) -> None:
+    linkage = getattr(lw.models, model)()
     for dimensions in (False, True):
-        page = lw.draw.mechanism(leg, "lifted", dimensions=dimensions)
+        page = lw.draw.mechanism(linkage, list(linkage.poses)[1], dimensions=dimensions)
         page.draw_without_rendering()
         boxes = [text.get_window_extent().extents for text in page.texts]
         for k, (x0, y0, x1, y1) in enumerate(boxes):
@@ -228,7 +229,9 @@ def test_wrong_arguments_are_said(bars: lw.Clip, tmp_path) -> None:
         lw.draw.mechanism(bars, frame=99)
     with pytest.raises(OptionError, match="ticks is a whole number from 0 on, got -1"):
         lw.draw.mechanism(bars, ticks=-1)
-    with pytest.raises(FormatError, match=r"saved as .png or .svg or .pdf or .dxf or .gif or .mp4, not '.jpg'"):
+    with pytest.raises(
+        FormatError, match=r"saved as .png or .svg or .pdf or .dxf or .gif or .mp4 or .html, not '.jpg'"
+    ):
         lw.draw.mechanism(bars, path=tmp_path / "x.jpg")
 
 

@@ -267,3 +267,23 @@ def test_a_film_can_be_moved_about_a_page_and_taken_away(screen, arm):
     assert np.array_equal(picture(page), before)
     page.evaluate(f"{FILM}.remove()")
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+# A mechanism as a textbook draws it
+
+
+def test_a_page_of_a_mechanism(browser, tmp_path):
+    bars = lw.drive(lw.models.four_bar(), "crank", np.linspace(0.0, 2.0 * np.pi, 25), start="start", fps=12.0)
+    path = tmp_path / "bars.html"
+    lw.draw.mechanism(bars, trails="point", driver="crank", path=path)
+    with quiet_page(browser, width=500, height=500) as page:
+        page.goto(path.as_uri())
+        assert page.inner_text("#play") == "Play"  # who wants less motion begins
+        page.evaluate("const t = document.getElementById('time'); t.value = 6; t.dispatchEvent(new Event('input'))")
+        assert page.inner_text("#now") == "0.50 s, crank 90.0°"
+        speed = float(lw.drive_rates(bars, "crank").of("rocker")[0][6])
+        assert float(page.inner_text("[data-series='2']")) == pytest.approx(speed, rel=1e-3)
+        turned = page.evaluate("(m => [m.a, m.b])(document.querySelector(\"[data-body='0']\").getCTM())")
+        assert np.arctan2(-turned[1], turned[0]) == pytest.approx(np.pi / 2.0, abs=1e-5)
+        page.click("#play")
+        assert page.inner_text("#play") == "Pause"

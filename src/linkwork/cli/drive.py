@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 SECONDS = 2.0  # of a turn, or of the way of a joint that slides
 TABLES = (".csv", ".json")
+MOMENTS = 5  # of a motion side by side in a picture
 
 
 @command(
@@ -55,7 +56,8 @@ def drive(
     """Drive a mechanism with closed loops by one joint.
 
     Prints how it moves: dead centres, the fastest and the least transmission angle. A table has values, velocities
-    and accelerations of all joints and of the frames asked for, exactly. A film shows the path of the first of them.
+    and accelerations of all joints and of the frames asked for, exactly. A film shows their paths; what moves in a
+    plane is drawn as in a textbook, and as a page (.html) with curves of its rates. --view shows it in space.
 
     Exits with 1 if the mechanism cannot go so far. Where rates are not determined, at a dead centre or where branches
     meet, the table has none (nan in .csv, null in .json), and a message says where.
@@ -82,8 +84,7 @@ def drive(
     if output is not None:
         with writing(output, (*draw.FILMS, *TABLES)) as path:
             if path.suffix.lower() not in TABLES:
-                trail, shape = frame[0] if frame else None, read_size(size, path.suffix.lower())
-                draw.film(clip, path, trail=trail, size=shape, view=read_view(view), title=title)
+                _film(clip, name, path, frame or [], size, view, title)
             elif size or view or title:
                 raise OptionError("--size, --view and --title are of films; a table has none of them")
             else:
@@ -94,6 +95,22 @@ def drive(
         _print(report)
         if output is not None:
             say(f"the motion of {linkage.name!r} is in {output}")
+
+
+def _film(
+    clip: Clip, joint: str, path: Path, frames: list[str], size: str | None, view: str | None, title: str | None
+) -> None:
+    """Write a film: as a textbook draws it what moves in a plane, in space the rest, or what a view is asked for."""
+    from .. import draw
+
+    suffix, trails = path.suffix.lower(), list(dict.fromkeys(frames))
+    shape = read_size(size, suffix)
+    if view is not None or not draw.is_planar(clip.linkage):
+        draw.film(clip, path, trail=trails[0] if trails else None, size=shape, view=read_view(view), title=title)
+        return
+    driver = joint if suffix == ".html" else None
+    moments = [round(k * (len(clip) - 1) / MOMENTS) for k in range(MOMENTS)] if suffix == ".png" else 0
+    draw.mechanism(clip, frame=moments, trails=trails, driver=driver, size=shape, title=title, path=path)
 
 
 def _driven(

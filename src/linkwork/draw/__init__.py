@@ -13,7 +13,7 @@ from .embedding import Page
 from .films import FILMS, film
 from .live_figures import live
 from .live_races import live_race
-from .mechanisms import mechanism, polygons
+from .mechanisms import is_planar, mechanism, polygons
 from .pages import page, page_data
 from .pictures import pose, strip
 from .sketch import is_flat
@@ -26,6 +26,7 @@ __all__ = [
     "figures",
     "film",
     "is_flat",
+    "is_planar",
     "live",
     "live_race",
     "map",

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import OptionError
 from ..transforms import FloatArray
-from .schemes import WORLD, Scheme
+from .schemes import WORLD, Node, Scheme
 
 PIN_LETTERS = "ABCDEFGHIJKLMNPQRSTUVWXYZ"  # no O: that is a fixed pivot
 BAR_LETTERS = "abcdefghijkmnpqrtuvwxyz"  # no l, no o, and s is a slider's
@@ -79,14 +79,7 @@ def written(scheme: Scheme, q: FloatArray, labels: bool | Mapping[str, str], dim
         labels: Whether to name pins and links; or texts by the names of joints, loops and frames, for these.
         dimensions: Whether to give lengths and angles letters, and their values.
     """
-    notes = Notes()
-    if isinstance(labels, Mapping):
-        _own_labels(scheme, q, labels, notes)
-    elif labels:
-        for k, text in letters(scheme).items():
-            node = scheme.nodes[k]
-            kind = "pivot" if node.grounded else "point" if node.kind == "point" else "pin"
-            notes.notes.append(Note(text, scheme.at(node, q)[None], kind))
+    notes = Notes([Note(text, scheme.at(node, q)[None], kind) for node, text, kind in named(scheme, labels)])
     if dimensions:
         _lengths(scheme, q, notes)
         _angles(scheme, q, notes)
@@ -99,13 +92,19 @@ def written(scheme: Scheme, q: FloatArray, labels: bool | Mapping[str, str], dim
     return notes
 
 
-def _own_labels(scheme: Scheme, q: FloatArray, labels: Mapping[str, str], notes: Notes) -> None:
-    known = {name: node for node in scheme.nodes for name in node.names}
-    for name, text in labels.items():
-        if name not in known:
-            raise OptionError(f"no pin or point {name!r} to label; there are {', '.join(map(repr, known))}.")
-        kind = "pivot" if known[name].grounded else "pin"
-        notes.notes.append(Note(text, scheme.at(known[name], q)[None], kind))
+def named(scheme: Scheme, labels: bool | Mapping[str, str]) -> list[tuple[Node, str, str]]:
+    """Return pins and points with their texts and kinds: letters and names, or texts by names of joints and frames."""
+    if isinstance(labels, Mapping):
+        known = {name: node for node in scheme.nodes for name in node.names}
+        for name in labels:
+            if name not in known:
+                raise OptionError(f"no pin or point {name!r} to label; there are {', '.join(map(repr, known))}.")
+        return [(known[name], text, "pivot" if known[name].grounded else "pin") for name, text in labels.items()]
+    found = []
+    for k, text in letters(scheme).items() if labels else ():
+        node = scheme.nodes[k]
+        found.append((node, text, "pivot" if node.grounded else "point" if node.kind == "point" else "pin"))
+    return found
 
 
 def _along(ends: FloatArray) -> FloatArray:

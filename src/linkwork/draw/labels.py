@@ -142,6 +142,34 @@ def write_labels(page: Any, labels: Sequence[Label], segments: FloatArray, room:
     return boxes
 
 
+def steady_offsets(labels: Sequence[Label], anchors: FloatArray, segments: Sequence[FloatArray]) -> FloatArray:
+    """Return where texts stand beside places that move: from place to the middle of the text (n, 2) [points].
+
+    A text that jumped from side to side could not be read: each keeps one place, the best over all frames.
+
+    Args:
+        labels: What is written; the first choose first.
+        anchors: Where their places are in frames of a film, shape (frames, n, 2).
+        segments: Lines (m, 2, 2) of each frame that texts should keep off.
+    """
+    taken = [_thinned(_sampled(lines)) for lines in segments]
+    boxes = [np.zeros((0, 4)) for _ in segments]
+    offsets = np.zeros((len(labels), 2))
+    for k, label in enumerate(labels):
+        extent, total = np.array(text_size(label.text, label.size)), 0.0
+        for places, lines, stand in zip(anchors, taken, boxes, strict=True):
+            low, high, cost = _places(places[k], extent, label.clearance, stand, lines, places, WIDE_ROOM, AVOIDED)
+            total = total + cost
+        best = int(np.argmin(total))
+        offsets[k] = (low[best] + high[best]) / 2.0 - places[k]
+        around = np.concatenate([offsets[k] - extent / 2.0, offsets[k] + extent / 2.0])
+        boxes = [
+            np.concatenate([stand, [around + np.tile(places[k], 2)]])
+            for stand, places in zip(boxes, anchors, strict=True)
+        ]
+    return offsets
+
+
 def _nicest(
     label: Label, extent: FloatArray, boxes: FloatArray, taken: FloatArray, points: FloatArray, room: FloatArray
 ) -> FloatArray:

@@ -11,12 +11,14 @@ from matplotlib.artist import Artist
 from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Polygon
+from matplotlib.patheffects import withStroke
+from matplotlib.text import Text
 
 from ..transforms import FloatArray
 from .dimensions import Note, Notes
-from .labels import FONT, Label, write_labels
+from .labels import FONT, Label, steady_offsets, write_labels
 from .panels import Picture, new_figure
-from .schemes import WORLD, Piece, Scheme
+from .schemes import WORLD, Node, Piece, Scheme
 from .sketch import INK, IntArray
 
 COLORS = ("#C8553D", "#2E6F9E", "#4C8C4A", "#8A5A9E", "#B8862B", "#3A8F8F", "#A3476B", "#5B6770")  # of links in turn
@@ -24,8 +26,9 @@ TRAILS = ("#E4572E", "#1F77B4", "#2A9D5C", "#9B5DE5")
 GREY, THIN = "#7A858F", "#5F6B76"
 ORDER = {"ground": 4.7, "guides": 1.5, "links": 5.0, "blocks": 4.0, "pins": 8.0, "points": 8.0}
 WIDE = {"ground": 1.1, "guides": 1.1, "links": 3.4, "blocks": 1.5, "pins": 1.4, "points": 1.0}
-TINT = 0.80  # of a plate: so far towards white
+TINT = 0.80  # of a block: so far towards white; of a plate: so far it is seen through
 GHOST = 0.80
+LOOKED_AT = 16  # frames of a film in which names find their places
 MARGIN, LINE, WORDS = 0.32, 0.22, 10.0  # inch, inch, points
 TICK, PAD = 0.55, 0.7  # units to either side of a trail, and around everything
 SIZES = {"pin": 13.0, "pivot": 13.0, "point": 11.0, "link": 10.5, "length": 13.0, "angle": 13.0}
@@ -76,6 +79,7 @@ class MechanismPanel:
         self.moving: list[Artist] = []
         self._drawn: list[tuple[Piece, Artist]] = []
         self._pens: list[tuple[Trail, Line2D]] = []
+        self._texts: list[tuple[Node, FloatArray, Text]] = []
         bodies = [body for body in dict.fromkeys(scheme.bodies) if body != WORLD]
         self._colors = {body: COLORS[k % len(COLORS)] for k, body in enumerate(bodies)}
 
@@ -145,6 +149,8 @@ class MechanismPanel:
                 artist.set_data(*points.T)
         for trail, line in self._pens:
             line.set_data(*trail.points[: frame + 1].T)
+        for node, offset, text in self._texts:
+            text.set_position(tuple((self.on_page(self.scheme.at(node, q)) + offset) / 72.0))
 
     def segments(self, q: FloatArray) -> FloatArray:
         """Return all lines at a pose on the page (n, 2, 2), for labels to keep off."""
@@ -168,6 +174,31 @@ class MechanismPanel:
         segments = np.concatenate([self.segments(q), *extra])
         return write_labels(self.page, [self._label(note) for note in notes.notes], segments, room)
 
+    def carry(self, names: Sequence[tuple[Node, str, str]], poses: FloatArray) -> FloatArray:
+        """Write names that go with their pins through the poses of a film, and return how far from them they stand."""
+        if not names:
+            return np.zeros((0, 2))
+        some = poses[np.unique(np.linspace(0, len(poses) - 1, LOOKED_AT).round().astype(int))]
+        places = np.array([[self.scheme.at(node, q) for node, *_ in names] for q in some])
+        labels = [self._label(Note(text, places[0, k, None], kind)) for k, (_, text, kind) in enumerate(names)]
+        offsets = steady_offsets(labels, self.on_page(places), [self.segments(q) for q in some])
+        style: dict[str, Any] = {"transform": self.page.dpi_scale_trans, "ha": "center", "va": "center", "zorder": 50}
+        for (node, *_), label, offset in zip(names, labels, offsets, strict=True):
+            halo = [withStroke(linewidth=3.0, foreground="white", alpha=0.9)]
+            text = self.page.text(
+                0.0,
+                0.0,
+                label.text,
+                fontfamily=FONT,
+                fontsize=label.size,
+                color=label.color,
+                path_effects=halo,
+                **style,
+            )
+            self._texts.append((node, offset, text))
+        self.moving += [text for *_, text in self._texts]
+        return offsets
+
     def _label(self, note: Note) -> Label:
         pin = note.kind in ("pin", "pivot", "point")
         clearance = 72.0 * self.scale * self.scheme.unit * 0.7 + 1.5 if pin else 3.0
@@ -188,7 +219,9 @@ class MechanismPanel:
             face = edge if piece.layer == "points" else "white"
             patch: Any = Circle(tuple(points[0]), piece.radius, facecolor=face)
         elif piece.closed:
-            fill = "white" if piece.layer == "ground" else _mixed(color, 0.95 if faint else TINT)
+            fill: Any = "white" if piece.layer == "ground" else _mixed(color, 0.95 if faint else TINT)
+            if piece.layer == "links" and not faint:
+                fill = (*to_rgb(color), 1.0 - TINT)  # what a plate lies on is seen through it
             patch = Polygon(points, closed=True, facecolor=fill, joinstyle="round")
         else:
             return self._line(points, color=edge, linewidth=WIDE[piece.layer], zorder=order)
@@ -210,15 +243,31 @@ def _mixed(color: Any, share: float) -> tuple[float, float, float]:
     return red, green, blue
 
 
-def mechanism_page(panel: MechanismPanel, area: float, values: Sequence[str], title: str | None) -> Picture:
-    """Return a page for a mechanism with lines of values below it and a title above, the panel in its place."""
+def mechanism_page(
+    panel: MechanismPanel,
+    area: float,
+    values: Sequence[str],
+    title: str | None,
+    size: tuple[float, float] | None = None,
+) -> Picture:
+    """Return a page for a mechanism with lines of values below it and a title above, the panel in its place.
+
+    Args:
+        panel: The mechanism.
+        area: The side of a square of about the size that it gets [inch].
+        values: What letters stand for.
+        title: A line above.
+        size: Width and height of the page [inch], whatever the mechanism's shape.
+    """
     wide, tall = np.maximum(panel.high - panel.low, 1e-3 * np.ptp([panel.low, panel.high]))
     width = area * min(1.5, max(0.55, float(np.sqrt(wide / tall))))
     height = min(width * float(tall / wide), 1.6 * area)
-    width = max(min(width, height * float(wide / tall)), 2.2)
+    width = max(min(width, height * float(wide / tall)), 2.2) if size is None else max(size[0] - 2.0 * MARGIN, 0.5)
     lines = _lines(values, width + MARGIN)
     below, above = LINE * len(lines) + (0.12 if lines else 0.0), 0.36 if title else 0.0
-    page = new_figure((width + 2.0 * MARGIN, height + 2.0 * MARGIN + below + above))
+    if size is not None:
+        height = max(size[1] - 2.0 * MARGIN - below - above, 0.5)
+    page = new_figure((width + 2.0 * MARGIN, height + 2.0 * MARGIN + below + above) if size is None else size)
     style: dict[str, Any] = {"transform": page.dpi_scale_trans, "fontfamily": FONT, "color": INK, "ha": "center"}
     for k, line in enumerate(lines):
         at = MARGIN / 2.0 + LINE * (len(lines) - k - 0.5)
@@ -230,6 +279,26 @@ def mechanism_page(panel: MechanismPanel, area: float, values: Sequence[str], ti
     return page
 
 
+def strip_page(
+    panels: Sequence[MechanismPanel], area: float, title: str | None, size: tuple[float, float] | None
+) -> Picture:
+    """Return a page for moments of one motion side by side, all to one scale."""
+    first = panels[0]
+    wide, tall = np.maximum(first.high - first.low, 1e-3 * np.ptp([first.low, first.high]))
+    above = 0.36 if title else 0.0
+    if size is None:
+        height = area * min(1.0, float(tall / wide)) / 1.5
+        size = (len(panels) * (height * float(wide / tall) + MARGIN) + MARGIN, height + 2.0 * MARGIN + above)
+    page = new_figure(size)
+    width = max((size[0] - MARGIN) / len(panels) - MARGIN, 0.3)
+    for k, panel in enumerate(panels):
+        panel.fit(page, (MARGIN + k * (width + MARGIN), MARGIN, width, max(size[1] - 2.0 * MARGIN - above, 0.3)))
+    if title:
+        style: dict[str, Any] = {"transform": page.dpi_scale_trans, "fontfamily": FONT, "color": INK, "ha": "center"}
+        page.text(size[0] / 2.0, size[1] - 0.12, title, fontsize=12.0, va="top", **style)
+    return page
+
+
 def _lines(values: Sequence[str], width: float) -> list[str]:
     """Return values put into lines that fit a width [inch]."""
     most = max(1, int(width / 1.05))
@@ -238,20 +307,3 @@ def _lines(values: Sequence[str], width: float) -> list[str]:
     rows = -(-len(values) // most)
     each = -(-len(values) // rows)
     return ["    ".join(values[k : k + each]) for k in range(0, len(values), each)]
-
-
-def resized(page: Picture, panel: MechanismPanel, size: tuple[float, float] | None) -> Picture:
-    """Return a page at another size [inch], its mechanism as large as that allows; as it is without one."""
-    if size is None:
-        return page
-    width, height = size
-    shift = panel.corner[1]
-    top = page.get_figheight() - shift - float((panel.window[1] - panel.window[0])[1] * panel.scale)
-    for text in page.texts:
-        x, y = text.get_position()
-        moved = y + height - page.get_figheight() if y > shift else y
-        text.set_position((x + (width - page.get_figwidth()) / 2.0, moved))
-    panel.ax.remove()
-    page.set_size_inches(width, height)
-    panel.fit(page, (MARGIN, shift, max(width - 2.0 * MARGIN, 0.5), max(height - shift - top, 0.5)))
-    return page

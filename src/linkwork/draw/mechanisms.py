@@ -29,17 +29,17 @@ from .arguments import (
     saved,
 )
 from .assembled import open_by, open_text, say_if_open
-from .schemes import Scheme
+from .schemes import Scheme, plane_of
 from .sketch import IntArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from .mechanism_panels import MechanismPanel
-    from .panels import Picture
+    from .dimensions import Notes
+    from .mechanism_panels import MechanismPanel, Trail
 
 AREA = 4.6  # inches, about, along a side
-MOVING, DRAWING = (".gif", ".mp4"), ".dxf"
+MOVING, DRAWING, PAGE = (".gif", ".mp4", ".html"), ".dxf", ".html"
 DOTS = {".gif": 110, ".mp4": 200}  # pixels an inch
 TICKS = 24  # of a whole motion
 
@@ -48,12 +48,13 @@ def mechanism(
     motion: Linkage | Clip,
     q: PoseLike | None = None,
     *,
-    frame: int = 0,
+    frame: int | Sequence[int] = 0,
     trails: str | Sequence[str] = (),
     ticks: int | None = None,
     ghosts: int = 0,
     labels: bool | Mapping[str, str] = True,
     dimensions: bool = False,
+    driver: str | None = None,
     title: str | None = None,
     fps: float | None = None,
     size: Size = None,
@@ -68,18 +69,19 @@ def mechanism(
     Args:
         motion: A linkage, or a clip such as `linkwork.drive` gives.
         q: The pose of a linkage: an array (nq,) or the name of a stored one. By default one that is closed.
-        frame: Which frame of a clip is drawn.
+        frame: Which frame of a clip is drawn; several are drawn side by side.
         trails: Frames of a clip whose paths are drawn, such as the coupler's point.
         ticks: How many ticks at equal times a trail has; 24 by default, 0 for none.
         ghosts: How many poses of a clip to draw faintly behind it.
         labels: Name pins (fixed pivots with the number of their link) and number links; or texts by the names of
-            joints, loops and frames. Films are drawn without.
+            joints, loops and frames. In films only pins and points are named.
         dimensions: Give lengths and angles letters, and write their values below.
+        driver: The joint that drives a clip: a page (.html) then shows rates, transmission angle and dead centres too.
         title: A line above the picture.
         fps: Frames a second of a film; those of the clip by default.
         size: Width and height of the picture [inch].
-        path: Save it there too: .png, .svg, .pdf; .dxf for a drawing in metres with layers; .gif, .mp4 for a film of a
-            clip.
+        path: Save it there too: .png, .svg, .pdf; .dxf for a drawing in metres with layers; .gif, .mp4, .html for a
+            film of a clip.
 
     Raises:
         OptionError: If the linkage moves in no plane, or its loops are open in the pose.
@@ -92,7 +94,7 @@ def mechanism(
         '$a$ = 0.15 m    $b$ = 0.35 m    $c$ = 0.2136 m    $d$ = 0.2136 m'
     """
     counts = (_count("ticks", TICKS if ticks is None else ticks), _count("ghosts", ghosts))
-    look = _Look(trails, *counts, labels, dimensions, title, fps, checked_size(size))
+    look = _Look(trails, *counts, labels, dimensions, driver, title, fps, checked_size(size))
     return _drawn(motion, _poses(motion, q, frame), look, path)
 
 
@@ -105,44 +107,99 @@ class _Look:
     ghosts: int
     labels: bool | Mapping[str, str]
     dimensions: bool
+    driver: str | None
     title: str | None
     fps: float | None
     size: Size
 
 
-def _drawn(motion: Linkage | Clip, taken: tuple[Linkage, FloatArray, int], look: _Look, path: Target) -> Figure:
-    """Draw one of the poses that a linkage takes, or a film of them, and save it."""
-    linkage, poses, number = taken
+def _drawn(motion: Linkage | Clip, taken: tuple[Linkage, FloatArray, list[int]], look: _Look, path: Target) -> Figure:
+    """Draw poses that a linkage takes, or a film of them, and save it."""
+    linkage, poses, numbers = taken
     names = frame_names(linkage, look.trails)
-    if not isinstance(motion, Clip) and (names or look.ghosts):
-        raise OptionError("a trail or a ghost needs a motion; give a clip, as lw.drive(linkage, joint, values) does.")
     target = None if path is None else output_path(path, (*IMAGES, DRAWING, *MOVING), "a drawing of a mechanism")
     suffix = "" if target is None else target.suffix.lower()
+    _check(motion, look, suffix, len(numbers))
     scheme = Scheme(linkage, poses)
     need_matplotlib()
-    from .dimensions import written
-    from .mechanism_panels import MechanismPanel, Trail, mechanism_page, resized
+    from .mechanism_panels import MechanismPanel, Trail
 
     times = motion.times if isinstance(motion, Clip) else np.zeros(1)
-    paths = [Trail(scheme.path(name), _ticks(times, look.ticks)) for name in names]
+    paths = {name: Trail(scheme.path(name), _ticks(times, look.ticks)) for name in names}
     faint = poses[np.linspace(0, len(poses) - 1, look.ghosts + 1).round().astype(int)[:-1]]
-    if target is not None and suffix in MOVING:
-        panel = MechanismPanel(scheme, poses, paths, faint)
-        page = resized(mechanism_page(panel, AREA, (), look.title), panel, look.size)
-        return _film(motion, page, panel, target, look.fps)
-    q = poses[number]
-    panel = MechanismPanel(scheme, q[None], paths, faint)
-    notes = written(scheme, q, look.labels, look.dimensions)
-    panel.make_room(notes)
-    page = resized(mechanism_page(panel, AREA, notes.values, look.title), panel, look.size)
-    panel.draw(q)
-    panel.write(q, notes, panel.room())
+    trails = list(paths.values())
+    if target is not None and isinstance(motion, Clip) and suffix in MOVING:
+        if suffix == PAGE:
+            from .mechanism_films import mechanism_film
+
+            text = mechanism_film(motion, scheme, paths, labels=look.labels, title=look.title, driver=look.driver)
+            write_text(target, text)
+        else:
+            return _film(motion, MechanismPanel(scheme, poses, trails, faint), look, target)
+    if len(numbers) > 1:
+        return saved(_strip(scheme, poses[numbers], trails, look), target)
+    page, notes = _still(MechanismPanel(scheme, poses[numbers], trails, faint), poses[numbers[0]], look)
     if target is not None and suffix == DRAWING:
         from .dxf import drawing
 
-        write_text(target, drawing(scheme, q, notes, [(trail.points, trail.ticks) for trail in paths]))
-        return page
-    return saved(page, target)
+        q = poses[numbers[0]]
+        write_text(target, drawing(scheme, q, notes, [(trail.points, trail.ticks) for trail in trails]))
+    return page if suffix in (DRAWING, PAGE) else saved(page, target)
+
+
+def _check(motion: Linkage | Clip, look: _Look, suffix: str, count: int) -> None:
+    """Refuse what a picture, a film, a page or a strip has no use for."""
+    if not isinstance(motion, Clip):
+        needs = "a trail or a ghost" if look.trails or look.ghosts else "a film" if suffix in MOVING else ""
+        if needs:
+            raise OptionError(f"{needs} needs a motion; give a clip, as lw.drive(linkage, joint, values) does.")
+    if look.driver is not None and suffix != PAGE:
+        raise OptionError("driver= is for a page (.html), which shows rates; give a path, or lw.drive_rates has them.")
+    if count > 1 and (look.dimensions or look.ghosts or suffix in (DRAWING, *MOVING)):
+        raise OptionError(
+            "several frames side by side are a picture without dimensions and ghosts: .png, .svg or .pdf."
+        )
+
+
+def _still(panel: MechanismPanel, q: FloatArray, look: _Look) -> tuple[Figure, Notes]:
+    """Return a picture of one pose, and what is written in it."""
+    from .dimensions import written
+    from .mechanism_panels import mechanism_page
+
+    notes = written(panel.scheme, q, look.labels, look.dimensions)
+    panel.make_room(notes)
+    page = mechanism_page(panel, AREA, notes.values, look.title, look.size)
+    panel.draw(q)
+    panel.write(q, notes, panel.room())
+    return page, notes
+
+
+def _strip(scheme: Scheme, poses: FloatArray, trails: list[Trail], look: _Look) -> Figure:
+    """Return a picture of several poses side by side."""
+    from .dimensions import written
+    from .mechanism_panels import MechanismPanel, strip_page
+
+    panels = [MechanismPanel(scheme, poses, trails) for _ in poses]
+    page = strip_page(panels, AREA, look.title, look.size)
+    for panel, q in zip(panels, poses, strict=True):
+        panel.draw(q)
+        panel.write(q, written(scheme, q, look.labels, dimensions=False), panel.room())
+    return page
+
+
+def is_planar(linkage: Linkage) -> bool:
+    """Tell whether a linkage moves in one plane, so that `mechanism` can draw it.
+
+    Example:
+        >>> import linkwork as lw
+        >>> is_planar(lw.models.four_bar()), is_planar(lw.models.bennett())
+        (True, False)
+    """
+    try:
+        plane_of(linkage)
+    except OptionError:
+        return False
+    return True
 
 
 def polygons(
@@ -192,20 +249,26 @@ def _count(name: str, value: int) -> int:
     return int(value)
 
 
-def _poses(motion: Linkage | Clip, q: PoseLike | None, frame: int) -> tuple[Linkage, FloatArray, int]:
-    """Return the linkage, the poses that it takes, and which of them is drawn."""
+def _poses(
+    motion: Linkage | Clip, q: PoseLike | None, frame: int | Sequence[int]
+) -> tuple[Linkage, FloatArray, list[int]]:
+    """Return the linkage, the poses that it takes, and which of them are drawn."""
     if isinstance(motion, Clip):
         if q is not None:
             raise OptionError("a clip has its poses; frame= says which is drawn.")
-        if not is_whole(frame) or not -len(motion) <= frame < len(motion):
-            raise OptionError(f"no frame {frame!r}; the motion has frames 0 to {len(motion) - 1}.")
+        numbers = [frame] if is_whole(frame) or isinstance(frame, str) or not np.iterable(frame) else list(frame)
+        for one in numbers:
+            if not is_whole(one) or not -len(motion) <= one < len(motion):
+                raise OptionError(f"no frame {one!r}; the motion has frames 0 to {len(motion) - 1}.")
+        if not numbers:
+            raise OptionError("frame= names no frame to draw.")
         say_if_open(motion.linkage, motion.poses)
-        return motion.linkage, motion.poses, int(frame) % len(motion)
+        return motion.linkage, motion.poses, [int(one) % len(motion) for one in numbers]
     check_linkage(motion)
     values = one_pose(motion, q)
     if gap := open_by(motion, values[None]):
         raise OptionError(open_text(motion, gap))
-    return motion, values[None], 0
+    return motion, values[None], [0]
 
 
 def _ticks(times: FloatArray, count: int) -> IntArray:
@@ -216,19 +279,21 @@ def _ticks(times: FloatArray, count: int) -> IntArray:
     return np.unique(np.abs(times[:, None] - wanted).argmin(axis=0)).astype(np.int64)
 
 
-def _film(motion: Linkage | Clip, page: Picture, panel: MechanismPanel, target: Path, fps: float | None) -> Figure:
-    """Write a film of a clip; trails grow as it goes on."""
-    if not isinstance(motion, Clip):
-        raise OptionError("a film needs a motion; give a clip, as lw.drive(linkage, joint, values) does.")
+def _film(motion: Clip, panel: MechanismPanel, look: _Look, target: Path) -> Figure:
+    """Write a film of a clip; trails grow as it goes on, and names go with their pins."""
     from . import gif, mp4
+    from .dimensions import named
     from .film_range import FilmRange, film_frames
+    from .mechanism_panels import mechanism_page
 
     suffix = target.suffix.lower()
     video = suffix == ".mp4"
-    shown = film_frames(motion, FilmRange(fps=fps), most=120.0 if video else 50.0, what="a film", even=video)
+    shown = film_frames(motion, FilmRange(fps=look.fps), most=120.0 if video else 50.0, what="a film", even=video)
     behind = np.abs(motion.times[:, None] - shown.times).argmin(axis=0)
     shots = [gif.Shot(q, int(k), np.zeros(3)) for q, k in zip(shown.poses, behind, strict=True)]
+    page = mechanism_page(panel, AREA, (), look.title, look.size)
     panel.draw(shown.poses[0], pens=True)
+    panel.carry(named(panel.scheme, look.labels), shown.poses)
     page.set_dpi(DOTS[suffix])
     with replacing(target) as file:
         if suffix == ".gif":
