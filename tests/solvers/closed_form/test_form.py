@@ -7,7 +7,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linkwork as lw
+import six_joint_arms
 from closed_form_arms import ARMS, apart, arm_of
+from linkwork.solvers.closed_form import ClosedForm, closed_form
 
 arms = pytest.mark.parametrize("name", ARMS)
 
@@ -79,4 +81,17 @@ def test_poses_on_a_limit_are_solutions(name: str) -> None:
             q = arm.random_pose(k)
             q[joint] = limit
             found = form.all(arm.forward(q, frame="tip"), form.chain.values_of(q))
-            assert found.continua[0] or apart(form, found.values[0], form.chain.values_of(q)) < 1e-6
+            assert found.continua.any() or apart(form, found.values[0], form.chain.values_of(q)) < 1e-6
+
+
+@pytest.mark.parametrize("name", ["Unitree Z1", "UR5"])
+def test_where_the_last_axis_is_parallel_too_a_pose_stands_for_the_continuum(name: str) -> None:
+    arm = six_joint_arms.linkage(name)
+    form = closed_form(arm, "tip")
+    assert isinstance(form, ClosedForm)
+    for q in arm.random_pose(4, 40):
+        q[4] = {"Unitree Z1": np.pi / 2, "UR5": 0.0}[name]
+        target = arm.forward(q, frame="tip")
+        found = form.all(target)
+        assert found.continua.any()
+        assert_allclose(arm.forward(found.values, frame="tip"), np.tile(target, (len(found), 1, 1)), atol=1e-9)

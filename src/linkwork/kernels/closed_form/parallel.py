@@ -8,13 +8,15 @@ point: a distance, then a direction.
 
 from __future__ import annotations
 
-from .. import inner
+from .. import inner, part
 from ..joint_step import blend, vector
-from ..lanes import beyond, load, select
+from ..lanes import beyond, bits, fabs, fill, load, select, sqrt
 from ..rotations import cross, dot, minus, plus, times
 from .angles import added, subtracted
 from .form_layout import BRANCH, CODES, FREE, GOAL, NUMBERS, amount, columns, filled, line, note, put
 from .subproblems import NOTHING, aligned, measures, root, turned, turned_back, turned_onto
+
+EASE = 0.05  # share of its range that a reach keeps from both ends where it can be chosen
 
 
 @inner
@@ -39,6 +41,29 @@ def solve_plane(numbers, sum_pair, total, end, sign, found, size):
     note(found, 2, miss, same)
 
 
+@part
+def reachable_sum(numbers, end, size, found):
+    """Return a sum of the three parallel angles with which the two links reach, if there is one.
+
+    The fourth axis stands on a circle about the centre's end. Of the distances from the second axis that are on it, one
+    is taken that the links span, not quite stretched nor folded: the one in the middle, or as near to that as can be.
+    """
+    h, p2 = line(numbers, NUMBERS.solved, 1)
+    _, p3 = line(numbers, NUMBERS.solved, 2)
+    _, p4 = line(numbers, NUMBERS.solved, 3)
+    arm, upper, fore = minus(vector(numbers, NUMBERS.centre), p4), minus(p3, p2), minus(p4, p3)
+    upper_length, fore_length = sqrt(dot(upper, upper)), sqrt(dot(fore, fore))
+    shortest, longest = fabs(upper_length - fore_length), upper_length + fore_length
+    least, most = shortest + EASE * (longest - shortest), longest - EASE * (longest - shortest)
+    way = minus(end, p2)
+    square = dot(way, way) + dot(arm, arm)
+    span = sqrt(square)
+    span = select(span > most, most, select(span < least, least, span))
+    a, b, c = 2.0 * dot(way, arm), 2.0 * dot(way, cross(h, arm)), square - span * span
+    pair, _, _ = root(a, b, c, a * a + b * b - c * c, 1.0, NOTHING * size.extent * size.extent, 0.0)
+    return pair[0] + fill(found, 0.0), pair[1] + fill(found, 0.0)
+
+
 @inner
 def solve(codes, numbers, signs, n, goal, found):
     """Find all branches of a goal: n times n times n of them, by the signs of three roots."""
@@ -49,8 +74,8 @@ def solve(codes, numbers, signs, n, goal, found):
     h, _ = line(numbers, NUMBERS.solved, 1)
     h5, _ = line(numbers, NUMBERS.solved, 4)
     h6, _ = line(numbers, NUMBERS.solved, 5)
-    aside = vector(numbers, NUMBERS.aside)
-    axis, size = blend(x, y, z, *h6), measures(numbers)
+    aside, across = vector(numbers, NUMBERS.aside), vector(numbers, NUMBERS.across)
+    axis, spun, size = blend(x, y, z, *h6), blend(x, y, z, *across), measures(numbers)
     leaning = dot(h, h5) * dot(h5, h6)
     a, b = dot(h, h6) - leaning, dot(h, cross(h5, h6))
     for i in range(n):
@@ -62,8 +87,8 @@ def solve(codes, numbers, signs, n, goal, found):
         level = dot(h, toward) - leaning
         rest = a * a + b * b - level * level
         if load(codes, CODES.square):  # the same, with all its digits where the last axis is parallel too
-            across = minus(toward, times(dot(h, toward), h))
-            rest = dot(across, across)
+            aslant = minus(toward, times(dot(h, toward), h))
+            rest = dot(aslant, aslant)
         a1 = amount(False, first)
         for j in range(n):
             fifth, turn, again = root(a, b, level, rest, load(signs, n + j), 0.0, size.floor)
@@ -71,6 +96,12 @@ def solve(codes, numbers, signs, n, goal, found):
             left = turned_back(h6, sixth, turned_back(h5, fifth, filled(found, aside)))
             left = turned_back(h1, first, blend(x, y, z, *left))
             total, _ = aligned(h, filled(found, aside), left, NOTHING)
+            if bits(free) != 0:  # the last axis is parallel too: any sum serves that lets the arm reach
+                chosen = reachable_sum(numbers, end, size, found)
+                total = select(free, chosen[0], total[0]), select(free, chosen[1], total[1])
+                left = turned_back(h5, fifth, turned_back(h, total, turned_back(h1, first, spun)))
+                chosen, _ = aligned(h6, filled(found, across), left, NOTHING)
+                sixth = select(free, chosen[0], sixth[0]), select(free, chosen[1], sixth[1])
             a5, a6, sum_angle = amount(False, fifth), amount(False, sixth), amount(False, total)
             for k in range(n):
                 branch = beyond(found, BRANCH.size * ((i * n + j) * n + k))
