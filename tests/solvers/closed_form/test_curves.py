@@ -9,7 +9,10 @@ import pytest
 
 import linkwork as lw
 from linkwork.errors import OptionError
+from linkwork.kernels.search_many import CLOSEST, INVALID, REACHED
 from linkwork.linkage.poses import wrapped
+from linkwork.solvers.chain import Chain
+from linkwork.solvers.closed_form.seven import seven_of
 from linkwork.transforms import transform
 
 GOALS = 6
@@ -80,9 +83,6 @@ def check_curve(arm: lw.Linkage, goal: lw.Reach, curve: lw.Curve) -> None:
 
 
 def test_folds_are_where_the_number_of_solutions_changes() -> None:
-    from linkwork.solvers.chain import Chain
-    from linkwork.solvers.closed_form.seven import seven_of
-
     arm, rng = lw.models.panda(), np.random.default_rng(5)
     form = seven_of(Chain(arm, "tip"))
     assert not isinstance(form, str)
@@ -94,6 +94,28 @@ def test_folds_are_where_the_number_of_solutions_changes() -> None:
                 angles = low + (high - low) * np.array([1e-5, 0.3, 0.5, 0.9, 1.0 - 1e-5])
                 counts = {len(form.at(target, angles[k : k + 1])) for k in range(5)}
                 assert len(counts) == 1, (low, high)
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_one_pose_of_many_goals_with_and_without_starts(name: str) -> None:
+    make, frame = ARMS[name]
+    arm, rng = make(), np.random.default_rng(8)
+    form = seven_of(Chain(arm, frame))
+    assert not isinstance(form, str)
+    poses = arm.random_pose(rng, 300)
+    targets = arm.forward(poses, frame=frame)
+    targets[7, 0, 0] += 0.1
+    values, status = form.nearest_many(targets)
+    assert status[7] == INVALID
+    assert (status == REACHED).sum() > 290
+    assert CLOSEST not in status  # all can be reached
+    reached = status == REACHED
+    assert np.abs(arm.forward(values, frame=frame) - targets)[reached].max() < 1e-9
+    assert ((values >= arm.lower) & (values <= arm.upper))[reached].all()
+    again, status = form.nearest_many(targets, poses)
+    kept = np.arange(300) != 7
+    assert (status[kept] == REACHED).all()
+    assert np.abs(again - poses)[kept].max() < 1e-6  # a start that is a solution is the answer
 
 
 def test_a_goal_with_no_pose_is_proven_to_have_none() -> None:

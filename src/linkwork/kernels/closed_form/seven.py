@@ -31,25 +31,32 @@ LINE = Layout(("direction", 3), ("point", 3))
 LIMIT = Layout("lower", "upper", "middle", "middle_cosine", "middle_sine", "half_cosine")  # half_cosine: -2 for all
 # what a turn does to a vector or point that it is applied to: constant + cosine * across + sine * aside
 ORBIT = Layout(("constant", 3), ("across", 3), ("aside", 3))
-# a number that a turn changes: middle + swing * cos(angle - phase)
-SWING = Layout("middle", "swing", "phase_cosine", "phase_sine")
+# a number that a turn changes: middle + swing * cos(angle - phase); one over the swing is what is needed
+SWING = Layout("middle", "per_swing", "phase_cosine", "phase_sine")
 ARM = Layout(
     "backwards",  # not 0 where the arm is seen from its end: H is the inverse then
     ("tip", TRANSFORM.size),  # what makes H of a target: T tip, or tip T^-1
     ("origin", 3),  # where the frame's origin is while all values are zero
     ("lines", JOINTS * LINE.size),
+    (
+        "own_lines",
+        JOINTS * LINE.size,
+    ),  # of the arm itself, which may miss the family by little: answers are judged by them
     ("limits", JOINTS * LIMIT.size),
     ("centre", 3),  # S
     ("meeting", 3),  # W
-    ("slant", 1),  # cosine between axes a and b
+    "slant",  # cosine between axes a and b
+    "spread",  # one over its squared sine
     ("reach", ORBIT.size),  # Ec S - W
     ("distance", SWING.size),  # its squared length
     ("last", ORBIT.size),  # Ey z, the axis z
     ("between", SWING.size),  # its part along the axis x
+    "per_extent",  # one over the squared length of the longest reach
     ("beside", 3),  # a direction at right angles to the axis z
 )
 GOAL = Layout(("transform", TRANSFORM.size), ("point", 3))  # H, and a point: where H takes it is how far the tip is off
 SLACK = -1.0e-10  # squared sines down to this count as zero: answers are checked
+FLAT = 1.0e-24  # squared length of a vector that has no direction
 NONE = -1.0e30  # the score of no pose
 
 
@@ -73,28 +80,29 @@ def on_orbit(arm, at, pair):
 
 
 @inner
-def swings(arm, at, wanted):
-    """Return the pairs of both angles for which a swinging number is as wanted, and the squared sine between them.
+def swung(arm, at, wanted, sign):
+    """Return the pair of one of two angles for which a swinging number is as wanted, and the squared sine between them.
 
-    Where the squared sine is negative there is none, and the pairs are those of the nearest number.
+    Where the squared sine is negative there is none, and the pair is that of the nearest number.
     """
-    x = (wanted - load(arm, at + SWING.middle)) / load(arm, at + SWING.swing)
+    x = (wanted - load(arm, at + SWING.middle)) * load(arm, at + SWING.per_swing)
     square = 1.0 - x * x
-    s = sqrt(select(square > 0.0, square, 0.0))
+    s = sign * sqrt(select(square > 0.0, square, 0.0))
     x = select(x > 1.0, 1.0, select(x < -1.0, -1.0, x))
-    phase = load(arm, at + SWING.phase_cosine), load(arm, at + SWING.phase_sine)
-    return added((x, s), phase), added((x, -s), phase), square
+    return added((x, s), (load(arm, at + SWING.phase_cosine), load(arm, at + SWING.phase_sine))), square
 
 
 @inner
 def turn_between(h, u, v, along):
-    """Return the pair that turns a vector about an axis into another; both have the part `along` in the axis."""
+    """Return the pair that turns a vector about an axis into another; both have the part `along` in the axis.
+
+    Where they lie in the axis, any turn serves, and none is taken.
+    """
     square = dot(v, v) - along * along
-    scale = 1.0 / select(square > 1.0e-24, square, 1.0e-24)
+    sure = square > FLAT
+    scale = 1.0 / select(sure, square, 1.0)
     cosine, sine = (dot(u, v) - along * along) * scale, dot(h, cross(u, v)) * scale
-    size = cosine * cosine + sine * sine
-    sure = size > 1.0e-24
-    scale = 1.0 / sqrt(select(sure, size, 1.0))
+    scale = 1.5 - 0.5 * (cosine * cosine + sine * sine)  # its length is 1 but for rounding
     return select(sure, cosine * scale, 1.0), select(sure, sine * scale, 0.0)
 
 
@@ -153,12 +161,12 @@ def meet(arm, p, reach, side):
 
     The vector between the two turns has the part of p along axis a, that of `reach` along axis b, and their length.
     """
-    h, k, slant = line(arm, A), line(arm, B), load(arm, ARM.slant)
-    normal, across = cross(h, k), 1.0 - slant * slant
+    h, k, slant, spread = line(arm, A), line(arm, B), load(arm, ARM.slant), load(arm, ARM.spread)
+    normal = cross(h, k)
     along, aside = dot(p, h), dot(reach, k)
-    u, v = (along - slant * aside) / across, (aside - slant * along) / across
+    u, v = (along - slant * aside) * spread, (aside - slant * along) * spread
     square = dot(p, p) - (along * u + aside * v)
-    rise = side * sqrt(select(square > 0.0, square, 0.0) / across)
+    rise = side * sqrt(select(square > 0.0, square, 0.0) * spread)
     middle = plus(plus(times(u, h), times(v, k)), times(rise, normal))
     return turn_between(h, middle, p, along), turn_between(k, reach, middle, aside), square
 
@@ -180,12 +188,18 @@ def undo(arm, a, b, c, v):
 
 
 @inner
-def nearness(arm, prefer, joint, pair, score):
-    """Return a score less one minus the cosine from a preferred angle; minus infinity where a limit is broken."""
+def rated(arm, prefer, joint, pair, rate):
+    """Return a pose's score and margin with one more joint: nearness to a preferred angle, room to its limits.
+
+    The score adds the cosine from the preferred angle. The margin is the least cosine by which limits are kept; below
+    zero one is broken.
+    """
+    score, margin = rate
     at = ARM.limits + LIMIT.size * joint
     inside = pair[0] * load(arm, at + LIMIT.middle_cosine) + pair[1] * load(arm, at + LIMIT.middle_sine)
+    room = inside - load(arm, at + LIMIT.half_cosine)
     near = pair[0] * load(prefer, 2 * joint) + pair[1] * load(prefer, 2 * joint + 1)
-    return select(inside >= load(arm, at + LIMIT.half_cosine), score + near, NONE)
+    return score + near, select(room < margin, room, margin)
 
 
 @inner
@@ -195,23 +209,32 @@ def keep(out, joint, better, pair):
     store(out, 2 * joint + 1, select(better, pair[1], load(out, 2 * joint + 1)))
 
 
-@part
-def put_better(arm, prefer, held, p, axis, beside, c, side, score, best, out):
-    """Write the pairs of the two poses for one c and one side of a and b where they are better; return the best score.
+@inner
+def real(square, margin):
+    """Return a margin that is below zero where a root is not real."""
+    off = select(square >= SLACK, 1.0, square)
+    return select(off < margin, off, margin)
 
-    All are real up to here.
+
+@part
+def put_better(arm, prefer, held, p, axis, beside, c, side, rate, best, out):
+    """Write the pairs of the two poses for one c and one side of a and b where they are better.
+
+    Return the best score and the largest margin.
     """
     a, b, square = meet(arm, p, on_orbit(arm, ARM.reach, c), side)
-    score = nearness(arm, prefer, B, b, nearness(arm, prefer, A, a, score))
+    rate = rated(arm, prefer, B, b, rated(arm, prefer, A, a, rate))
     axis, beside = undo(arm, a, b, c, axis), undo(arm, a, b, c, beside)
-    up, down, turning = swings(arm, ARM.between, dot(line(arm, X), axis))
-    good = (square >= SLACK) & (turning >= SLACK)
-    score = select(good, score, NONE)
-    for y in (up, down):
+    between = dot(line(arm, X), axis)
+    _, turning = swung(arm, ARM.between, between, 1.0)
+    rate = rate[0], real(turning, real(square * load(arm, ARM.per_extent), rate[1]))
+    score, most = best
+    for flip in (1.0, -1.0):
+        y, _ = swung(arm, ARM.between, between, flip)
         x, z = wrist(arm, axis, beside, y)
-        total = nearness(arm, prefer, Z, z, nearness(arm, prefer, Y, y, nearness(arm, prefer, X, x, score)))
-        better = total > best
-        best = select(better, total, best)
+        total, margin = rated(arm, prefer, Z, z, rated(arm, prefer, Y, y, rated(arm, prefer, X, x, rate)))
+        better = (margin >= 0.0) & (total > score)
+        score, most = select(better, total, score), select(margin > most, margin, most)
         keep(out, HELD, better, held)
         keep(out, A, better, a)
         keep(out, B, better, b)
@@ -219,24 +242,29 @@ def put_better(arm, prefer, held, p, axis, beside, c, side, score, best, out):
         keep(out, X, better, x)
         keep(out, Y, better, y)
         keep(out, Z, better, z)
-    return best
+    return score, most
 
 
 @part
-def put_best(arm, goal, held, prefer, out):
+def put_best(arm, goal, held, prefer, score, out):
     """Write the pairs of the pose, of all eight, that keeps its limits and is nearest to preferred angles.
 
-    Return its score, NONE or less where there is no pose.
+    It is written where it is better than a score, NONE for any. Return the better of the two scores, and the largest
+    margin: below zero, how far the nearest is from a pose.
     """
     p, axis, beside = before_held(arm, goal, held)
-    score = nearness(arm, prefer, HELD, held, held[0] * 0.0)
-    one, two, reached = swings(arm, ARM.distance, dot(p, p))
-    score, best = select(reached >= SLACK, score, NONE), held[0] * 0.0 + NONE
-    for c in (one, two):
-        rated = nearness(arm, prefer, C, c, score)
-        if bits(rated > NONE) != 0:  # a limit of c often leaves one side only
-            best = put_better(arm, prefer, held, p, axis, beside, c, 1.0, rated, best, out)
-            best = put_better(arm, prefer, held, p, axis, beside, c, -1.0, rated, best, out)
+    zero = held[0] * 0.0
+    _, reached = swung(arm, ARM.distance, dot(p, p), 1.0)
+    rate = rated(arm, prefer, HELD, held, (zero, real(reached, zero + 1.0)))
+    best = score, zero + NONE
+    for elbow in (1.0, -1.0):
+        c, _ = swung(arm, ARM.distance, dot(p, p), elbow)
+        here = rated(arm, prefer, C, c, rate)
+        if bits(here[1] >= 0.0) != 0:  # a limit of c often leaves one side only
+            best = put_better(arm, prefer, held, p, axis, beside, c, 1.0, here, best, out)
+            best = put_better(arm, prefer, held, p, axis, beside, c, -1.0, here, best, out)
+        else:
+            best = best[0], select(here[1] > best[1], here[1], best[1])
     return best
 
 
@@ -265,7 +293,8 @@ def misses(arm, goal, values):
     x, y, p = (one, zero, zero), (zero, one, zero), vector(goal, GOAL.point)
     for before in range(JOINTS):
         joint = JOINTS - 1 - before
-        h, place = line(arm, joint), vector(arm, ARM.lines + LINE.size * joint + LINE.point)
+        at = ARM.own_lines + LINE.size * joint
+        h, place = vector(arm, at + LINE.direction), vector(arm, at + LINE.point)
         s, c = sine_cosine(load(values, joint))
         x, y, p = turned(h, (c, s), x), turned(h, (c, s), y), plus(place, turned(h, (c, s), minus(p, place)))
     wanted = plus(applied(goal, vector(goal, GOAL.point)), vector(goal, 9))
@@ -283,33 +312,29 @@ def put_values(arm, pairs, values):
 
 
 @inner
-def put_angle(arm, joint, pair, good, first, width, out):
-    """Write the angles of a joint, NaN where they are not good."""
-    scatter(out, first + joint, width, select(good, angle_near_middle(arm, joint, pair), math.nan))
+def branch(arm, goal, held, elbow, side, flip):
+    """Return the pairs of one of eight poses, chosen by three signs, and how real its roots are: squares, in order."""
+    p, axis, beside = before_held(arm, goal, held)
+    c, reached = swung(arm, ARM.distance, dot(p, p), elbow)
+    a, b, met = meet(arm, p, on_orbit(arm, ARM.reach, c), side)
+    axis, beside = undo(arm, a, b, c, axis), undo(arm, a, b, c, beside)
+    y, turning = swung(arm, ARM.between, dot(line(arm, X), axis), flip)
+    x, z = wrist(arm, axis, beside, y)
+    return (held, a, b, c, x, y, z), (reached, met, turning)
 
 
 @part
 def put_every(arm, goal, held, width, at, out):
-    """Write the values of all eight poses, NaN where there is none; limits do not count. Lanes are `at` apart."""
-    p, axis, beside = before_held(arm, goal, held)
-    one, two, reached = swings(arm, ARM.distance, dot(p, p))
+    """Write the values of all eight poses, NaN where there is none; limits do not count. Lanes are `width` apart."""
     place = 0
-    for c in (one, two):
+    for elbow in (1.0, -1.0):
         for side in (1.0, -1.0):
-            a, b, square = meet(arm, p, on_orbit(arm, ARM.reach, c), side)
-            v, w = undo(arm, a, b, c, axis), undo(arm, a, b, c, beside)
-            up, down, turning = swings(arm, ARM.between, dot(line(arm, X), v))
-            good = (reached >= 0.0) & (square >= 0.0) & (turning >= 0.0)
-            for y in (up, down):
-                x, z = wrist(arm, v, w, y)
-                first = at + JOINTS * place
-                put_angle(arm, HELD, held, good, first, width, out)
-                put_angle(arm, A, a, good, first, width, out)
-                put_angle(arm, B, b, good, first, width, out)
-                put_angle(arm, C, c, good, first, width, out)
-                put_angle(arm, X, x, good, first, width, out)
-                put_angle(arm, Y, y, good, first, width, out)
-                put_angle(arm, Z, z, good, first, width, out)
+            for flip in (1.0, -1.0):
+                pairs, roots = branch(arm, goal, held, elbow, side, flip)
+                good = (roots[0] >= 0.0) & (roots[1] >= 0.0) & (roots[2] >= 0.0)
+                for joint in range(JOINTS):
+                    angle = select(good, angle_near_middle(arm, joint, pairs[joint]), math.nan)
+                    scatter(out, at + JOINTS * place + joint, width, angle)
                 place += 1
 
 

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...kernels import chain_memory as memory, joint_step as steps
 from ...kernels.closed_form import seven as kernels
+from ...kernels.closed_form.seven_batch import WIDTH, batch_room, seven_many
+from ...kernels.search_many import REACHED
 from ...linkage.poses import wrapped
 from ...transforms import FloatArray, inverse, plane_basis
 from ..chain import Chain
@@ -25,6 +28,7 @@ JOINTS = kernels.JOINTS
 SAMPLES, DEGREE = 32, 4  # angles at which polynomials are looked at, and the degree that the folds of a, b and c have
 LEADING = 1e-12  # share of a polynomial's largest coefficient that counts as none
 ROUND = 0.05  # how far a root may be from the unit circle and still be looked at: an angle too much does no harm
+TRIES, LEARNT, SEED = 64, 256, 11  # angles to try; poses that their order is learnt from, and where these come from
 RIGHT = 1e-9  # cosine of the angle between axes at right angles
 
 
@@ -36,7 +40,8 @@ class Seven:
         chain: The chain.
         axes: Its lines, in the order they are solved in: of the arm seen from its end where `backwards`.
         backwards: Whether that is so, and the last joint is held.
-        off: How far these lines are from those of the arm.
+        own: The arm's own lines, in the same order.
+        off: How far the two are from each other.
         centre: Where the last three lines meet.
         meeting: Where the second and the third line meet.
         tip: The frame at the end with all values zero, 4x4.
@@ -45,6 +50,7 @@ class Seven:
     chain: Chain
     axes: Axes
     backwards: bool
+    own: Axes
     off: Off
     centre: FloatArray
     meeting: FloatArray
@@ -85,16 +91,82 @@ class Seven:
             tip=steps.transform(tip),
             origin=self.tip[:3, 3],
             lines=np.concatenate([h, points], axis=1).reshape(-1),
+            own_lines=np.concatenate([self.own.direction, self.own.point], axis=1).reshape(-1),
             limits=_limits(limits.lower[self.order], limits.upper[self.order]).reshape(-1),
             centre=self.centre,
             meeting=self.meeting,
             slant=h[1] @ h[2],
+            spread=1.0 / (1.0 - (h[1] @ h[2]) ** 2),
             reach=reach.reshape(-1),
             distance=_swing(*distance),
             last=last.reshape(-1),
             between=_swing(*(last @ h[4])),
+            per_extent=1.0 / (distance[0] + math.hypot(*distance[1:])),
             beside=plane_basis(h[6])[:, 0],
         )
+
+    @cached_property
+    def tries(self) -> FloatArray:
+        """Angles of the held joint to try for a goal, in the order that serves most goals soonest, shape (64,).
+
+        Random poses within limits give goals to learn the order from: the next angle is the one that serves most of
+        those that none before it has served.
+        """
+        limits = kernels.LIMIT.view(kernels.ARM.view(self.numbers).limits.reshape(JOINTS, -1))[0]
+        half = min(0.5 * (limits.upper - limits.lower), math.pi)
+        angles = limits.middle + half * (2.0 * (np.arange(TRIES) + 0.5) / TRIES - 1.0)
+        values = self.chain.spread(np.random.default_rng(SEED).random((LEARNT, JOINTS)))
+        rest = np.tile(self.chain.rest, (LEARNT, 1))
+        targets = self.chain.linkage.forward(self.chain.put(values, rest), frame=self.chain.frame)
+        served = np.array([self.nearest_many(targets, tries=one)[1] == REACHED for one in angles[:, None]])
+        order: list[int] = []
+        while len(order) < TRIES:
+            left = served[:, ~served[order].any(axis=0)].sum(axis=1)
+            if not left.any():  # those that were not chosen yet, spread out: one in eight, and again
+                order += [k for first in range(8) for k in range(first, TRIES, 8) if k not in order]
+            else:
+                order.append(int(np.argmax(left)))
+        return np.asarray(angles[order])
+
+    def nearest_many(
+        self, targets: FloatArray, starts: FloatArray | None = None, *, tries: FloatArray | None = None
+    ) -> tuple[FloatArray, NDArray[np.int64]]:
+        """Return the chain's values (m, 7) for targets (m, 4, 4), and REACHED, UNSOLVED, CLOSEST or INVALID for each.
+
+        With starts (m, 7) they are poses near to them. UNSOLVED goals have no pose at the angles that were tried, but
+        nearly so; CLOSEST ones are far from having any. Neither is a proof: `self_motion` gives one.
+        """
+        count = len(targets)
+        padded = np.ascontiguousarray(np.resize(targets, (max(count, WIDTH), 4, 4)))
+        given = np.zeros(0) if starts is None else np.resize(starts, (len(padded), JOINTS)).reshape(-1)
+        shape, book = batch_room()
+        values, report = np.zeros((len(padded), JOINTS)), np.zeros((len(padded), memory.REPORT.size))
+        status = np.zeros(len(padded), np.int64)
+        seven_many(
+            self.numbers,
+            self.tries if tries is None else tries,
+            self.settings,
+            np.zeros(shape),
+            np.zeros(book, np.int64),
+            padded.reshape(-1),
+            given,
+            values.reshape(-1),
+            report.reshape(-1),
+            status,
+        )
+        return values[:count], status[:count]
+
+    @cached_property
+    def settings(self) -> FloatArray:
+        """Settings as the search has them, with tolerances that closed forms keep: 1e-9 of the arm's size, 1e-9 rad.
+
+        An arm that misses its family by more is held to what it misses it by.
+        """
+        near = max(1e-9, 10.0 * self.off.share(self.axes.size))
+        settings = np.zeros(memory.SETTINGS.size)
+        record = memory.SETTINGS.view(settings)
+        record.near, record.aligned = (near * self.axes.size) ** 2, near**2
+        return settings
 
     def at(self, target: FloatArray, angles: FloatArray) -> FloatArray:
         """Return the chain's values (k, 7) of all poses with the held joint at any of some angles; limits aside."""
@@ -125,10 +197,10 @@ class Seven:
         turns = np.stack([np.ones_like(angles), np.cos(angles), -np.sin(angles)], axis=-1)
         p = turns @ away + (point - self.meeting)
         swing = kernels.SWING.view(arm.distance)
-        x = ((p * p).sum(axis=1) - swing.middle) / swing.swing
+        x = ((p * p).sum(axis=1) - swing.middle) * swing.per_swing
         constant, across, aside = arm.reach.reshape(3, 3) @ h[2]
         c, s = swing.phase_cosine, swing.phase_sine
-        first, second, slant = constant + (c * across + s * aside) * x, c * aside - s * across, float(arm.slant[0])
+        first, second, slant = constant + (c * across + s * aside) * x, c * aside - s * across, float(arm.slant)
         along, square = p @ h[1], 1.0 - x * x
         u = (p * p).sum(axis=1) * (1.0 - slant**2) - along**2 - first**2 - second**2 * square
         return u + 2.0 * slant * along * first, 2.0 * second * (first - slant * along), square
@@ -159,7 +231,7 @@ def _seen(chain: Chain, axes: Axes, backwards: bool) -> Seven | None:
     arms = [np.linalg.norm(np.cross(made.direction[3], place - made.point[3])) for place in (centre, meeting)]
     if min(arms) < CALIBRATED * axes.size:  # c does not change the distance
         return None
-    return Seven(chain, made, backwards, off + more, centre, meeting, axes.tip)
+    return Seven(chain, made, backwards, seen, off + more, centre, meeting, axes.tip)
 
 
 def _orbit(axis: FloatArray, v: FloatArray) -> FloatArray:
@@ -170,7 +242,7 @@ def _orbit(axis: FloatArray, v: FloatArray) -> FloatArray:
 
 def _swing(middle: float, cosine: float, sine: float) -> FloatArray:
     size = math.hypot(cosine, sine)
-    return kernels.SWING.pack(middle=middle, swing=size, phase_cosine=cosine / size, phase_sine=sine / size)
+    return kernels.SWING.pack(middle=middle, per_swing=1.0 / size, phase_cosine=cosine / size, phase_sine=sine / size)
 
 
 def _limits(lower: FloatArray, upper: FloatArray) -> FloatArray:
