@@ -9,9 +9,9 @@ confirms it.
 What is proven: a pose that reaches the goal makes the determinant vanish, and there are no more than sixteen roots
 (Primrose, 1986), all of them known. What is floating point: roots that lie close together, or where the determinant is
 small all around, have fewer digits; a pose is lost if Newton's method does not come to it from there. So a root that
-should be real but gave no pose of its own angle is counted as *unconfirmed*, the misfit says how far the determinants
-are from a polynomial of the degree, and an arm has a second *way* of elimination with another unknown angle, which is
-taken as well where the first leaves a doubt.
+should be real but gave no pose of its own is a *doubt*, the misfit says how far the determinants are from a polynomial
+of the degree, and an arm has a second *way* of elimination with another unknown angle, which is taken as well where the
+first leaves a doubt.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from __future__ import annotations
 import math
 
 from .. import inner, kernel, part
+from ..joint_step import TRANSFORM
 from ..lanes import beyond, bits, cells, flat, load, store
 from .angles import atan2
 from .form_layout import ANSWER, BRANCH, DISTINCT, DOUBLE, NUMBERS
 from .general_elimination import (
     balance,
+    put_aside,
     put_determinants,
     put_goal,
     put_half_tangents,
@@ -53,14 +55,14 @@ from .general_polish import polish
 from .general_roots import LAST, put_roots
 from .solve_six import reaches, settle, sort_in
 
-NEAR = 0.04  # how far from the unit circle a root may lie to be looked at
+NEAR, NEAR_ASIDE = 0.04, 0.3  # how far from the unit circle a root may lie to be looked at
 ACCEPTED = 1.0e-9  # error of a pose, lengths as a share of the arm
-OWN = 0.05  # how far the angle of a pose may be from its root [rad]
-SAME = 1.0e-6  # angles of two poses that are one [rad]
-CERTAIN = 50.0  # times its uncertainty, a root off the circle is truly off it
-ROUNDING = 1.0e-15
-CLOSE = 1.0e-4  # distance of two roots near the circle that may share one pose
+OWN, OWN_ASIDE = 2.0e-3, 0.3  # how far the angle of a pose may be from its root [rad]
+SAME, SAME_FOLDED = 1.0e-6, 1.0e-4  # angles of two poses that are one, and of two such solutions in one [rad]
+ROUNDING, CERTAIN = 1.0e-14, 1.0e3  # of coefficients; what is so many times this and the misfit is not zero
+REGULAR = 1.0e-3  # least pivot of a solution that a goal a little aside has as well
 FOLDED = 3.0e-6  # least pivot of the Jacobian, against the largest, of two solutions in one
+ATTEMPTS, ASIDE = 6, 3  # how often roots are sought; from which attempt on with a goal a little aside
 COARSE = 1.0e-7  # misfit, against the largest coefficient, that leaves a doubt
 
 
@@ -82,7 +84,7 @@ def put_coefficients(fit, values, room, flat_room):
 
 
 @part
-def put_polynomial(way, room, flat_way, flat_room, target):
+def put_polynomial(way, room, flat_way, flat_room, target, attempt):
     """Write the polynomial of a target, and all that leads back from its roots; return the misfit."""
     figures = flat_way
     triple, unity = beyond(way, WAY.triple), beyond(way, WAY.unity)
@@ -90,6 +92,11 @@ def put_polynomial(way, room, flat_way, flat_room, target):
     mirrors, work = beyond(flat_room, WIDTH * ROOM.reflections), beyond(flat_room, WIDTH * ROOM.middle)
     equations = beyond(room, ROOM.equations)
     put_goal(figures, target, goal)
+    aim = beyond(flat_room, WIDTH * ROOM.aim)
+    for k in range(TRANSFORM.size):
+        aim[k] = goal[k]
+    if attempt >= ASIDE:
+        put_aside(goal, attempt - ASIDE)
     put_sides(figures, goal, sides)
     put_mirrors(sides, work, mirrors, beyond(goal, 12))
     put_still(triple, unity, sides, mirrors, beyond(room, ROOM.upper), equations)
@@ -101,21 +108,21 @@ def put_polynomial(way, room, flat_way, flat_room, target):
 
 
 @part
-def slope(coefficients, degree, c, s):
-    """Return the derivative of the trigonometric polynomial by its angle."""
-    total, x, y = 0.0, 1.0, 0.0
+def value_at(coefficients, degree, c, s):
+    """Return the trigonometric polynomial at an angle, given as a pair."""
+    total, x, y = coefficients[0], 1.0, 0.0
     for k in range(1, degree + 1):
         x, y = x * c - y * s, x * s + y * c
-        total -= 2.0 * k * (coefficients[k] * y + coefficients[8 + k] * x)
+        total += 2.0 * (coefficients[k] * x - coefficients[8 + k] * y)
     return total
 
 
 @part
-def chosen_roots(coefficients, degree, roots, near, off):
+def chosen_roots(coefficients, degree, noise, widest, roots, near, off):
     """Write the pairs of the roots near the unit circle, and how certain each is off it; return their number.
 
     A root ``r e^(i q)`` is looked at from ``q + log r``: of a pair that rounding has taken off the circle, one begins
-    on either side.
+    on either side. Where the polynomial at q is more than rounding, the root is truly off the circle.
     """
     largest, count = 0.0, 0
     for k in range(17):
@@ -123,13 +130,11 @@ def chosen_roots(coefficients, degree, roots, near, off):
     for k in range(2 * degree):
         x, y = roots[k], roots[MOST + k]
         size = math.sqrt(x * x + y * y)
-        if abs(size - 1.0) < NEAR:
+        if abs(size - 1.0) < widest:
             c, s, away = x / size, y / size, size - 1.0
             scale = 1.0 / math.sqrt(1.0 + away * away)
             near[count], near[MOST + count] = (c - s * away) * scale, (s + c * away) * scale
-            steep = abs(slope(coefficients, degree, c, s))
-            blur = ROUNDING * largest / steep if steep > 0.0 else 1.0
-            off[count] = abs(away) / (CERTAIN * blur)
+            off[count] = abs(value_at(coefficients, degree, c, s)) / (noise * largest) if largest > 0.0 else 0.0
             count += 1
     return count
 
@@ -145,17 +150,6 @@ def least_imaginary(roots, degree):
 
 
 @part
-def too_close(near, count):
-    """Return whether two of the chosen roots are nearly one."""
-    for i in range(count):
-        for j in range(i):
-            dc, ds = near[i] - near[j], near[MOST + i] - near[MOST + j]
-            if dc * dc + ds * ds < CLOSE * CLOSE:
-                return True
-    return False
-
-
-@part
 def put_poses(figures, room, flat_room, group):
     """Write the poses of eight chosen roots, polished, as pairs."""
     c, s = load(room, ROOM.near + group), load(room, ROOM.near + MOST // WIDTH + group)
@@ -168,24 +162,49 @@ def put_poses(figures, room, flat_room, group):
     store(pairs, 2 * unknown + 1, s)
     put_half_tangents(figures, beyond(room, ROOM.vector), pairs)
     put_other_joints(figures, sides, mirrors, goal, pairs)
-    polish(figures, goal, room)
+    polish(figures, beyond(flat_room, WIDTH * ROOM.aim), room)
 
 
 @inner
-def known(out, angles, lane):
-    """Return whether a pose of the lanes is among the solutions."""
+def known(out, angles, pivot, lane):
+    """Return which of the solutions a pose of the lanes is, -1 if it is new; where two are one, it is less exact."""
     for k in range(int(out[REPORT.count])):
         one, apart = beyond(out, REPORT.size + SOLUTION.size * k), 0.0
         for joint in range(JOINTS):
             away = abs(one[joint] - angles[WIDTH * joint + lane])
             apart = max(apart, min(away, 2.0 * math.pi - away))
-        if apart < SAME:
-            return True
-    return False
+        if apart < SAME or (apart < SAME_FOLDED and max(pivot, one[SOLUTION.pivot]) < FOLDED):
+            return k
+    return -1
+
+
+@inner
+def keep(figures, angles, lane, moved, missing, pivot, attempt, out):
+    """Add a pose of the lanes to the solutions; return whether it is a doubt: another root of this attempt gave it.
+
+    Two roots may give one pose only where two solutions are one.
+    """
+    k = known(out, angles, pivot, lane)
+    if k < 0 and out[REPORT.count] >= MOST:
+        return True
+    new = k < 0
+    if new:
+        k = int(out[REPORT.count])
+        out[REPORT.count] += 1.0
+    one = beyond(out, REPORT.size + SOLUTION.size * k)
+    one[SOLUTION.roots] = one[SOLUTION.roots] + 1.0 if not new and one[SOLUTION.seen] == attempt else 1.0
+    one[SOLUTION.seen] = attempt
+    if new:
+        for joint in range(JOINTS):
+            one[SOLUTION.angles + joint] = angles[WIDTH * joint + lane]
+        one[SOLUTION.position_error] = moved / figures[FIGURES.shrink]
+        one[SOLUTION.rotation_error] = missing
+        one[SOLUTION.pivot] = pivot
+    return one[SOLUTION.roots] > (2.0 if one[SOLUTION.pivot] < FOLDED else 1.0)
 
 
 @part
-def keep_poses(figures, room, flat_room, group, count, out):
+def keep_poses(figures, room, flat_room, group, count, attempt, out):
     """Add the confirmed poses of eight roots to the solutions; count the roots that gave none of their own."""
     turned = figures[FIGURES.turned] != 0.0
     for joint in range(JOINTS):  # the axes are done with: room for the angles
@@ -195,56 +214,80 @@ def keep_poses(figures, room, flat_room, group, count, out):
     pairs, angles = beyond(flat_room, WIDTH * ROOM.pairs), beyond(flat_room, WIDTH * ROOM.axes)
     errors, near = beyond(flat_room, WIDTH * ROOM.errors), beyond(flat_room, WIDTH * ROOM.near)
     off = beyond(flat_room, WIDTH * ROOM.off)
-    unknown = int(figures[FIGURES.order])
+    unknown, own = int(figures[FIGURES.order]), OWN if attempt < ASIDE else OWN_ASIDE
     for lane in range(min(WIDTH, count - WIDTH * group)):
         moved, missing = math.sqrt(errors[lane]), math.sqrt(errors[WIDTH + lane])
         root = WIDTH * group + lane
         dc = pairs[WIDTH * 2 * unknown + lane] - near[root]
         ds = pairs[WIDTH * (2 * unknown + 1) + lane] - near[MOST + root]
-        reached = moved <= ACCEPTED and missing <= ACCEPTED
-        if not (reached and dc * dc + ds * ds < OWN * OWN) and off[root] < 1.0:
-            out[REPORT.unconfirmed] += 1.0
-        if reached and out[REPORT.count] < MOST and not known(out, angles, lane):
-            one = beyond(out, REPORT.size + SOLUTION.size * int(out[REPORT.count]))
-            for joint in range(JOINTS):
-                one[SOLUTION.angles + joint] = angles[WIDTH * joint + lane]
-            one[SOLUTION.position_error] = moved / figures[FIGURES.shrink]
-            one[SOLUTION.rotation_error] = missing
-            one[SOLUTION.pivot] = errors[2 * WIDTH + lane]
-            out[REPORT.count] += 1.0
+        reached, doubt = moved <= ACCEPTED and missing <= ACCEPTED, dc * dc + ds * ds > own * own
+        if reached:
+            doubt |= keep(figures, angles, lane, moved, missing, errors[2 * WIDTH + lane], attempt, out)
+        if (doubt or not reached) and off[root] < 1.0:
+            out[REPORT.doubts] += 1.0
 
 
 @part
-def go_one_way(way, flat_way, room, flat_room, target, out):
-    """Add the solutions that a way finds; return whether it leaves no doubt."""
-    out[REPORT.unconfirmed] = 0.0
-    misfit = put_polynomial(way, room, flat_way, flat_room, target)
+def seen_in(attempt, out):
+    """Return how many solutions an attempt has seen; folded ones count as two."""
+    total = 0
+    for k in range(int(out[REPORT.count])):
+        one = beyond(out, REPORT.size + SOLUTION.size * k)
+        if one[SOLUTION.seen] == attempt:
+            total += 2 if one[SOLUTION.pivot] < FOLDED else 1
+    return total
+
+
+@part
+def all_regular(attempt, out):
+    """Return whether all solutions were seen by an attempt and none is near a fold: near such a goal all is alike."""
+    for k in range(int(out[REPORT.count])):
+        one = beyond(out, REPORT.size + SOLUTION.size * k)
+        if one[SOLUTION.seen] != attempt or one[SOLUTION.pivot] < REGULAR:
+            return False
+    return True
+
+
+@part
+def go_one_way(way, flat_way, room, flat_room, target, attempt, out):
+    """Add the solutions that an attempt finds; return whether it leaves no doubt."""
+    out[REPORT.doubts] = 0.0
+    misfit = put_polynomial(way, room, flat_way, flat_room, target, attempt)
     degree = int(flat_way[FIGURES.degree])
     coefficients, roots = beyond(flat_room, WIDTH * ROOM.coefficients), beyond(flat_room, WIDTH * ROOM.roots)
     near, off = beyond(flat_room, WIDTH * ROOM.near), beyond(flat_room, WIDTH * ROOM.off)
     steps = put_roots(coefficients, degree, beyond(room, ROOM.roots), roots)
-    count = chosen_roots(coefficients, degree, roots, near, off)
+    widest, noise = NEAR, CERTAIN * (ROUNDING + misfit)
+    if attempt >= ASIDE:  # what is complex beside the goal may be real at the goal
+        widest, noise = NEAR_ASIDE, math.inf
+    count = chosen_roots(coefficients, degree, noise, widest, roots, near, off)
     for k in range(count, WIDTH * ((count + WIDTH - 1) // WIDTH)):
         near[k], near[MOST + k] = near[0], near[MOST]
     for group in range((count + WIDTH - 1) // WIDTH):
         put_poses(flat_way, room, flat_room, group)
-        keep_poses(flat_way, room, flat_room, group, count, out)
+        keep_poses(flat_way, room, flat_room, group, count, attempt, out)
     out[REPORT.roots], out[REPORT.misfit], out[REPORT.steps] = count, misfit, steps
     unknown = flat_way[FIGURES.order]
     out[REPORT.unknown] = JOINTS - 1 - unknown if flat_way[FIGURES.turned] != 0.0 else unknown
     out[REPORT.all_roots], out[REPORT.imaginary] = 2 * degree, least_imaginary(roots, degree)
-    out[REPORT.ways] += 1.0
-    return out[REPORT.unconfirmed] == 0.0 and misfit < COARSE and steps < LAST and not too_close(near, count)
+    out[REPORT.attempts] += 1.0
+    even = seen_in(attempt, out) % 2 == 0 and (attempt < ASIDE or all_regular(attempt, out))
+    return out[REPORT.doubts] == 0.0 and misfit < COARSE and steps < LAST and even
 
 
 @part
 def go_all_ways(packed, flat_packed, ways, room, flat_room, target, out):
-    """Write all solutions of a target; return how many there are."""
+    """Write all solutions of a target; return how many there are.
+
+    Each way is gone once; while doubts are left, again with goals a little aside, on which special poses (joints at
+    right angles, axes in line) are none, and where every solution that is not folded has its neighbour.
+    """
     for k in range(REPORT.size):
         out[k] = 0.0
-    for k in range(ways):
+    for attempt in range(1, ATTEMPTS + 1):
+        k = (attempt - 1) % ways
         way, flat_way = beyond(packed, WAY.size * k), beyond(flat_packed, WIDTH * WAY.size * k)
-        if go_one_way(way, flat_way, room, flat_room, target, out):
+        if go_one_way(way, flat_way, room, flat_room, target, attempt, out):
             out[REPORT.clear] = 1.0
             break
     return int(out[REPORT.count])
@@ -321,7 +364,7 @@ def general_many(packed, numbers, targets, near, aligned, room, values, mask, cl
 def general_roots(packed, target, room, out):
     """Write the roots of a target for the first way, 16 real and 16 imaginary parts; return the misfit."""
     way, flat_way, lanes, numbers = cells(packed), flat(packed), cells(room), flat(room)
-    misfit = put_polynomial(way, lanes, flat_way, numbers, flat(target))
+    misfit = put_polynomial(way, lanes, flat_way, numbers, flat(target), 1)
     degree, roots = int(flat_way[FIGURES.degree]), beyond(numbers, WIDTH * ROOM.roots)
     put_roots(beyond(numbers, WIDTH * ROOM.coefficients), degree, beyond(lanes, ROOM.roots), roots)
     for k in range(2 * MOST):

@@ -35,6 +35,7 @@ from .general_memory import COLUMNS, FIGURES, NODES, REFLECTIONS, REST, ROOM, ST
 THIRD, ROOT = 1.0 / 3.0, 1.0 / math.sqrt(3.0)
 ROWS, WIDE, REDUCED = 6, 9, 3  # of the block of six equations: rows, columns, and columns that are eliminated
 MIDDLE = 6
+NEARBY = (2.0e-2, 2.0e-2, 1.0e-3, 1.0e-3)  # how far goals are set aside [rad]
 
 
 # The goal's side
@@ -56,6 +57,17 @@ def put_goal(figures, target, goal):
     x, y, z, p = place(GENERAL, figures, FIGURES.after, x, y, z, p)
     for k in range(3):
         goal[k], goal[3 + k], goal[6 + k], goal[9 + k] = x[k], y[k], z[k], p[k]
+
+
+@part
+def put_aside(goal, which):
+    """Turn and shift a goal a little."""
+    size = NEARBY[which % len(NEARBY)]
+    axis = (0.36, 0.48, 0.8) if which % 2 == 0 else (0.64, -0.6, 0.48)  # unit vectors
+    c, s = math.cos(size), math.sin(size)
+    for k in range(4):
+        v = turned(axis, c, s, vector(goal, 3 * k))
+        goal[3 * k], goal[3 * k + 1], goal[3 * k + 2] = v
 
 
 @inner

@@ -40,16 +40,18 @@ WAY = Layout(
     ("sines", NODES // WIDTH),
     ("fit", NODES * COEFFICIENTS),  # from determinants at the nodes to coefficients and misfits
 )
-SOLUTION = Layout(("angles", JOINTS), "position_error", "rotation_error", "pivot")
+SOLUTION = Layout(
+    ("angles", JOINTS), "position_error", "rotation_error", "pivot", "seen", "roots"
+)  # seen in this attempt, from roots
 REPORT = Layout(
     "count",  # solutions
-    "clear",  # whether the last way left no doubt that these are all
-    "roots",  # near the unit circle, of the last way
-    "unconfirmed",  # of these, roots that gave no pose of their own
+    "clear",  # whether the last attempt left no doubt that these are all
+    "roots",  # near the unit circle, of the last attempt
+    "doubts",  # of these, roots that gave no pose of their own
     "misfit",
     "steps",  # of the roots
-    "ways",  # gone
-    "all_roots",  # of the last way, real and complex
+    "attempts",
+    "all_roots",  # real and complex
     "imaginary",  # least imaginary part of an angle that is a root [rad]
     "unknown",  # whose angle that is: a joint of the arm
 )
@@ -61,7 +63,8 @@ ROOM = Layout(
     ("equations", 6 * COLUMNS),  # what is left of them: six rows
     ("sides", 6),  # the other side: for each equation its (1, cosine, sine) of the sixth joint
     ("reflections", 2),  # how the sixth joint is taken out of the first six equations
-    ("goal", 2),  # the motion that is wanted, a TRANSFORM
+    ("goal", 2),  # the motion that is eliminated, a TRANSFORM
+    ("aim", 2),  # the motion that is wanted: the same, or near it
     ("values", NODES // WIDTH),  # determinants
     ("coefficients", COEFFICIENTS),
     ("roots", 3 * MOST // WIDTH),  # real parts, imaginary parts, squares of the last steps

@@ -9,10 +9,10 @@ from ..rotations import cross, dot, minus, plus
 from .general_elimination import cleared, pivoted, turned, unit_pair
 from .general_memory import FIGURES, JOINTS, ROOM, WIDTH
 
-LAST = 12  # steps at most
+LAST, LONGEST = 12, 26  # steps at most; where two solutions are one each only halves the distance
 EXACT = 1.0e-26  # squared error that leaves nothing to gain
 GAIN = 0.25  # of the squared error that a step must take away, once it is nearly nothing, else it has ended
-NEARLY = 1.0e-20
+NEARLY, CLOSE = 1.0e-20, 1.0e-12  # squared errors
 FARTHEST = 0.4  # what a joint may turn in a step [rad]
 WIDE = JOINTS + 1
 ALL = (1 << WIDTH) - 1
@@ -99,9 +99,9 @@ def polish(figures, goal, room):
     error = put_errors(figures, goal, room)
     put_step(room)
     before = error
-    for step in range(LAST):
+    for step in range(LONGEST):
         ended = (error <= EXACT) | ((error > GAIN * before) & (error <= NEARLY)) if step > 0 else error <= EXACT
-        if bits(ended) == ALL:
+        if bits(ended) == ALL or (step >= LAST and bits(ended | (error > CLOSE)) == ALL):
             break
         take_step(room, ended)
         before = error
