@@ -22,6 +22,8 @@ from linkwork.kernels.runtime import the_pack
 
 PUBLIC = [
     "Align",
+    "AllPoses",
+    "Answers",
     "Articulation",
     "Assemblies",
     "Balance",

@@ -59,7 +59,8 @@ _NAMES = {
     "Relate Rest",
     "solvers": "METHODS BodySolver Prepared PreparedMethod Solution solve",
     "solvers.batch": "Batch solve_batch solve_blocks",
-    "solvers.closed_form": "ClosedForm NoForm closed_form",
+    "solvers.chain_nearest": "AllPoses",
+    "solvers.closed_form": "Answers ClosedForm NoForm closed_form",
     "solvers.closed_form.curves": "Curve",
     "solvers.closing": "Assemblies assemble close",
     "solvers.loop_rates": "LoopRates loop_rates",
@@ -243,7 +244,13 @@ if TYPE_CHECKING:
         solve as solve,
     )
     from .solvers.batch import Batch as Batch, solve_batch as solve_batch, solve_blocks as solve_blocks
-    from .solvers.closed_form import ClosedForm as ClosedForm, NoForm as NoForm, closed_form as closed_form
+    from .solvers.chain_nearest import AllPoses as AllPoses
+    from .solvers.closed_form import (
+        Answers as Answers,
+        ClosedForm as ClosedForm,
+        NoForm as NoForm,
+        closed_form as closed_form,
+    )
     from .solvers.closed_form.curves import Curve as Curve
     from .solvers.closing import Assemblies as Assemblies, assemble as assemble, close as close
     from .solvers.loop_rates import LoopRates as LoopRates, loop_rates as loop_rates

@@ -265,7 +265,6 @@ ARM, GOAL = lw.models.planar([2, 1]), lw.Reach("tip", position=(1, 2))
         (OptionError, GOAL, {"seed": "one"}),
         (OptionError, GOAL, {"seed": 10**30}),
         (OptionError, GOAL, {"apart": "far"}),
-        (OptionError, GOAL, {"apart": None}),
         (OptionError, GOAL, {"limits": True}),
     ],
 )

@@ -14,7 +14,7 @@ import linkwork as lw
 from command_line import run
 from linkwork.errors import GoalError, OptionError
 from linkwork.kernels.chain_memory import search_table
-from linkwork.solvers.chain_solver import WIDTHS
+from linkwork.solvers.chain_packing import WIDTHS
 
 KINDS = {"f8": np.float64, "f4": np.float32, "i4": np.int32, "u1": np.uint8}
 

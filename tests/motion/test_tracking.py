@@ -149,8 +149,9 @@ def test_a_search_that_reaches_every_goal_flips_where_looking_ahead_does_not() -
     flipping = lw.track(arm, goals, start=start, method="robust")
     assert missed(flipping) == 0
     assert np.abs(np.diff(flipping.poses, axis=0)).max() > 1.0
-    assert any(finding.kind == "flip" for finding in flipping.report().findings)
-    assert not lw.track(arm, goals, start=start, lookahead=True).report().of("flip")
+    jumps = ("flip", "spike")  # to the nearest other solution: of one joint or of all
+    assert any(finding.kind in jumps for finding in flipping.report().findings)
+    assert not any(f.kind in jumps for f in lw.track(arm, goals, start=start, lookahead=True).report().findings)
 
 
 def test_where_the_nearest_is_good_looking_ahead_takes_it_too() -> None:

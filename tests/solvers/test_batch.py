@@ -79,9 +79,9 @@ def test_the_rows_beside_it_do_not_change_a_row() -> None:
 
 
 def test_a_seed_repeats_and_another_may_not() -> None:
-    arm = lw.models.ur5()
+    arm = lw.models.ur5()  # whole poses have a closed form, which draws nothing
     targets = arm.forward(arm.random_pose(1, 3000), frame="tip")
-    one, again, other = (lw.solve_batch(arm, "tip", targets, seed=seed) for seed in (4, 4, 5))
+    one, again, other = (lw.solve_batch(arm, "tip", targets, seed=seed, free="z") for seed in (4, 4, 5))
     same(one, again)
     assert (one.q != other.q).any()
     assert one.success.all()

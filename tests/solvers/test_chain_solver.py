@@ -146,7 +146,7 @@ def test_the_same_question_has_the_same_answer_whatever_was_asked_before() -> No
 
 def test_a_seed_repeats_and_another_may_not() -> None:
     def answers(seed: int) -> np.ndarray:
-        ik = lw.prepare(lw.models.ur5(), "tip", seed=seed)
+        ik = lw.prepare(lw.models.ur5(), "tip", seed=seed, free="z")  # whole poses have a closed form
         hard = UR5.forward(UR5.random_pose(1, 200), frame="tip")
         return np.array([ik(target, start=np.zeros(6)).q for target in hard])
 

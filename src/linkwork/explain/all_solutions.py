@@ -156,7 +156,7 @@ def solve_all(
     linkage: Linkage,
     goal: Goal,
     *,
-    apart: float = APART,
+    apart: float | None = None,
     starts: int | None = None,
     most: int | None = None,
     limits: Limits = "clamp",
@@ -175,7 +175,8 @@ def solve_all(
     Args:
         linkage: The linkage.
         goal: A `Reach`.
-        apart: By how much, in some value, two poses must differ to be two [rad, m].
+        apart: By how much, in some value, two poses must differ to be two [rad, m]; 0.01 by default where poses are
+            searched for. A closed form knows by itself what is one and what is two.
         starts: How many starts to make, in place of a closed form; by default as many as it takes.
         most: Poses at most, where they form a continuum (64 by default) or whole turns are asked for (all by default).
         limits: ``"ignore"`` lets joints go beyond their limits; see `Settings`.
@@ -192,20 +193,21 @@ def solve_all(
     """
     check_linkage(linkage)
     goal = _exact(goal)
-    positive("apart", apart, finite=True)
+    if apart is not None:
+        positive("apart", apart, finite=True)
     starts = None if starts is None else whole("starts", starts, least=1)
     most = None if most is None else whole("most", most, least=1)
     rest = start_pose(linkage, start)
     if rest.ndim != 1:
         raise OptionError(f"start is one pose of shape ({linkage.nq},), got shape {rest.shape}.")
     if linkage.loops and starts is None and joints is None:
-        found = _on_legs(linkage, goal, rest, apart, limits)
+        found = _on_legs(linkage, goal, rest, apart or APART, limits)
         return found.windings(start=rest, most=most, limits=limits) if windings else found
     prepared = _prepared(linkage, goal, limits, seed, group_of(linkage, joints), rest)
     prepared.chain.check()
-    found = None if starts else curves_of(prepared, goal, most or SAMPLES)
+    found = None if starts else _proven(prepared, goal, rest, apart, most or SAMPLES)
     if found is None:
-        found = search_all(prepared, goal, apart, most or SAMPLES, starts)
+        found = search_all(prepared, goal, apart or APART, most or SAMPLES, starts)
         if found.dimension == 1 and not starts:
             found = as_curves(prepared, goal, most or SAMPLES, searched_motion(prepared, goal.target), found)
     return found.windings(start=rest, most=most, limits=limits) if windings else found
@@ -227,6 +229,28 @@ def _on_legs(linkage: Linkage, goal: Reach, start: FloatArray, apart: float, lim
     dimension = 0 if len(found.q) else -1
     rest = (angles, True, "platform on legs", found.evidence, found.doubles)
     return Branches(linkage, goal, found.q, (0,) * len(found.q), 0, dimension, *rest)
+
+
+def _proven(prepared: Prepared, goal: Reach, start: FloatArray, apart: float | None, most: int) -> Branches | None:
+    """Return what closed forms give: of isolated solutions, or of curves; None where none serves the goal."""
+    found = all_by_form(prepared, goal, start, apart)
+    return curves_of(prepared, goal, most) if found is None else found
+
+
+def all_by_form(prepared: Prepared, goal: Reach, start: FloatArray, apart: float | None) -> Branches | None:
+    """Return what a closed form gives, the nearest to a start first; None where there is none that serves the goal.
+
+    It is proven but where the goal is so singular that a pose stands for a continuum.
+    """
+    if not prepared.form:
+        return None
+    found, linkage = prepared.all(goal.target, start=start), prepared.linkage
+    poses, continua = found.q, found.answers.continua
+    kept = np.arange(len(poses)) if apart is None else distinct(linkage, poses, apart)
+    dimension = -1 if not len(kept) else int(continua[kept].all())
+    proven = found.answers.complete and not continua.any()
+    told = (_angles(prepared), proven, prepared.form.family, found.evidence if proven else None, found.doubles[kept])
+    return Branches(linkage, goal, poses[kept], (0,) * len(kept), 0, dimension, *told)
 
 
 def search_all(prepared: Prepared, goal: Reach, apart: float, most: int, starts: int | None = None) -> Branches:
@@ -322,7 +346,8 @@ def count_solutions(
     proven = False
     prepared = None if plain is None else _prepared(linkage, plain, limits, seed)
     if plain is not None and prepared is not None and prepared.chain.values:
-        every = search_all(prepared, plain, APART, SAMPLES, starts or STARTS)
+        every = None if starts else all_by_form(prepared, plain, linkage.neutral(), None)
+        every = search_all(prepared, plain, APART, SAMPLES, starts or STARTS) if every is None else every
         found, proven = every.q, every.complete
     else:
         near = FINE * usual_tolerance(linkage) / TOLERANCE

@@ -163,9 +163,8 @@ def solve_batch(
     work.first, work.closest = whole("first", first), _effort(closest)
     if isinstance(work, _CardWork) and on_card(targets):
         return work.solve_there(targets, start)
-    array = as_targets(targets, frame)
+    array, stiff = as_targets(targets, frame), work.prepared.stiff
     base = _starts(linkage, start, len(array))
-    stiff = work.prepared.stiff
     if base.ndim == 1 or stiff is None or len(base) < 2 or (base[:, stiff] == base[0, stiff]).all():
         return work.solve(array, base, start is not None, progress)
     return _solved_apart(work, array, base, stiff, progress)

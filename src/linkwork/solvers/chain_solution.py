@@ -32,8 +32,9 @@ class Found(Solution):
 
     prepared: Prepared
     out: FloatArray
-    outcome = REACHED  # these two where nothing else is said
+    outcome = REACHED  # these three where nothing else is said
     success = True
+    proven = False  # by a closed form: that it is the nearest to the start, or that there is none
     method = "robust"
     trace = ()
     options = MappingProxyType[str, Any]({})

@@ -12,28 +12,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import GoalError, OptionError, TransformError
+from ..errors import GoalError, OptionError
 from ..goals import Reach
 from ..kernels import chain_memory as memory
 from ..kernels.search_many import INVALID, REACHED, UNSOLVED, check_many, room, search_many
 from ..kernels.search_one import Answer, pack, search_one
-from ..linkage.caching import Cache
 from ..linkage.linkage import Linkage
-from ..linkage.poses import PoseLike, start_pose, turned_back
-from ..transforms import FloatArray, as_array, inverse, plane_basis
-from .chain import Chain, shells, stiff_base, stiff_places
+from ..linkage.poses import PoseLike, start_pose
+from ..transforms import FloatArray, inverse
+from .chain import Chain, stiff_base, stiff_places
 from .chain_closest import NO_STARTS, bring_closer
-from .chain_settings import search_settings, weighted_frames
+from .chain_nearest import AllPoses, nearest_solution
+from .chain_packing import WIDTHS, PackedChain
 from .chain_solution import Found
 from .chain_step import ChainStep, Follower, is_ready
-from .chain_targets import read_targets, unsquared
+from .closed_form import ClosedForm, NoForm, closed_form, form_of
+from .closed_form.answering import Answering, answering_for
 from .groups import Group, within_limits
 from .options import Settings
 from .solution import Solution
 from .step import check_cycle
 
 RESTARTS = 2000
-WIDTHS = {np.dtype(np.float64): 8, np.dtype(np.float32): 16}
 TURN = 2.0 * np.pi
 ROUND = 64  # starts before the first look at the clock
 FLOAT64, SQUARE = np.dtype(np.float64), (4, 4)
@@ -41,7 +41,7 @@ ARRAY, EMPTY = np.ndarray, np.empty
 NEW = object.__new__  # a solution is filled in by hand: a tenth of the time of its constructor
 
 
-class Prepared:
+class Prepared(PackedChain):
     """Inverse kinematics of one frame, packed: call it with a target.
 
     Attributes:
@@ -69,15 +69,11 @@ class Prepared:
             raise GoalError(
                 f"the search for poses of {goal.frame!r} alone knows no ranges; solve(...) and prepare(arm, [goal]) do."
             )
-        self.linkage, self.goal, self.settings = linkage, goal, settings
-        self.restarts, self.seed = restarts, seed
+        self.linkage, self.restarts, self.seed = linkage, restarts, seed
         self.group, self.rest = group, linkage.neutral() if rest is None else np.array(rest)
         self.stiff = None if group is None else stiff_places(linkage, goal.frame, group)
         self.base = None if group is None else stiff_base(linkage, goal, group)
-        self.chain = Chain(linkage, goal.frame, goal.free, group, self.rest)
-        self.codes = self.chain.codes
-        self.cache = Cache()
-        self.turn = None if goal.free is None else plane_basis(goal.free)
+        super().__init__(Chain(linkage, goal.frame, goal.free, group, self.rest), goal, settings)
         self.numbers = self.packed(np.float64)
         self.search_settings = memory.SETTINGS.view(self.numbers[: memory.SETTINGS.size])
         inside, outside = self.chain.plain
@@ -104,48 +100,21 @@ class Prepared:
     def __repr__(self) -> str:
         return f"<Prepared {self.goal.frame!r} of {self.linkage.name!r}: {self.chain.values} values>"
 
-    # What the kernels read
-
-    def packed(self, dtype: Any, *, bounded: bool = False) -> NDArray[Any]:
-        """Return settings, limits and numbers in a precision; with `bounded`, goals out of reach are given up at once.
-
-        How far the chain reaches takes a few hundredths of a second to work out, which pays in a batch.
-        """
-        kind = np.dtype(dtype)
-        return self.cache.get("numbers", (kind, bounded), lambda: self._packed(kind, bounded))
-
-    def _packed(self, kind: np.dtype[Any], bounded: bool) -> NDArray[Any]:
-        limits = self.kept_limits
-        reach = self.reach if bounded and self.goal.coordinates == 3 and self.settings.limits != "ignore" else None
-        settings = search_settings(self.chain, self.goal, self.settings, kind, reach)
-        with np.errstate(over="ignore"):
-            return np.concatenate([settings, limits.ravel(), self.chain.numbers]).astype(kind)
-
-    @property
-    def kept_limits(self) -> FloatArray:
-        """The chain's limits as the search keeps them: none where they are ignored."""
-        limits = self.chain.limits.copy()
-        if self.settings.limits == "ignore":
-            record = memory.LIMITS.view(limits)
-            record.lower, record.upper = -np.inf, np.inf
-        return limits
-
-    def starts(self, dtype: Any) -> NDArray[Any]:
-        """Return the chain's table of starts in a precision, weighted for goals of this kind; see `starts.rank`."""
-        kind = np.dtype(dtype)
-        return self.cache.get(
-            "starts", kind, lambda: memory.search_table(self.frames, self.chain.table[0], kind, WIDTHS[kind])
-        )
-
-    @property
-    def frames(self) -> FloatArray:
-        """The frames of the chain's table, FRAME each, weighted for goals of this kind."""
-        return weighted_frames(self.chain, self.goal)
+    @cached_property
+    def form(self) -> ClosedForm | NoForm:
+        """The chain's closed form, where it has one and goals ask for a whole pose; else why not, which is false."""
+        if not self.whole_pose:
+            return NoForm(self.goal.frame, "its goals ask for less than a whole pose")
+        return closed_form(self.linkage, self.goal.frame) if self.group is None else form_of(self.chain)
 
     @cached_property
-    def reach(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Centre, point of the last axis and extents; see `linkwork.solvers.chain.shells`."""
-        return shells(self.chain)
+    def _answering(self) -> Answering | None:
+        """The closed form where it is quicker than a search: then it is asked before anything is searched for."""
+        answering = answering_for(self)
+        if answering is not None:
+            self._room = max(self._room, answering.room)
+            self._rooms.clear()
+        return answering
 
     @cached_property
     def follower(self) -> Follower:
@@ -244,16 +213,37 @@ class Prepared:
         pose, aim = self.checked_start(start), self.as_target(target)
         if not self.fits(pose):
             return self.held_at(pose).nearest(aim, pose, starts=starts)
-        best = self.solve(aim, start=pose)
-        if best.success:
-            poses = np.concatenate([best.q[None], self.candidates(aim, starts, base=pose)])
-            poses = turned_back(self.linkage, poses, pose, keep_limits=self.settings.keeps_limits)
-            away = self.linkage.difference(pose, poses)
-            best.__dict__["q"] = poses[int(np.argmin((away * away).sum(axis=-1)))]
-            given = self.chain.values_of(best.q)[None]
-            _, report = self.search(aim[None], np.zeros(1, np.int64), given=given, restarts=0)
-            best.__dict__["report"] = report[0]
-        return best
+        return nearest_solution(self, aim, pose, starts)
+
+    def all(self, target: ArrayLike, *, start: PoseLike | None = None, windings: bool = False) -> AllPoses:
+        """Return all poses that bring the frame to a target, by the chain's closed form.
+
+        There are no others, and where there is none, `evidence` says why. A chain without a closed form is refused; see
+        `closed_form` and `solve_all`.
+
+        Args:
+            target: A 4x4 matrix.
+            start: A pose: the nearest to it comes first. Joints that do not move the frame are taken from it.
+            windings: Whether copies that differ by whole turns are poses of their own, every one within limits.
+
+        Example:
+            >>> import linkwork as lw
+            >>> arm = lw.models.ur5()
+            >>> ik = lw.prepare(arm, "tip")
+            >>> len(ik.all(arm.forward([0.3, -1.0, 1.2, -0.8, 0.9, 0.4], frame="tip")))
+            8
+        """
+        form = self.form
+        if not form:
+            raise GoalError(f"no closed form gives all solutions. {form} solve_all(arm, goal) searches for them.")
+        base: Any = self.rest if start is None else start
+        if start is not None and not self._is_pose(start):
+            base = self.checked_start(start)
+        if self.stiff is not None and not self.fits(base):
+            return self.held_at(base).all(target, start=start, windings=windings)
+        given = None if start is None else self.chain.values_of(base)
+        found = form.all(target, start=given, windings=windings, limits=self.settings.limits)
+        return AllPoses(self, found, base)
 
     def solve_within(self, seconds: float, target: FloatArray, *, start: PoseLike | None = None) -> Solution:
         """Return the solution for a target (4, 4), or the closest pose found in time.
@@ -293,7 +283,11 @@ class Prepared:
                 return self._elsewhere(target, pose, seed, tries)
             out[self._start_at] = pose if self.whole else self.chain.values_of(pose)
         aim = target if self.turn is None else self.spun(target)
-        outcome = search_one(self.codes, self.known, room, aim, seed, tries, given, out)
+        answering = self._answering
+        outcome = UNSOLVED if answering is None else answering.one(*answering.known, room, aim, given, out)
+        proven = outcome != UNSOLVED
+        if not proven:
+            outcome = search_one(self.codes, self.known, room, aim, seed, tries, given, out)
         self._rooms.append(room)
         solution: Found = NEW(Found)
         known = solution.__dict__
@@ -305,6 +299,8 @@ class Prepared:
             outcome = self._closest_one(aim, outcome, given, out)
             known["outcome"], known["success"] = outcome, outcome == REACHED  # else as the class has them
         known["prepared"], known["out"] = self, out
+        if proven:
+            known["proven"] = True
         values = out[self._values_at]
         known["q"] = values if self._plain else self.pose(values, pose if given else self.rest)
         if self.turn is not None:
@@ -379,11 +375,6 @@ class Prepared:
             q[..., self.open_places] = there - TURN * turns
         return q
 
-    def residuals(self, report: FloatArray) -> FloatArray:
-        """Return position and rotation errors [m, rad], those asked for, from what the kernels report (..., 4)."""
-        errors = memory.REPORT.view(report)
-        return unsquared(self.goal, errors.position_error, errors.rotation_error)
-
     # Many targets
 
     def search(
@@ -404,6 +395,10 @@ class Prepared:
         """
         count, values, kind = len(status), self.chain.values, np.dtype(dtype)
         poses, report = np.zeros((count, values)), np.zeros((count, memory.REPORT.size))
+        if self._answering is not None and restarts is None:
+            self._answering.many(targets, given, poses, report, status)
+            if not (status == UNSOLVED).any():
+                return poses, report
         lanes, books, state = room(self.rows, values, WIDTHS[kind])
         search_many(
             self.codes,
@@ -453,26 +448,6 @@ class Prepared:
         status = np.zeros(count, np.int64)
         values, _ = self.search(np.tile(target, (count, 1, 1)), status, given=given, restarts=0)
         return self.pose(values[status == REACHED], self.rest if base is None else base)
-
-    def spun(self, targets: FloatArray) -> FloatArray:
-        """Return targets whose z axis is the one that must agree, where an axis is free."""
-        if self.turn is None:
-            return targets
-        result = targets.copy()
-        result[..., :3, :3] = targets[..., :3, :3] @ self.turn
-        return result
-
-    def as_target(self, target: ArrayLike) -> FloatArray:
-        """Return one target as a contiguous 4x4 array."""
-        try:
-            one: FloatArray = self.as_targets(as_array(target, f"the target of {self.goal.frame!r}")[None])[0]
-        except TransformError as error:
-            raise GoalError(str(error)) from error
-        return one
-
-    def as_targets(self, targets: FloatArray) -> FloatArray:
-        """Return targets (m, 4, 4) from matrices, or from positions or rotations where no more is asked for."""
-        return read_targets(self.goal, targets)
 
 
 def prepared_for(

@@ -34,7 +34,7 @@ def test_solutions_come_nearest_to_a_start_first(name: str) -> None:
     arm, form = arm_of(name)
     for q in arm.random_pose(2, 10):
         target, start = arm.forward(q, frame="tip"), form.chain.values_of(q)
-        found = form.all(target, start)
+        found = form.all(target, start=start)
         assert_allclose(found.values[0], start, atol=1e-7)
         away = np.linalg.norm(found.values - start, axis=1)
         assert (np.diff(away) >= 0.0).all()
@@ -58,7 +58,7 @@ def test_many_targets_have_the_solutions_that_each_has_alone(name: str) -> None:
 def test_copies_by_whole_turns() -> None:
     arm, form = arm_of("ur5")
     q = np.array([0.5, -1.2, 1.1, 0.3, 0.8, -0.4])
-    found = form.all(arm.forward(q, frame="tip"), q, windings=True)
+    found = form.all(arm.forward(q, frame="tip"), start=q, windings=True)
     assert len(found) > 8
     assert_allclose(found.values[0], q, atol=1e-9)
     assert ((found.values >= arm.lower) & (found.values <= arm.upper)).all()
@@ -80,7 +80,7 @@ def test_poses_on_a_limit_are_solutions(name: str) -> None:
         for limit in (arm.lower[joint], arm.upper[joint]):
             q = arm.random_pose(k)
             q[joint] = limit
-            found = form.all(arm.forward(q, frame="tip"), form.chain.values_of(q))
+            found = form.all(arm.forward(q, frame="tip"), start=form.chain.values_of(q))
             assert found.continua.any() or apart(form, found.values[0], form.chain.values_of(q)) < 1e-6
 
 

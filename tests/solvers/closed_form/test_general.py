@@ -55,7 +55,7 @@ def apart(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def check(axes: Axes, form: GeneralForm, pose: np.ndarray) -> int:
     """Hold the solutions of where a pose leads to what they must be; return how many there are."""
     target = axes.forward(pose)
-    found = form.all(target, limits=False).values
+    found = form.all(target, limits="ignore").values
     assert apart(found, pose).min(initial=np.inf) < 1e-6, f"{pose} is missing"
     for k, values in enumerate(found):
         assert np.abs(axes.forward(values) - target).max() < 1e-8 * max(1.0, axes.size)

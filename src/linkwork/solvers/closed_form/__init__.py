@@ -8,6 +8,6 @@ from __future__ import annotations
 
 from .axes import Axes, axes_of
 from .finding import closed_form, form_of
-from .form import ClosedForm, NoForm
+from .form import Answers, ClosedForm, NoForm
 
-__all__ = ["Axes", "ClosedForm", "NoForm", "axes_of", "closed_form", "form_of"]
+__all__ = ["Answers", "Axes", "ClosedForm", "NoForm", "axes_of", "closed_form", "form_of"]

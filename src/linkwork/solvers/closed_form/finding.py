@@ -31,6 +31,15 @@ def form_of(chain: Chain) -> ClosedForm | NoForm:
     return ClosedForm(chain, axes, scale, family)
 
 
+def family_form(chain: Chain) -> ClosedForm | None:
+    """Return the closed form of a chain if it is of a family, exactly or nearly, which is known at once; else None."""
+    found = axes_of(chain) if chain.free is None else ""
+    if isinstance(found, str):
+        return None
+    family = recognised(found[0])
+    return None if isinstance(family, str) else ClosedForm(chain, *found, family)
+
+
 def closed_form(linkage: Linkage, frame: str) -> ClosedForm | NoForm:
     """Return the closed form of the chain that moves a frame, or why it has none; it is kept on the linkage.
 

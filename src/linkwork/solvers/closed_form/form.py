@@ -24,6 +24,7 @@ from ...kernels.closed_form.solve_six import (
 from ...linkage.whole_turns import turned_copies
 from ...transforms import FloatArray, as_transform, as_vector, inverse
 from ..chain import Chain
+from ..options import Limits
 from .axes import Axes
 from .evidence import why_none
 from .packing import packed_codes, packed_numbers
@@ -65,7 +66,7 @@ class Answers:
 
     __slots__ = ("_count", "_records", "form", "room")
 
-    def __init__(self, form: ClosedForm, room: FloatArray, count: int, records: FloatArray | None = None) -> None:
+    def __init__(self, form: ClosedForm, room: FloatArray, count: int, *, records: FloatArray | None = None) -> None:
         self.form, self.room, self._count, self._records = form, room, count, records
 
     def __len__(self) -> int:
@@ -145,10 +146,10 @@ class ClosedForm:
     def all(
         self,
         target: ArrayLike,
-        start: ArrayLike | None = None,
         *,
+        start: FloatArray | None = None,
         windings: bool = False,
-        limits: bool = True,
+        limits: Limits = "clamp",
         tolerance: tuple[float, float] | None = None,
     ) -> Answers:
         """Return all solutions of a target within limits, and the evidence where there are none.
@@ -157,7 +158,7 @@ class ClosedForm:
             target: Where the frame should be, 4x4.
             start: Values of the chain (n,) that solutions are sorted by, and turned towards: the nearest comes first.
             windings: Whether copies that differ by whole turns are solutions of their own.
-            limits: Whether limits are kept.
+            limits: ``"ignore"`` lets joints go beyond their limits; see `Settings`.
             tolerance: Largest errors of position and rotation [m, rad]; a millionth of the arm's size by default.
 
         Example:
@@ -173,7 +174,7 @@ class ClosedForm:
         if given is not NO_START and (given.__class__ is not np.ndarray or given.shape != self.lower.shape):
             given = as_vector(given, "start", len(self.axes))
         near, aligned = (self._near, NEAR) if tolerance is None else (tolerance[0] ** 2, tolerance[1] ** 2)
-        numbers, room = self.numbers if limits else self.unlimited, np.empty(self._room)
+        numbers, room = self.unlimited if limits == "ignore" else self.numbers, np.empty(self._room)
         try:
             count = self._put_all(numbers, target, given, near, aligned, room)
         except TypeError:  # kernels refuse arrays of another kind or order
@@ -199,11 +200,11 @@ class ClosedForm:
         records = found.record.array[which]
         ANSWER.view(records).values = copies / scale
         ANSWER.view(records).away = ((copies / scale - home) ** 2).sum(axis=1)
-        return Answers(self, found.room, len(records), records)
+        return Answers(self, found.room, len(records), records=records)
 
-    def nearest(self, target: ArrayLike, start: ArrayLike) -> FloatArray | None:
+    def nearest(self, target: ArrayLike, start: FloatArray) -> FloatArray | None:
         """Return the values of the solution nearest to a start (n,), whole turns included; None where there is none."""
-        found = self.all(target, start)
+        found = self.all(target, start=start)
         return found.values[0] if len(found) else None
 
     @cached_property
@@ -222,7 +223,7 @@ class ClosedForm:
 
     def why_none(self, target: FloatArray) -> str:
         """Return why a target (4, 4) has no solution: what stops it, and by how much."""
-        free = self.all(target, limits=False)
+        free = self.all(target, limits="ignore")
         if len(free):
             return self._beyond_limits(free.values)
         motion = target @ inverse(self.axes.tip)

@@ -68,7 +68,7 @@ class GeneralForm(ClosedForm):
 
     def why_none(self, target: FloatArray) -> str:
         """Return why a target (4, 4) has no solution: how complex the nearest is, or which limit stops it."""
-        free = self.all(target, limits=False)
+        free = self.all(target, limits="ignore")
         if len(free):
             return self._beyond_limits(free.values)
         report = room_report(free.room)
