@@ -177,11 +177,8 @@ def trammel(size: float) -> Mechanism:
 
 
 def scotch_yoke(size: float) -> Mechanism:
-    b = Sized("scotch_yoke", size)
-    b.bar("crank", "ground", 0j, pin=0.4 + 0j)
-    b.prismatic("yoke", "yoke", axis="x", parent="ground").frame("bar", at=0.7 + 0j)
-    b.prismatic("slide", "block", axis="y", parent="yoke").frame("center")
-    return b.loop("loop", "pin", "center").made({"crank": TURN}, [{"bar": 0.4 * np.cos(TURN) + 0.7 + 0j}], modes=1)
+    way = {"rod": 0.4 * np.cos(TURN) + 0.7 + 0j, "center": 0.4 * spin(TURN)}
+    return model(lw.models.scotch_yoke(0.4 * size), size, {"crank": TURN}, [way], modes=1)
 
 
 # Six bars and more: dyads that hang on a four-bar

@@ -210,3 +210,22 @@ def test_the_pressure_angle_is_that_of_the_book() -> None:
     curve = linkage.couplings[0].curve
     book = np.arctan(np.abs(curve.slope(outline.angles)) / (0.06 + curve.value(outline.angles)))
     assert_allclose(outline.pressure, book, atol=1e-6)
+
+
+# Dwells
+
+
+def test_dwells_are_singular_positions_of_what_dwells_and_of_nothing_else() -> None:
+    cam = lw.models.cam_follower(0.02)
+    assert lw.singular_positions(cam, "cam", start="start") == ()
+    found = lw.singular_positions(cam, "follower", start="start")
+    assert found.complete
+    assert {one.kind for one in found} == {"dwell"}
+    edges = sorted(np.degrees([one.q[0] for one in found]) % 360.0)
+    assert_allclose(edges, [0.0, 120.0, 180.0, 300.0], atol=1e-2)
+    wheel = lw.models.geneva(4)
+    assert lw.singular_positions(wheel, "crank", start="start").complete
+    turned = [math.remainder(one.q[0], 2.0 * math.pi) for one in lw.singular_positions(wheel, "wheel", start="start")]
+    assert_allclose(np.abs(turned), math.pi / 4.0, atol=1e-6)
+    yoke = lw.models.scotch_yoke()
+    assert {one.kind for one in lw.singular_positions(yoke, "yoke", start="start")} == {"dead-centre"}

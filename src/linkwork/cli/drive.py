@@ -172,7 +172,7 @@ def _report(clip: Clip, joint: str, driven: str | None, table: dict[str, FloatAr
         "frames": len(clip),
         "units": {row.name: row.unit for row in clip.linkage.table if row.v is not None},
         "seconds": clip.duration,
-        "gap": float(clip.residuals.max()) if clip.residuals is not None else None,
+        "gap": float(clip.residuals.max(initial=0.0)) if clip.residuals is not None else None,
         "transmission_angle": None if angle is None else [float(np.nanmin(angle)), float(np.nanmax(angle))],
         "largest_velocity": {}, "largest_acceleration": {}, "dead_centres": {},
     }  # fmt: skip
@@ -180,7 +180,7 @@ def _report(clip: Clip, joint: str, driven: str | None, table: dict[str, FloatAr
         if row.v is not None:
             for what in ("velocity", "acceleration"):
                 report[f"largest_{what}"][row.name] = float(np.nanmax(abs(table[f"{row.name}.{what}"])))
-    for name in (joint, driven):
+    for name in (joint, driven, *(coupling.follower for coupling in clip.linkage.couplings)):
         if name is not None:
             report["dead_centres"][name] = [
                 {"kind": one.kind, name: one.value, joint: _value(clip.linkage, joint, one.q)}
@@ -192,7 +192,8 @@ def _report(clip: Clip, joint: str, driven: str | None, table: dict[str, FloatAr
 def _value(linkage: Linkage, joint: str, q: FloatArray) -> float:
     """Return the value of a joint in a pose, within half a turn of zero where it goes round."""
     row = linkage.table[linkage.coordinates.index(joint)]
-    return math.remainder(float(q[row.q]), 2.0 * math.pi) if row.wraps else float(q[row.q])
+    endless = row.kind == "revolute" and (row.lower, row.upper) == (-math.inf, math.inf)
+    return math.remainder(float(q[row.q]), 2.0 * math.pi) if endless else float(q[row.q])
 
 
 def _in_words(value: float, unit: str) -> str:
@@ -216,7 +217,9 @@ def _print(report: dict[str, Any]) -> None:
     print(f"{report['linkage']}: driven by {driver}, {report['frames']} frames, {report['seconds']:.4g} s")
     print(f"largest gap: {report['gap']:.1e} m")
     for name, centres in report["dead_centres"].items():
-        places = [f"{one['kind']} at {driver} = {_in_words(one[driver], units[driver])}" for one in centres]
+        places = dict.fromkeys(
+            f"{one['kind']} at {driver} = {_in_words(one[driver], units[driver])}" for one in centres
+        )
         print(f"singular positions of {name}: {', '.join(places) or 'none'}")
     if report["transmission_angle"] is not None:
         least, most = (math.degrees(angle) for angle in report["transmission_angle"])

@@ -13,7 +13,17 @@ from .dimensions import Notes
 from .schemes import Scheme
 from .sketch import IntArray
 
-LAYERS = {"ground": 8, "guides": 8, "links": 5, "blocks": 5, "pins": 7, "points": 1, "trails": 1, "notes": 3}  # colours
+LAYERS = {
+    "ground": 8,
+    "guides": 8,
+    "outlines": 5,
+    "links": 5,
+    "blocks": 5,
+    "pins": 7,
+    "points": 1,
+    "trails": 1,
+    "notes": 3,
+}  # colours
 LETTERS = 1.4  # units: how high letters are
 GREEK = {r"\theta": "theta"}
 

@@ -24,8 +24,8 @@ from .sketch import INK, IntArray
 COLORS = ("#C8553D", "#2E6F9E", "#4C8C4A", "#8A5A9E", "#B8862B", "#3A8F8F", "#A3476B", "#5B6770")  # of links in turn
 TRAILS = ("#E4572E", "#1F77B4", "#2A9D5C", "#9B5DE5")
 GREY, THIN = "#7A858F", "#5F6B76"
-ORDER = {"ground": 4.7, "guides": 1.5, "links": 5.0, "blocks": 4.0, "pins": 8.0, "points": 8.0}
-WIDE = {"ground": 1.1, "guides": 1.1, "links": 3.4, "blocks": 1.5, "pins": 1.4, "points": 1.0}
+ORDER = {"ground": 4.7, "guides": 1.5, "outlines": 4.8, "links": 5.0, "blocks": 4.0, "pins": 8.0, "points": 8.0}
+WIDE = {"ground": 1.1, "guides": 1.1, "outlines": 1.1, "links": 3.4, "blocks": 1.5, "pins": 1.4, "points": 1.0}
 TINT = 0.80  # of a block: so far towards white; of a plate: so far it is seen through
 GHOST = 0.80
 LOOKED_AT = 16  # frames of a film in which names find their places
@@ -213,7 +213,7 @@ class MechanismPanel:
     def _artist(self, piece: Piece, q: FloatArray, *, faint: bool = False) -> Artist:
         """Return a piece as it looks in a pose, put on the axes."""
         points = self.scheme.displaced(piece.points, piece.body, q)
-        color = self._colors.get(piece.body, INK) if piece.layer in ("links", "blocks") else INK
+        color = self._colors.get(piece.body, INK) if piece.layer in ("links", "blocks", "outlines") else INK
         edge, order = _mixed(color, GHOST if faint else 0.0), ORDER[piece.layer] - (4.0 if faint else 0.0)
         if piece.radius:
             face = edge if piece.layer == "points" else "white"

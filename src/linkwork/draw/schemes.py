@@ -1,7 +1,7 @@
 """A planar mechanism as a textbook draws it, in numbers: pins, bars, plates, blocks in guides, hatched ground.
 
-Everything follows from joints, loops and frames, not from shapes. Every piece belongs to a body, and is given where it
-is in a first pose; in another pose it is where the body has gone.
+Everything follows from joints, loops and frames, not from shapes, but for the outlines of gears and cams. Every piece
+belongs to a body, and is given where it is in a first pose; in another pose it is where the body has gone.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import OptionError
+from ..linkage.geometry import Polyline
 from ..linkage.joints import Joint
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
@@ -51,7 +52,7 @@ class Piece:
     Attributes:
         body: The body.
         points: Places in the first pose (n, 2); of a circle, its centre.
-        layer: ``"ground"``, ``"guides"``, ``"links"``, ``"blocks"``, ``"pins"`` or ``"points"``.
+        layer: ``"ground"``, ``"guides"``, ``"outlines"``, ``"links"``, ``"blocks"``, ``"pins"`` or ``"points"``.
         closed: Whether it is an area.
         radius: Of a circle.
     """
@@ -243,7 +244,7 @@ class Scheme:
         return max(SMALL * whole, min(LARGE * whole, SHORT * shortest)) or 1.0
 
     def _pieces(self) -> list[Piece]:
-        u, found = self.unit, []
+        u, found = self.unit, self._outlines()
         for slide in self.slides:
             found += self._slide_pieces(slide)
         found += [Piece(body, outline, "links", closed=len(outline) > 2) for body, outline in self.bars()]
@@ -255,6 +256,25 @@ class Scheme:
                 found.append(Piece(body, node.places[body][None], "points", radius=0.45 * u))
             elif node.kind == "pin":
                 found.append(Piece(body, node.places[body][None], "pins", radius=0.62 * u))
+        return found
+
+    def _outlines(self) -> list[Piece]:
+        """Return the closed lines that links with gears and cams are drawn with: a ring on the ground, too."""
+        coupled = {row.q for row in self.linkage.coupling_rows}
+        coupled |= {int(place) for row in self.linkage.coupling_rows for place in row.values}
+        pairs = list(zip(self.linkage.arcs, self.linkage.drives, strict=True))
+        coupled |= {drive.q for arc, drive in pairs if arc.mimic is not None}
+        found = []
+        for i, (arc, drive) in enumerate(pairs):
+            moves = bool(arc.articulation.nq) and drive.q in coupled
+            if not moves and not (i == 0 and coupled and not self.linkage.loops):
+                continue
+            for visual in self.linkage.nodes[i].visuals:
+                if isinstance(visual.shape, Polyline) and visual.shape.closed:
+                    line = np.array([*visual.shape.points, visual.shape.points[0]])
+                    place = self._first[i] @ self.linkage.nodes[i].matrix @ visual.placement
+                    flat = (line @ place[:3, :3].T + place[:3, 3]) @ self.plane.T
+                    found.append(Piece(self.bodies[i], flat, "outlines"))
         return found
 
     def _slide_pieces(self, slide: Slide) -> list[Piece]:

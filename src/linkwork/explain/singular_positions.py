@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import GoalError, LoopError
+from ..linkage.coordinates import coordinate_table
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, clamped, wrapped
 from ..solvers.closing import assemble, close
@@ -31,6 +32,7 @@ NEAR = 0.5  # of a step: as near to its first pose, the curve has come round
 WITHIN = 1e-6  # beyond a limit by no more than this is at it
 NUDGE = 0.1  # how far a mechanism is moved to see what stays the same
 FALSE_POSITION = 60
+STILL = 1e-12  # of a unit step: a joint that moves by less stands still
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +44,8 @@ class SingularPosition:
         value: Its value there [rad, m]; angles within half a turn of zero.
         q: The pose.
         kind: ``"dead-centre"``: the joint cannot go further and turns back; ``"change-point"``: branches meet, and the
-            mechanism may go on in another way.
+            mechanism may go on in another way; ``"dwell"``: here the joint begins, or ends, to stand still while the
+            mechanism goes on, as what follows a cam or a Geneva crank does.
     """
 
     joint: str
@@ -93,7 +96,7 @@ def singular_positions(
     values between their limits, or all the way round, and the positions of all these curves come back.
 
     Args:
-        linkage: A linkage with loops.
+        linkage: A linkage with loops or couplings.
         joint: Name of the driving joint, or of a coordinate; several for as many degrees of freedom.
         start: Pose near which the curve begins; without one, the mechanism is put together anyhow.
         samples: At how many values each of the other driving joints is held.
@@ -114,6 +117,8 @@ def singular_positions(
     names = [joint] if isinstance(joint, str) else list(joint)
     places = [coordinate(linkage, name) for name in names]
     whole("most", most, least=1)
+    if not linkage.constrained and len(names) == linkage.nv:
+        return SingularPositions(())  # every joint that has a value drives itself
     values = [_values(linkage, place, whole("samples", samples, least=1)) for place, _ in places[1:]]
     first = assemble(linkage, most=1)[0] if start is None else close(linkage, start)
     found: list[SingularPosition] = []
@@ -178,6 +183,8 @@ class _Curve:
         self.free[list(held)] = False
         self.rank = int(self.free.sum()) - 1
         self.idle = np.zeros((0, linkage.nv))
+        uncoupled = coordinate_table(linkage.arcs, linkage.drives)
+        self.turns = [row.v for row in uncoupled if row.wraps and row.v is not None]
         self.found: list[SingularPosition] = []
 
     def follow(self, first: FloatArray, most: int, progress: Callable[[float], None] | None) -> str:
@@ -276,6 +283,8 @@ class _Curve:
     def _look_between(self, now: _Point, after: _Point, step: float) -> None:
         """Note the dead centre between two points, if the joint turns back there."""
         low, high = now.tangent[self.rate], after.tangent[self.rate]
+        if (abs(low) < STILL) != (abs(high) < STILL) and self._note_dwell(now, step, moving=abs(low) >= STILL):
+            return
         if low * high >= 0.0 or now.side.shares[self.rank - 1] < MEETING:
             return
         a, b, q = 0.0, 1.0, after.q
@@ -292,6 +301,28 @@ class _Curve:
             else:
                 b, high, low = s, rate, low / (2.0 if rate * high > 0.0 else 1.0)
         self._note(q, "dead-centre")
+
+    def _note_dwell(self, now: _Point, step: float, *, moving: bool) -> bool:
+        """Note where, between a point and the end of a step from it, the joint begins or ends to stand still.
+
+        Returns:
+            Whether it does; at a dead centre it stands still at one point alone.
+        """
+        low, high, q = 0.0, 1.0, now.q
+        for _ in range(FALSE_POSITION):
+            middle = (low + high) / 2.0
+            found = self._closed(now, middle * step * now.tangent)
+            if found is None or (high - low) * step < ROUGH:
+                break
+            q = found
+            if (abs(self._point(found, now.tangent).tangent[self.rate]) >= STILL) == moving:
+                low = middle
+            else:
+                high = middle
+        still = 1.0 - high if moving else low
+        if still > WITHIN:
+            self._note(q, "dwell")
+        return still > WITHIN
 
     def _note(self, q: FloatArray, kind: str) -> None:
         if np.abs(clamped(self.linkage, q) - q).max() <= WITHIN:
@@ -312,15 +343,23 @@ class _Curve:
     def _between(self, q: FloatArray, to: FloatArray) -> FloatArray:
         """Return the way from a pose to another: by joints or, where some spin idly, by where links and pins are."""
         if not len(self.idle):
-            return self.closure.way(q, to)
+            way = self.closure.way(q, to)  # a turn of a crank and one of the wheel that it drives are none together
+            way[self.turns] = wrapped(way[self.turns])
+            return way
         return (link_places(self.linkage, to) - link_places(self.linkage, q)).ravel() / self.closure.size
 
 
 def _distinct(linkage: Linkage, found: list[SingularPosition]) -> list[SingularPosition]:
     """Return positions by rising value, each once: none has its links and pins where another has them."""
     kept: list[SingularPosition] = []
+
+    def apart(one: SingularPosition, other: SingularPosition) -> bool:
+        if linkage.couplings and np.abs(np.sin((one.q - other.q) / 2.0)).max() > APART:
+            return True  # cams turn about themselves
+        away = np.abs(link_places(linkage, one.q) - link_places(linkage, other.q))
+        return bool(away.max() > APART * linkage.loop_size)
+
     for one in sorted(found, key=lambda one: one.value):
-        here = link_places(linkage, one.q)
-        if all(np.abs(link_places(linkage, other.q) - here).max() > APART * linkage.loop_size for other in kept):
+        if all(apart(one, other) for other in kept):
             kept.append(one)
     return kept

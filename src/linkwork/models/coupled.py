@@ -33,6 +33,7 @@ from .parts import (
     box,
     checked_count,
     checked_size,
+    ring,
 )
 
 MODULE = 0.005  # pitch diameter over teeth, of all gears here [m]
@@ -107,19 +108,19 @@ def planetary(sun: Any = 24, planet: Any = 18, planets: Any = 3) -> Linkage:
         3.5
     """
     s, p = (checked_count(n, "the number of teeth of a gear", 6, 500) for n in (sun, planet))
-    count, ring = checked_count(planets, "the number of planets", 1, 12), s + 2 * p
+    count, outer = checked_count(planets, "the number of planets", 1, 12), s + 2 * p
     if 2 * (s + p) % count or (count > 1 and (p + 2) >= (s + p) * math.sin(math.pi / count)):
         raise LinkageError(f"{count} planets of {p} teeth cannot be spaced evenly about a sun of {s} teeth.")
     arm = MODULE * (s + p) / 2.0
     # A tooth of the ring stands at zero if a gap of the planet does; the sun has a tooth there.
     half = math.pi / p if p % 2 else 0.0
-    shape = gear_shape(ring, STEEL, phase=half * p / ring, internal=True)
+    shape = gear_shape(outer, STEEL, phase=half * p / outer, internal=True)
     b = Builder("planetary", base="frame", shape=shape)
     b.continuous("sun", "sun", shape=gear_shape(s, YELLOW)).frame("sun_tooth", at=(MODULE * s / 2.0, 0, 0))
     places = [TURN * k / count for k in range(count)]
     spider = [v for a in places for v in bar((arm * math.cos(a), arm * math.sin(a)), SKY, 0.4 * MODULE)]
     b.continuous("carrier", "carrier", parent="frame", shape=spider)
-    b.gear("carrier", "sun", ratio=s / (s + ring))
+    b.gear("carrier", "sun", ratio=s / (s + outer))
     for k, angle in enumerate(places, start=1):
         phase = math.pi - math.pi / p + angle * (1.0 + s / p)  # a gap towards the sun's tooth
         at = (arm * math.cos(angle), arm * math.sin(angle), 0.0)
@@ -158,13 +159,15 @@ def cam_follower(lift: Any = 0.02, follower: str = "translating") -> Linkage:
     def built(shape: list[Visual]) -> Builder:
         b = Builder("cam_follower", base="frame", shape=pins([(0.0, 0.0)], 0.3 * height))
         b.continuous("cam", "disc", shape=[*disc, *shape])
-        wheel = Visual(Cylinder(roller, 0.5 * height), color=ORANGE)
+        rim, disc_of_roller = ring(roller), Cylinder(roller, 0.5 * height)
+        center = (lever if swings else 0.0, 0.0, 0.0)
+        wheel = [Visual(disc_of_roller, center, ORANGE), Visual(rim, center, DARK)]
         if swings:
-            look = [*bar((lever, 0.0), BLUE, 0.15 * height), Visual(wheel.shape, (lever, 0, 0), ORANGE)]
+            look = [*bar((lever, 0.0), BLUE, 0.15 * height), *wheel]
             b.revolute("follower", "lever", parent="frame", at=(-lever, rest, 0), axis="z", shape=look)
             b.frame("roller", at=(lever, 0, 0))
         else:
-            look = [*bar((0.0, 2.0 * height), BLUE, 0.15 * height), wheel]
+            look = [*bar((0.0, 2.0 * height), BLUE, 0.15 * height), *wheel]
             b.prismatic("follower", "stem", parent="frame", at=(0, rest, 0), axis="y", shape=look).frame("roller")
         return b.cam("follower", "cam", parts).pose("start", cam=0.0).pose("up", cam="150deg")
 

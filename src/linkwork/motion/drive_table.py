@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from numpy.typing import ArrayLike
@@ -66,7 +67,9 @@ def turning_joint(linkage: Linkage, start: PoseLike | None = None) -> str:
         >>> turning_joint(lw.models.four_bar(0.4, 0.3, 0.25, 0.15), "start")
         'rocker'
     """
-    angles = [row.name for row in linkage.table if row.wraps]
+    followers = {row.q for row in linkage.coupling_rows}
+    endless = (row for row in linkage.table if (row.lower, row.upper) == (-math.inf, math.inf))
+    angles = [row.name for row in endless if row.kind == "revolute" and row.q not in followers]
     for name in angles:
         found = singular_positions(linkage, name, start=start)
         if found.complete and not any(one.kind == "dead-centre" for one in found):
@@ -78,5 +81,6 @@ def turning_joint(linkage: Linkage, start: PoseLike | None = None) -> str:
 def ground_joint(linkage: Linkage, driver: str) -> str | None:
     """Return the first other coordinate of a link on the ground: where motion goes out as a rule."""
     base = linkage.links[0]
-    rows = [row for row in linkage.table if row.name != driver and row.v is not None]
+    coupled = {row.q for row in linkage.coupling_rows}  # no pin pushes these
+    rows = [row for row in linkage.table if row.name != driver and row.v is not None and row.q not in coupled]
     return next((row.name for row in rows if linkage.joint(row.joint).parent == base), None)
