@@ -22,7 +22,7 @@ from .. import inner, kernel, part
 from ..joint_step import TRANSFORM
 from ..lanes import beyond, bits, cells, flat, load, store
 from .angles import atan2
-from .form_layout import ANSWER, BRANCH, DISTINCT, DOUBLE, NUMBERS
+from .form_layout import ANSWER, BRANCH, CLOSE, DISTINCT, DOUBLE, FREE, NUMBERS
 from .general_elimination import (
     balance,
     put_aside,
@@ -61,9 +61,9 @@ OWN, OWN_ASIDE = 2.0e-3, 0.3  # how far the angle of a pose may be from its root
 SAME, SAME_FOLDED = 1.0e-6, 1.0e-4  # angles of two poses that are one, and of two such solutions in one [rad]
 ROUNDING, CERTAIN = 1.0e-14, 1.0e3  # of coefficients; what is so many times this and the misfit is not zero
 REGULAR = 1.0e-3  # least pivot of a solution that a goal a little aside has as well
-FOLDED = 3.0e-6  # least pivot of the Jacobian, against the largest, of two solutions in one
+FOLDED, NEARLY_FOLDED = 3.0e-6, 1.0e-4  # least pivot, against the largest, of two solutions in one, or close
 ATTEMPTS, ASIDE = 6, 3  # how often roots are sought; from which attempt on with a goal a little aside
-COARSE = 1.0e-7  # misfit, against the largest coefficient, that leaves a doubt
+COARSE, VANISHED = 1.0e-7, 1.0e-3  # misfit, against the largest coefficient, that leaves a doubt
 
 
 @part
@@ -271,13 +271,15 @@ def go_one_way(way, flat_way, room, flat_room, target, attempt, out):
     out[REPORT.unknown] = JOINTS - 1 - unknown if flat_way[FIGURES.turned] != 0.0 else unknown
     out[REPORT.all_roots], out[REPORT.imaginary] = 2 * degree, least_imaginary(roots, degree)
     out[REPORT.attempts] += 1.0
+    if attempt < ASIDE and misfit > VANISHED:
+        out[REPORT.vanished] = 1.0
     even = seen_in(attempt, out) % 2 == 0 and (attempt < ASIDE or all_regular(attempt, out))
     return out[REPORT.doubts] == 0.0 and misfit < COARSE and steps < LAST and even
 
 
 @part
 def go_all_ways(packed, flat_packed, ways, room, flat_room, target, out):
-    """Write all solutions of a target; return how many there are.
+    """Write all solutions of a target.
 
     Each way is gone once; while doubts are left, again with goals a little aside, on which special poses (joints at
     right angles, axes in line) are none, and where every solution that is not folded has its neighbour.
@@ -290,16 +292,15 @@ def go_all_ways(packed, flat_packed, ways, room, flat_room, target, out):
         if go_one_way(way, flat_way, room, flat_room, target, attempt, out):
             out[REPORT.clear] = 1.0
             break
-    return int(out[REPORT.count])
 
 
 # Answers, as those of other closed forms: within limits, near a start
 
 
 @part
-def put_answers(numbers, start, given, near, aligned, solutions, count, found, flat_found, out):
+def put_answers(numbers, start, given, near, aligned, raw, found, flat_found, out):
     """Write the solutions that have a copy within limits, nearest to a start first; return how many have."""
-    written = 0
+    count, written, solutions = int(raw[REPORT.count]), 0, beyond(raw, REPORT.size)
     for first in range(0, count, WIDTH):
         for lane in range(WIDTH):
             one = beyond(solutions, SOLUTION.size * min(first + lane, count - 1))
@@ -314,7 +315,9 @@ def put_answers(numbers, start, given, near, aligned, solutions, count, found, f
         for lane in range(min(WIDTH, count - first)):
             if (left >> lane) & 1:
                 pivot = solutions[SOLUTION.size * (first + lane) + SOLUTION.pivot]
-                kind = DOUBLE if pivot < FOLDED else DISTINCT
+                kind = DISTINCT if pivot > NEARLY_FOLDED else CLOSE
+                if pivot < FOLDED:
+                    kind = FREE if raw[REPORT.vanished] != 0.0 else DOUBLE
                 sort_in(lane, flat_found, flat_found[WIDTH * BRANCH.same + lane], kind, out, written)
                 written += 1
     return written
@@ -327,9 +330,9 @@ def answered(packed, numbers, target, start, given, near, aligned, room):
     raw, found, aim = beyond(plain, WIDTH * ROOM.out), beyond(lanes, ROOM.branch), beyond(plain, WIDTH * ROOM.target)
     for k in range(16):
         aim[k] = target[k]
-    count = go_all_ways(cells(packed), flat(packed), ways, lanes, plain, aim, raw)
-    solutions, records = beyond(raw, REPORT.size), beyond(plain, WIDTH * ROOM.branch)
-    return put_answers(cells(numbers), start, given, near, aligned, solutions, count, found, records, plain)
+    go_all_ways(cells(packed), flat(packed), ways, lanes, plain, aim, raw)
+    records = beyond(plain, WIDTH * ROOM.branch)
+    return put_answers(cells(numbers), start, given, near, aligned, raw, found, records, plain)
 
 
 @kernel("f8[,] f8[] f8[,] f8[] f8 f8 f8[,] -> i8")

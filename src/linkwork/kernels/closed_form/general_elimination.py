@@ -29,7 +29,7 @@ import math
 from .. import inner, part
 from ..joint_step import GENERAL, blend, place, plus, vector
 from ..lanes import beyond, fabs, load, select, sqrt, store
-from ..rotations import cross, dot, minus, times
+from ..rotations import cross, dot, length, minus, times
 from .general_memory import COLUMNS, FIGURES, NODES, REFLECTIONS, REST, ROOM, STILL, WIDTH
 
 THIRD, ROOT = 1.0 / 3.0, 1.0 / math.sqrt(3.0)
@@ -43,9 +43,15 @@ NEARBY = (2.0e-2, 2.0e-2, 1.0e-3, 1.0e-3)  # how far goals are set aside [rad]
 
 @part
 def put_goal(figures, target, goal):
-    """Write the motion that the joints must make, as seen in the way's frame, as a TRANSFORM."""
-    b, c, d = (target[0], target[4], target[8]), (target[1], target[5], target[9]), (target[2], target[6], target[10])
-    o = target[3], target[7], target[11]
+    """Write the motion that the joints must make, as seen in the way's frame, as a TRANSFORM.
+
+    A target of fewer digits is made a rotation again.
+    """
+    b, c, o = (target[0], target[4], target[8]), (target[1], target[5], target[9]), (target[3], target[7], target[11])
+    b = times(1.0 / length(b), b)
+    c = minus(c, times(dot(b, c), b))
+    c = times(1.0 / length(c), c)
+    d = cross(b, c)
     if figures[FIGURES.turned] != 0.0:
         o = -dot(b, o), -dot(c, o), -dot(d, o)
         b, c, d = (b[0], c[0], d[0]), (b[1], c[1], d[1]), (b[2], c[2], d[2])

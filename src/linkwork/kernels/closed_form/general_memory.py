@@ -48,7 +48,8 @@ REPORT = Layout(
     "clear",  # whether the last attempt left no doubt that these are all
     "roots",  # near the unit circle, of the last attempt
     "doubts",  # of these, roots that gave no pose of their own
-    "misfit",
+    "misfit",  # how far determinants are from a polynomial of the degree, against its largest coefficient
+    "vanished",  # whether the polynomial was all rounding: every angle is a root, solutions form a continuum
     "steps",  # of the roots
     "attempts",
     "all_roots",  # real and complex
