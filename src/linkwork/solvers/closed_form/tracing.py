@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...errors import GoalError
 from ...kernels import chain_memory as memory
-from ...kernels.closed_form.curve import CLOSED, LEFT, STUCK, curve_rows, put_on_curve, room_size, trace_curve
+from ...kernels.closed_form.curve import CLOSED, LONGEST_STEP, curve_rows, put_on_curve, room_size, trace_curve
 from ...linkage.poses import wrapped
 from ...transforms import FloatArray
 from ..chain_solver import Prepared
@@ -24,6 +24,7 @@ TURN = 2.0 * math.pi
 MOST_KNOTS = 4096
 SAME = 1e-6  # values this far apart belong to one point of a curve
 RANK, NONE = 1e-6, 1e-3  # least share of the largest singular value that counts, and share of it that is an error's
+CLOSER = 8  # rounds of looking for the point of a curve that is nearest to a pose
 FINER = 8  # parts that a piece of a curve is cut into where a limit is near
 HULL = 2e-3  # how far a cubic through two knots may be from the curve, in scales
 
@@ -236,7 +237,24 @@ class Tracer:
             put, errors = self.put_on(start, tangent / self.scales)
             outside = ((near == 0) & (ahead < -SAME)) | ((near == len(pieces.along) - 1) & (ahead > SAME))
             found |= ~outside & ~np.isnan(errors).any(axis=1) & (self.apart(put, values) < SAME)
+        gaps = np.pad(np.linalg.norm(away, axis=-1), ((0, 0), (1, 1)), constant_values=np.inf)
+        here = gaps[:, 1:-1]
+        close = ~found[:, None] & (here < LONGEST_STEP) & (here <= gaps[:, :-2]) & (here <= gaps[:, 2:])
+        for k, near in np.argwhere(close):
+            found[k] |= self._comes_to(pieces, values[k], int(near))
         return found
+
+    def _comes_to(self, pieces: Pieces, values: FloatArray, near: int) -> bool:
+        """Return whether a curve comes to values around one of its knots: it may bend too sharply for its tangent."""
+        begin, end = pieces.along[max(near - 2, 0)], pieces.along[min(near + 2, len(pieces.along) - 1)]
+        for _ in range(CLOSER):
+            places = np.linspace(begin, end, 2 * FINER + 1)
+            away = self.apart(self.exact(pieces, places), values)
+            k = int(np.argmin(away))
+            if away[k] < SAME:
+                return True
+            begin, end = places[max(k - 1, 0)], places[min(k + 1, 2 * FINER)]
+        return False
 
     def crossings(self, pieces: Pieces, joint: int, value: float, *, copies: bool) -> tuple[FloatArray, FloatArray]:
         """Return where a curve has a joint at a value: lengths (k,) and values (k, n), exact.
@@ -293,6 +311,3 @@ def _roots(controls: FloatArray) -> FloatArray:
     roots = np.roots([d - 3.0 * c + 3.0 * b - a, 3.0 * (c - 2.0 * b + a), 3.0 * (b - a), a])
     real = roots.real[np.abs(roots.imag) < 1e-9]
     return np.asarray(real[(real >= -1e-9) & (real <= 1.0 + 1e-9)].clip(0.0, 1.0))
-
-
-__all__ = ["LEFT", "STUCK", "Pieces", "Tracer", "Whole"]
