@@ -22,7 +22,7 @@ from ..linkage.whole_turns import turned_copies
 from ..solvers import Group, Prepared, Problem, Settings, configure, group_of, run
 from ..solvers.chain_solver import prepared_for
 from ..solvers.closed_form.curves import Curve
-from ..solvers.closed_form.self_motion import SelfMotion, searched_motion, self_motion, seven_form
+from ..solvers.closed_form.self_motion import SelfMotion, held_form, searched_motion, self_motion
 from ..solvers.groups import Joints
 from ..solvers.options import TOLERANCE, Limits, LoopOptions, positive, usual_tolerance, whole
 from ..solvers.platform_form import form_of
@@ -263,7 +263,7 @@ def search_all(prepared: Prepared, goal: Reach, apart: float, most: int, starts:
 
 def curves_of(prepared: Prepared, goal: Reach, most: int) -> Branches | None:
     """Return the solutions of a whole pose for an arm of seven joints with a closed form; None where it has none."""
-    form = seven_form(prepared.chain) if len(goal.rows) == GOAL_ROWS else ""
+    form = held_form(prepared.chain) if len(goal.rows) == GOAL_ROWS else ""
     if isinstance(form, str):
         return None
     return as_curves(prepared, goal, most, self_motion(prepared, goal.target, form))

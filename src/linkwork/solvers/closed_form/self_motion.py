@@ -15,12 +15,11 @@ from ...transforms import FloatArray
 from ..chain import Chain
 from ..chain_solver import Prepared
 from .curves import Curve, within_limits
-from .seven import TURN, Seven, seven_of
+from .held import Held, held_of
+from .seven import JOINTS, Seven, seven_of
 from .tracing import Tracer, Whole
 
 ROUNDS, FIRST, SEEN = 4, 256, 4  # of the search for beginnings: until every curve was met so often
-LEAST_SLICES = 8
-APART = 1e-4  # folds this far from each other have nothing between them that could be told apart from a fold [rad]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,41 +41,47 @@ class SelfMotion:
 
 def seven_form(chain: Chain) -> Seven | str:
     """Return the closed form of a chain of seven joints, one held, or why there is none; it is kept on the linkage."""
-    if chain.free is not None or chain.group is not None:
-        return "an axis is free, or joints are held"
+    if chain.free is not None:
+        return "an axis of it is free"
+    if chain.group is not None:
+        return seven_of(chain)
     found: Seven | str = chain.linkage.cache.get("seven", chain.frame, lambda: seven_of(chain))
     return found
 
 
-def self_motion(prepared: Prepared, target: FloatArray, form: Seven) -> SelfMotion:
-    """Return all curves of solutions of an arm that has a closed form with one joint held."""
-    angles, name = slices(form.folds(target)), form_name(form, prepared)
-    seeds = form.at(target, angles)
-    whole = f"{len(angles)} angles of {names(prepared)[form.held]!r}, one between any two folds"
+def held_form(chain: Chain) -> Seven | Held | str:
+    """Return the closed form of a chain of seven joints with one held, of a family or by elimination, or why not."""
+    form = seven_form(chain)
+    if not isinstance(form, str) or chain.free is not None or chain.group is not None or chain.values != JOINTS:
+        return form
+    found: Held | str = chain.linkage.cache.get("held", chain.frame, lambda: held_of(chain))
+    return found
+
+
+def self_motion(prepared: Prepared, target: FloatArray, form: Seven | Held) -> SelfMotion:
+    """Return the curves of solutions of an arm that has a closed form with one joint held; all, where it is proven."""
+    angles, joint = form.slices(target), names(prepared)[form.held]
+    seeds, family = form.at(target, angles), f"{form.kind}, {joint} held"
+    where = f"{len(angles)} angles of {joint!r}" + ", one between any two folds" * isinstance(form, Seven)
     if not len(seeds):
-        return SelfMotion((), form.proves, f"there is no pose at {whole}", name)
+        return SelfMotion((), form.proves, f"there is no pose at {where}", family)
     tracer = Tracer(prepared, target, seeds[:8])
     if not len(tracer.mix):
-        return SelfMotion((), False, "the goal is singular: its solutions form no regular curves", name)
+        return SelfMotion((), False, "the goal is singular: its solutions form no regular curves", family)
     planes = np.zeros_like(seeds)
     planes[:, form.held] = 1.0
     seeds, errors = tracer.put_on(seeds, planes)
     lost = np.isnan(errors).any(axis=1)
     wholes, broken = traced(tracer, seeds[~lost])
-    complete = form.proves and not broken and not lost.any()
-    remark = f"all poses at {whole}, lie on these curves"
+    remarks = [f"all poses at {where}, lie on these curves"]
     if not form.exact:
-        remark += f"; the arm is {1e3 * form.off.length:.2g} mm off its family, which is what the folds are of"
+        remarks.append(f"the arm is {1e3 * form.off.length:.2g} mm off its family, which is what the folds are of")
+    if isinstance(form, Held):
+        remarks.append("one between two of these angles is unlikely, and not excluded")
     if broken or lost.any():
-        remark += "; some pass a singular pose, beyond which nothing is proven"
+        remarks.append("some pass a singular pose, beyond which nothing is proven")
     curves = tuple(curve for one in wholes for curve in within_limits(tracer, one, names(prepared)))
-    return SelfMotion(in_order(curves), complete, remark, name)
-
-
-def form_name(form: Seven, prepared: Prepared) -> str:
-    """Return what a form is, in words."""
-    kind = "spherical shoulder" if form.backwards else "spherical wrist"
-    return f"{kind}, {names(prepared)[form.held]} held"
+    return SelfMotion(in_order(curves), form.proves and len(remarks) == 1, "; ".join(remarks), family)
 
 
 def searched_motion(prepared: Prepared, target: FloatArray) -> SelfMotion:
@@ -104,16 +109,6 @@ def searched_motion(prepared: Prepared, target: FloatArray) -> SelfMotion:
             break
     remark = f"met by {made} starts of a search, which proves nothing"
     return SelfMotion(in_order(tuple(curves)), False, remark)
-
-
-def slices(folds: FloatArray) -> FloatArray:
-    """Return angles, one between any two neighbours of folds in order round the circle, and some in every case."""
-    even = np.arange(LEAST_SLICES) * TURN / LEAST_SLICES + 0.1
-    if not len(folds):
-        return even
-    gaps = np.diff(np.append(folds, folds[0] + TURN))
-    between = (folds + 0.5 * gaps)[gaps > APART]
-    return np.concatenate([between, even])
 
 
 def traced(tracer: Tracer, seeds: FloatArray, known: list[Whole] | None = None) -> tuple[list[Whole], bool]:

@@ -29,6 +29,8 @@ SAMPLES, DEGREE = 32, 4  # angles at which polynomials are looked at, and the de
 LEADING = 1e-12  # share of a polynomial's largest coefficient that counts as none
 ROUND = 0.05  # how far a root may be from the unit circle and still be looked at: an angle too much does no harm
 TRIES, LEARNT, SEED = 64, 256, 11  # angles to try; poses that their order is learnt from, and where these come from
+LEAST_SLICES = 8
+APART = 1e-4  # folds this far from each other have nothing between them that could be told apart from a fold [rad]
 RIGHT = 1e-9  # cosine of the angle between axes at right angles
 
 
@@ -71,6 +73,11 @@ class Seven:
         """Whether all folds are known: the arm is exact, and its last three axes are at right angles one by one."""
         h = self.axes.direction
         return self.exact and abs(h[4] @ h[5]) < RIGHT and abs(h[5] @ h[6]) < RIGHT
+
+    @property
+    def kind(self) -> str:
+        """What makes the form."""
+        return "spherical shoulder" if self.backwards else "spherical wrist"
 
     @cached_property
     def order(self) -> list[int]:
@@ -176,6 +183,14 @@ class Seven:
         kernels.seven_slices(self.numbers, np.ascontiguousarray(target).reshape(-1), padded, room, out.reshape(-1))
         found = out[: len(angles)].reshape(-1, JOINTS)
         return np.asarray(found[~np.isnan(found[:, 0])][:, self.order])
+
+    def slices(self, target: FloatArray) -> FloatArray:
+        """Return angles of the held joint at which every curve is met: one between any two folds, and some more."""
+        even, folds = np.arange(LEAST_SLICES) * TURN / LEAST_SLICES + 0.1, self.folds(target)
+        if not len(folds):
+            return even
+        gaps = np.diff(np.append(folds, folds[0] + TURN))
+        return np.concatenate([(folds + 0.5 * gaps)[gaps > APART], even])
 
     def folds(self, target: FloatArray) -> FloatArray:
         """Return all angles of the held joint at which a curve of solutions may turn back, in order; some are too many.

@@ -1,0 +1,79 @@
+"""Arms of seven joints of no family of their own, with their first or last joint held: six joints with a closed form.
+
+Only the target depends on the angle of the held joint, so that one form serves all angles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...linkage.poses import wrapped
+from ...transforms import FloatArray, inverse
+from ..chain import Chain
+from ..groups import group_of
+from .axes import Axes, axes_of
+from .finding import form_of
+from .form import ClosedForm
+
+JOINTS = 7
+SLICES = 64  # angles of the held joint at which curves are begun
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """The closed form of the other six joints.
+
+    Args:
+        form: The form, of the chain with one joint where it rests.
+        axes: Lines of all seven.
+        held: Which joint is held: the first or the last.
+        rest: The angle at which the form has it.
+    """
+
+    form: ClosedForm
+    axes: Axes
+    held: int
+    rest: float
+
+    exact = True
+    proves = False
+
+    @property
+    def kind(self) -> str:
+        """The family of the other six joints."""
+        return self.form.family
+
+    def slices(self, target: FloatArray) -> FloatArray:  # noqa: ARG002 - as in `Seven`
+        """Return angles of the held joint at which curves are begun: equally spaced, whatever the target."""
+        return np.arange(SLICES) * (2.0 * np.pi / SLICES) + 0.1
+
+    def at(self, target: FloatArray, angles: FloatArray) -> FloatArray:
+        """Return the values (k, 7) of all poses with the held joint at any of some angles; limits aside."""
+        found = []
+        tip = self.axes.tip
+        for angle in angles:
+            turn = self.axes.motion(self.held, float(angle) - self.rest)
+            seen = inverse(turn) @ target if self.held == 0 else target @ inverse(tip) @ inverse(turn) @ tip
+            values = self.form.all(np.ascontiguousarray(seen), limits="ignore").values
+            found.append(np.insert(values, self.held, wrapped(np.asarray(angle)), axis=1))
+        return np.concatenate(found)
+
+
+def held_of(chain: Chain) -> Held | str:
+    """Return the form of a chain of seven revolute joints with one at its end held, or why there is none, in words."""
+    found = axes_of(chain)
+    if isinstance(found, str):
+        return found
+    axes, scale = found
+    if len(axes) != JOINTS or axes.slides.any() or np.any(scale != 1.0) or chain.group is not None:
+        return "it is no chain of seven revolute joints that all may move"
+    names = [chain.linkage.coordinates[place] for place in chain.plain[1]]
+    for held in (JOINTS - 1, 0):
+        others = [name for k, name in enumerate(names) if k != held]
+        six = Chain(chain.linkage, chain.frame, None, group_of(chain.linkage, others), chain.rest)
+        form = form_of(six)
+        if isinstance(form, ClosedForm):
+            return Held(form, axes, held, float(chain.values_of(chain.rest)[held]))
+    return str(form)
