@@ -54,10 +54,9 @@ def check_branch(codes, numbers, goal, found):
     """Write the values of a branch and its squared errors, from where its pairs take the arm's tip."""
     x, y, _, p = columns(numbers, NUMBERS.tip)
     x, y, p = filled(found, x), filled(found, y), filled(found, p)
-    backwards = load(codes, CODES.backwards)
     for step in range(JOINTS):
         joint = JOINTS - 1 - step
-        solved = step if backwards else joint
+        solved = load(codes, CODES.place + joint)
         h, c = line(numbers, NUMBERS.lines, joint)
         sense = load(numbers, NUMBERS.sense + solved)
         much = load(found, BRANCH.amounts + solved)

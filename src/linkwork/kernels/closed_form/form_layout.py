@@ -26,12 +26,14 @@ LINE = Layout(("direction", 3), ("point", 3))
 CODES = Layout(
     "family",
     "backwards",  # whether the arm is seen from its end
+    ("place", JOINTS),  # of each of the arm's joints in the order in which they are solved
     ("slides", JOINTS),  # which joints are prismatic, in the order in which they are solved
     "last",  # of three that reach, whether the last is found first, and not the first
     "first_sphere",  # whether that one brings its point onto a sphere, and not onto a plane
     "second_sphere",  # the same of the joint that is found next
     "square",  # whether the axes of the wrist are at right angles, each to the next
     "polish",  # steps of Newton's method at most
+    "held",  # how many of the arm's last joints must stay at zero, since they are none
     "merged",  # whether branches may end in the same solution, and must be compared
 )
 NUMBERS = Layout(

@@ -96,7 +96,9 @@ def solve(codes, numbers, signs, n, goal, found):
             left = turned_back(h6, sixth, turned_back(h5, fifth, filled(found, aside)))
             left = turned_back(h1, first, blend(x, y, z, *left))
             total, _ = aligned(h, filled(found, aside), left, NOTHING)
-            if bits(free) != 0:  # the last axis is parallel too: any sum serves that lets the arm reach
+            if (
+                load(codes, CODES.held) == 0 and bits(free) != 0
+            ):  # the last axis is parallel too: any sum serves that lets the arm reach
                 chosen = reachable_sum(numbers, end, size, found)
                 total = select(free, chosen[0], total[0]), select(free, chosen[1], total[1])
                 left = turned_back(h5, fifth, turned_back(h, total, turned_back(h1, first, spun)))

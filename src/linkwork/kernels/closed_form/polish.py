@@ -23,7 +23,6 @@ POLISH_ROOM = JOINTS * JOINTS + JOINTS * JOINTS + 2 * JOINTS
 @inner
 def sweep(codes, numbers, found, work):
     """Return the tip's frame at the values of a branch; leave axis and point of every joint in `work`, 6 each."""
-    backwards = load(codes, CODES.backwards)
     one, zero = fill(found, 1.0), fill(found, 0.0)
     x, y, z, o = (one, zero, zero), (zero, one, zero), (zero, zero, one), (zero, zero, zero)
     for joint in range(JOINTS):
@@ -33,7 +32,7 @@ def sweep(codes, numbers, found, work):
             store(work, JOINTS * joint + k, axis[k])
             store(work, JOINTS * joint + 3 + k, point[k])
         amount = load(found, BRANCH.values + joint) * load(numbers, NUMBERS.scale + joint)
-        if load(codes, CODES.slides + (JOINTS - 1 - joint if backwards else joint)):
+        if load(codes, CODES.slides + load(codes, CODES.place + joint)):
             o = plus(o, times(amount, axis))
         else:
             sine, cosine = sine_cosine(amount)
@@ -47,11 +46,10 @@ def sweep(codes, numbers, found, work):
 @inner
 def put_columns(codes, numbers, arm, p, work):
     """Turn axes and points into columns of the Jacobian; a radian counts as the arm is long."""
-    backwards = load(codes, CODES.backwards)
     for joint in range(JOINTS):
         axis, point = vector(work, JOINTS * joint), vector(work, JOINTS * joint + 3)
         scale = load(numbers, NUMBERS.scale + joint)
-        slides = load(codes, CODES.slides + (JOINTS - 1 - joint if backwards else joint))
+        slides = load(codes, CODES.slides + load(codes, CODES.place + joint))
         turns = 0.0 if slides else scale
         way = times(scale, axis) if slides else times(scale, cross(axis, minus(p, point)))
         turn = times(turns * arm, axis)

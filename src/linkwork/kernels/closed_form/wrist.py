@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .. import inner
 from ..joint_step import blend, vector
-from ..lanes import beyond, load, select
+from ..lanes import beyond, bits, load, select
 from ..rotations import cross, dot, minus, plus, times
 from .form_layout import BRANCH, CODES, FREE, GOAL, NUMBERS, amount, columns, filled, line, note, put
 from .subproblems import NOTHING, aligned, brought, carried, measures, moved, moved_back, root, turned, turned_back
@@ -36,7 +36,7 @@ def solve_wrist(codes, numbers, toward, spun, sign, found):
     """Find the last three joints: they turn the last axis to `toward`, and a vector across it to `spun`.
 
     The angle between the outer axes asks for ``h4 · R5 h6 = h4 · toward``. Where the outer axes fall into one, any turn
-    of the fourth joint serves; it is then zero, and the last joint makes the rest.
+    of the sixth joint serves; it then stays, and the fourth makes the rest.
     """
     h4, _ = line(numbers, NUMBERS.solved, 3)
     h5, _ = line(numbers, NUMBERS.solved, 4)
@@ -50,6 +50,9 @@ def solve_wrist(codes, numbers, toward, spun, sign, found):
     fifth, miss, same = root(a, b, level, rest, sign, 0.0, load(numbers, NUMBERS.floor))
     fourth, free = aligned(h4, turned(h5, fifth, h6), toward, NOTHING)
     u = vector(numbers, NUMBERS.across)
+    if bits(free) != 0:  # the outer axes fall into one: the sixth stays, the fourth makes the turn
+        other, _ = aligned(h4, turned(h5, fifth, filled(found, u)), spun, NOTHING)
+        fourth = select(free, other[0], fourth[0]), select(free, other[1], fourth[1])
     left = turned_back(h5, fifth, turned_back(h4, fourth, spun))
     sixth, _ = aligned(h6, filled(found, u), left, NOTHING)
     put(found, 3, fourth, amount(False, fourth))

@@ -29,7 +29,7 @@ def why_none(family: Family, branches: Any, joints: tuple[str, ...], motion: Flo
     root = int(stopped[best])
     if root == ROOTS:
         return "every branch ends where it should, but not within the tolerance"
-    names = joints[::-1] if family.backwards else joints
+    names = tuple(joints[k] for k in family.order)
     miss, pairs = float(misses[best, root]), branches.pairs[best].reshape(-1, 2)
     if family.reaching is None:
         return _of_parallel(family, names, root, miss, pairs, motion)

@@ -8,7 +8,8 @@ from .axes import axes_of
 from .form import ClosedForm, NoForm
 from .general import General
 from .general_form import GeneralForm
-from .recognition import recognised
+from .recognition import JOINTS, recognised
+from .short import short_form
 
 
 def form_of(chain: Chain) -> ClosedForm | NoForm:
@@ -19,6 +20,9 @@ def form_of(chain: Chain) -> ClosedForm | NoForm:
     if isinstance(found, str):
         return NoForm(chain.frame, found)
     axes, scale = found
+    if len(axes) < JOINTS:
+        short = short_form(chain, axes, scale)
+        return NoForm(chain.frame, short) if isinstance(short, str) else short
     family = recognised(axes)
     if not isinstance(family, str) and family.exact(axes.size):
         return ClosedForm(chain, axes, scale, family)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...kernels import chain_memory as memory
-from ...kernels.closed_form.form_layout import ANSWER, BRANCHES, CLOSE, FREE, NUMBERS
+from ...kernels.closed_form.form_layout import ANSWER, BRANCHES, CLOSE, FREE, JOINTS, NUMBERS
 from ...kernels.closed_form.solve_six import (
     all_many,
     all_one,
@@ -136,7 +136,7 @@ class ClosedForm:
         limits = memory.LIMITS.view(chain.limits)
         self.lower, self.upper = np.array(limits.lower), np.array(limits.upper)
         self.codes = packed_codes(family, axes.size)
-        self.numbers = packed_numbers(family, axes, scale, self.lower, self.upper)
+        self.numbers = self._packed(self.lower, self.upper)
         self.complete = family.exact(axes.size)
         self.tolerance = math.sqrt(NEAR) * axes.size, math.sqrt(NEAR)
         self._room, self._near = answers_room(), NEAR * axes.size**2
@@ -193,12 +193,12 @@ class ClosedForm:
 
     def _wound(self, found: Answers, start: FloatArray) -> Answers:
         """Return solutions with all their copies by whole turns, nearest to a start first."""
-        scale, middle = self.scale, NUMBERS.view(self.numbers).middle
-        turning, home = ~self.axes.slides, start if start.size else middle
+        scale, turning = self.scale, ~self.axes.slides
+        home = start if start.size else self.middle
         bounds = self.lower * scale, self.upper * scale
         copies, which = turned_copies(found.values * scale, *bounds, turning, home * scale)
         records = found.record.array[which]
-        ANSWER.view(records).values = copies / scale
+        records[:, : len(scale)] = copies / scale  # values stand first
         ANSWER.view(records).away = ((copies / scale - home) ** 2).sum(axis=1)
         return Answers(self, found.room, len(records), records=records)
 
@@ -211,7 +211,16 @@ class ClosedForm:
     def unlimited(self) -> FloatArray:
         """The form's numbers with no limits."""
         free = np.full(len(self.axes), np.inf)
-        return packed_numbers(self.recognised, self.axes, self.scale, -free, free)
+        return self._packed(-free, free)
+
+    def _packed(self, lower: FloatArray, upper: FloatArray) -> FloatArray:
+        """Return the form's numbers with some limits (n,)."""
+        return packed_numbers(self.recognised, self.axes, self.scale, lower, upper)
+
+    @property
+    def middle(self) -> FloatArray:
+        """Values in the middle of their limits, zero where there are none, shape (n,)."""
+        return np.asarray(NUMBERS.view(self.numbers).middle[: len(self.axes)])
 
     def target_of(self, room: FloatArray) -> FloatArray:
         """Return the target (4, 4) that answers were sought for."""
@@ -234,7 +243,7 @@ class ClosedForm:
     def _beyond_limits(self, values: FloatArray) -> str:
         """Return which limit stands in the way of solutions (k, n) that nothing else does."""
         period = np.where(self.axes.slides, np.inf, 2.0 * np.pi / self.scale)
-        turns = np.rint((NUMBERS.view(self.numbers).middle - values) / period)
+        turns = np.rint((self.middle - values) / period)
         values = values + np.where(self.axes.slides, 0.0, period) * turns
         over = np.maximum(np.maximum(self.lower - values, values - self.upper), 0.0)
         best = int(np.argmin(over.max(axis=1)))
@@ -253,7 +262,7 @@ class ClosedForm:
         """
         count = len(targets)
         aims = np.ascontiguousarray(np.concatenate([targets, np.tile(np.eye(4), (max(0, LEAST - count), 1, 1))]))
-        values, mask = np.empty((len(aims), BRANCHES, len(self.axes))), np.empty((len(aims), BRANCHES), np.uint8)
+        values, mask = np.empty((len(aims), BRANCHES, JOINTS)), np.empty((len(aims), BRANCHES), np.uint8)
         all_many(
             self.codes,
             self.numbers,
@@ -265,7 +274,7 @@ class ClosedForm:
             values.reshape(-1),
             mask.reshape(-1),
         )
-        return values[:count], mask[:count].view(np.bool_)
+        return values[:count, :, : len(self.axes)], mask[:count].view(np.bool_)
 
     @property
     def family(self) -> str:

@@ -23,8 +23,8 @@ def lines(axes: Axes) -> FloatArray:
     return memory.LINE.pack(shape=(len(axes),), direction=axes.direction, point=axes.point).reshape(-1)
 
 
-def packed_codes(family: Family, size: float) -> NDArray[np.int64]:
-    """Return the CODES of an arm's family; the arm is of a size."""
+def packed_codes(family: Family, size: float, held: int = 0) -> NDArray[np.int64]:
+    """Return the CODES of an arm's family; the arm is of a size, and so many of its last joints stay at zero."""
     exact = family.exact(size)
     h = family.axes.direction
     outer = h[3] if family.reaching is not None else h[1]
@@ -33,6 +33,7 @@ def packed_codes(family: Family, size: float) -> NDArray[np.int64]:
         dtype=np.int64,
         family=memory.PARALLEL if family.reaching is None else memory.WRIST,
         backwards=family.backwards,
+        place=np.argsort(family.order),
         slides=family.axes.slides,
         last=reaching.last,
         first_sphere=reaching.first.sphere,
@@ -40,6 +41,7 @@ def packed_codes(family: Family, size: float) -> NDArray[np.int64]:
         square=abs(outer @ h[4]) < SQUARE and abs(h[4] @ h[5]) < SQUARE,
         polish=POLISH if exact else POLISH_OFF,
         merged=not exact,
+        held=held,
     )
 
 

@@ -77,6 +77,7 @@ class Family:
         centre: A point that the last joints leave where it is: all three of a wrist, or the last two, shape (3,).
         reaching: How a wrist's centre is brought to its place; None where three parallel axes make the family.
         sense: -1 where a line points the other way than the joint's own, for each of the lines.
+        order: Which of the arm's joints each line is.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Family:
     centre: FloatArray
     reaching: Reaching | None = None
     sense: tuple[float, ...] = (1.0,) * JOINTS
+    order: tuple[int, ...] = tuple(range(JOINTS))
 
     def exact(self, size: float) -> bool:
         """Return whether an arm of a size is of this family to rounding."""
@@ -217,12 +219,24 @@ def _pointing_alike(axes: Axes, centre: FloatArray) -> tuple[Axes, tuple[float, 
     return replace(axes, direction=direction, point=point), tuple(sense.tolist())
 
 
+def orders(axes: Axes) -> Iterator[tuple[int, ...]]:
+    """Yield orders of the joints that move alike: a turn and a slide along it, next to each other, can be exchanged."""
+    own = tuple(range(len(axes)))
+    yield own
+    for k in range(len(axes) - 1):
+        if axes.slides[k] != axes.slides[k + 1] and sine(axes, k, k + 1) < EXACT:
+            yield (*own[:k], k + 1, k, *own[k + 2 :])
+
+
 def families(axes: Axes) -> Iterator[Family]:
     """Yield all closed forms that an arm of six joints may have, however far from them it is."""
-    for backwards in (False, True):
-        seen = axes.reversed() if backwards else axes
-        yield from wrists(seen, backwards=backwards)
-        yield from three_parallel(seen, backwards=backwards)
+    for order in orders(axes):
+        for backwards in (False, True):
+            chosen = list(order)
+            seen = replace(axes, direction=axes.direction[chosen], point=axes.point[chosen], slides=axes.slides[chosen])
+            seen, places = (seen.reversed(), order[::-1]) if backwards else (seen, order)
+            for family in (*wrists(seen, backwards=backwards), *three_parallel(seen, backwards=backwards)):
+                yield replace(family, order=places)
 
 
 def recognised(axes: Axes) -> Family | str:

@@ -1,0 +1,65 @@
+"""Chains of fewer than six joints: all solutions of targets that they reach, and what others are beyond."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import linkwork as lw
+from closed_form_arms import apart
+from linkwork.solvers.closed_form import ClosedForm, NoForm, closed_form
+from linkwork.transforms import axis_rotation
+
+P = np.pi / 2
+ARMS = {  # rows, and how many solutions a target has
+    "scara": ([(0, 0.4, 0.3, 0), (0, 0, 0.25, 0), (0, 0.1, 0, 0, "P"), (0, -0.1, 0, 0)], 2),
+    "scara, slide last": ([(0, 0.4, 0.3, 0), (0, 0, 0.25, 0), (0, 0, 0, 0), (0, 0.1, 0, 0, "P")], 2),
+    "palletizer": ([(0, 0.4, 0.1, P), (0, 0, 0.5, 0), (0, 0, 0.5, 0)], 1),
+    "five": ([(0, 0.3, 0, P), (0, 0, 0.3, 0), (0, 0, 0.25, 0), (P, 0, 0, P), (0, 0.1, 0, 0)], 4),
+}
+arms = pytest.mark.parametrize("name", ARMS)
+
+
+def form_of(name: str) -> tuple[lw.Linkage, ClosedForm]:
+    arm = lw.from_dh(ARMS[name][0], convention="standard")
+    form = closed_form(arm, "tip")
+    assert isinstance(form, ClosedForm), form
+    return arm, form
+
+
+@arms
+def test_all_solutions_of_what_it_reaches(name: str) -> None:
+    arm, form = form_of(name)
+    poses = arm.random_pose(1, 30)
+    targets = arm.forward(poses, frame="tip")
+    values, mask = form.all_many(targets)
+    most = 0
+    for q, target, several, there in zip(poses, targets, values, mask, strict=True):
+        found = form.all(target, q)
+        assert_allclose(found.values[0], q, atol=1e-6)
+        assert_allclose(arm.forward(found.values, frame="tip"), np.tile(target, (len(found), 1, 1)), atol=1e-6)
+        assert len(several[there]) == len(found)
+        assert all(apart(form, several[there], one).min() < 1e-6 for one in found.values)
+        most = max(most, len(found))
+    assert most == ARMS[name][1]
+
+
+@arms
+def test_what_a_target_is_beyond_the_chain_is_said(name: str) -> None:
+    arm, form = form_of(name)
+    target = arm.forward(arm.random_pose(2), frame="tip")
+    tilted = target.copy()
+    tilted[:3, :3] = target[:3, :3] @ axis_rotation(np.array([0.0, 1.0, 0.0]), 0.2)
+    found = form.all(tilted)
+    assert len(found) == 0
+    assert "would have to turn" in str(found.evidence)
+    if name.startswith("scara"):
+        assert "11.5°" in str(found.evidence)
+
+
+def test_chains_that_are_no_family_say_so() -> None:
+    arm = lw.from_dh(
+        [(0, 0.1, 0.2, 0.3), (0, 0.2, 0.1, 0.5), (0, 0.1, 0.3, 0.7), (0, 0.2, 0.1, 0.4), (0, 0.1, 0.2, 1.0)]
+    )
+    assert isinstance(closed_form(arm, "tip"), NoForm)
