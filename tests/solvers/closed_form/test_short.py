@@ -36,7 +36,7 @@ def test_all_solutions_of_what_it_reaches(name: str) -> None:
     values, mask = form.all_many(targets)
     most = 0
     for q, target, several, there in zip(poses, targets, values, mask, strict=True):
-        found = form.all(target, q)
+        found = form.all(target, start=q)
         assert_allclose(found.values[0], q, atol=1e-6)
         assert_allclose(arm.forward(found.values, frame="tip"), np.tile(target, (len(found), 1, 1)), atol=1e-6)
         assert len(several[there]) == len(found)

@@ -61,7 +61,7 @@ class ShortForm(ClosedForm):
 
     def why_none(self, target: FloatArray) -> str:
         """Return why a target (4, 4) has no solution: what stops it, and by how much."""
-        free = self.all(target, limits=False)
+        free = self.all(target, limits="ignore")
         if len(free):
             return self._beyond_limits(free.values)
         turns = self._with_turns(target)
