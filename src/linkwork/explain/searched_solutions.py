@@ -87,7 +87,8 @@ class _Found:
         return bool(self.dimension) and len(self.poses) >= self.most
 
     def add(self, poses: FloatArray) -> None:
-        left = self.prepared.pose(poses, self.prepared.rest) if len(poses) else poses
+        values = self.prepared.chain.values_of(poses)
+        left = self.prepared.pose(values, self.prepared.rest) if len(poses) else poses
         k = 0
         while len(left) and not (self.full and k == len(self.poses)):
             if k == len(self.poses):

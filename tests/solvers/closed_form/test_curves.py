@@ -150,3 +150,18 @@ def test_a_planar_arm_of_three_links_turns_round_its_goal() -> None:
     # the first link points at most so far off the goal that the other two are stretched
     away = np.arccos((1.0 + 4.25 - 4.0) / (2.0 * np.sqrt(4.25)))
     assert high - low == pytest.approx(2.0 * away, abs=1e-9)
+
+
+def test_an_arm_inside_a_body_has_curves_too_and_leaves_the_rest_as_it_is() -> None:
+    body, arm = lw.models.human(), ["left_shoulder", "left_elbow", "left_forearm_roll", "left_wrist"]
+    start = body.neutral()
+    start[: body.coordinates.index("neck.rx")] = 0.1
+    start[body.coordinates.index("left_elbow")] = 0.7
+    goal = lw.Reach("left_hand", pose=body.forward(start, frame="left_hand"))
+    ways = lw.solve_all(body, goal, joints=arm, start=start)
+    assert ways.complete
+    assert (ways.q[:, :9] == start[:9]).all()
+    assert np.abs(goal.error(body, ways.q)).max() < 1e-12
+    searched = lw.solve_all(body, goal, joints=arm, start=start, starts=64)
+    assert np.abs(goal.error(body, searched.q)).max() < 1e-8
+    assert len(searched) > 5
