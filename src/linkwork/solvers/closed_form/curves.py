@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -116,7 +115,7 @@ def within_limits(tracer: Tracer, whole: Whole, names: tuple[str, ...]) -> list[
     pieces = whole.pieces
     cuts = sorted(_cuts(tracer, pieces, narrow, names), key=lambda cut: cut.along)
     if not cuts:
-        if not _inside(tracer, pieces.values[len(pieces.values) // 2], narrow):
+        if not _inside(tracer, pieces.values[len(pieces.values) // 2][None], narrow)[0]:
             return []
         return _unrolled(tracer, pieces, whole, _outer(whole), names)
     ends = [*cuts]
@@ -153,30 +152,26 @@ def _cuts(tracer: Tracer, pieces: Pieces, narrow: NDArray[np.bool_], names: tupl
                     yield _Cut(float(along), one, int(joint), f"{names[joint]!r} at its {side} limit")
 
 
-def _inside(tracer: Tracer, values: FloatArray, narrow: NDArray[np.bool_]) -> bool:
-    """Return whether values (n,) keep the limits of narrow joints, whole turns aside."""
-    turns = _turns(tracer, values)
-    moved = values + TURN * turns
-    return bool(np.all(((moved >= tracer.lower) & (moved <= tracer.upper))[narrow]))
-
-
-def _turns(tracer: Tracer, values: FloatArray) -> FloatArray:
-    """Return the whole turns (n,) that bring each angle nearest to the middle of its range."""
+def _inside(tracer: Tracer, values: FloatArray, narrow: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which values (m, n) keep the limits of narrow joints, whole turns aside."""
     limited = tracer.turning & np.isfinite(tracer.lower) & np.isfinite(tracer.upper)
     with np.errstate(invalid="ignore"):
         middle = np.where(limited, 0.5 * (tracer.lower + tracer.upper), 0.0)
-    return np.where(limited, np.rint((middle - values) / TURN), 0.0)
+    moved = values + TURN * np.where(limited, np.rint((middle - values) / TURN), 0.0)
+    return np.asarray(((moved >= tracer.lower) & (moved <= tracer.upper))[:, narrow].all(axis=1))
 
 
 def _kept(tracer: Tracer, pieces: Pieces, ends: list[_Cut], narrow: NDArray[np.bool_]) -> Iterator[tuple[_Cut, _Cut]]:
     """Yield the beginnings and ends of pieces within limits; where a curve only touches a limit, it goes on."""
+    places = np.array([cut.along for cut in ends])
+    long = np.diff(places) > LEAST
+    inside = _inside(tracer, tracer.exact(pieces, 0.5 * (places[1:] + places[:-1])), narrow)
     begin: _Cut | None = None
-    for here, there in pairwise(ends):
-        middle = tracer.exact(pieces, np.array([0.5 * (here.along + there.along)]))[0]
-        if there.along - here.along > LEAST and _inside(tracer, middle, narrow):
-            begin = here if begin is None else begin
-        elif there.along - here.along > LEAST and begin is not None:
-            yield begin, here
+    for k in np.flatnonzero(long):
+        if inside[k]:
+            begin = ends[k] if begin is None else begin
+        elif begin is not None:
+            yield begin, ends[k]
             begin = None
     if begin is not None:
         yield begin, ends[-1]

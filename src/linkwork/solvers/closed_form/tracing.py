@@ -25,6 +25,7 @@ MOST_KNOTS = 4096
 SAME = 1e-6  # values this far apart belong to one point of a curve
 RANK, NONE = 1e-6, 1e-3  # least share of the largest singular value that counts, and share of it that is an error's
 CLOSER = 8  # rounds of looking for the point of a curve that is nearest to a pose
+NEWTON = 6
 FINER = 8  # parts that a piece of a curve is cut into where a limit is near
 HULL = 2e-3  # how far a cubic through two knots may be from the curve, in scales
 
@@ -261,22 +262,27 @@ class Tracer:
 
         With `copies`, whole turns more or less are the same value.
         """
-        points = self._refined(pieces, joint, value, copies)
-        lengths, found = [], []
-        controls, gaps = points.controls(joint), np.diff(points.along)
+        controls = pieces.controls(joint)
+        reach = HULL * self.scales[joint]
         low, high = controls.min(axis=1), controls.max(axis=1)
-        first = math.ceil((low.min() - value) / TURN) if copies else 0
-        last = math.floor((high.max() - value) / TURN) if copies else 0
-        for turn in range(first, last + 1):
-            level = value + TURN * turn
-            for k in np.flatnonzero((low <= level) & (level <= high)):
-                for u in _roots(controls[k] - level):
-                    lengths.append(points.along[k] + u * gaps[k])
-                    found.append((points.at(np.array(lengths[-1]))[0], level))
-        if not found:
+        first = math.ceil((low.min() - reach - value) / TURN) if copies else 0
+        last = math.floor((high.max() + reach - value) / TURN) if copies else 0
+        lengths: list[float] = []
+        levels: list[float] = []
+        for level in value + TURN * np.arange(first, last + 1):
+            near = (low - reach <= level) & (level <= high + reach)
+            if not near.any():
+                continue
+            steep = (np.diff(controls[near], axis=1) > 0.0).sum(axis=1) % 3 == 0  # up or down throughout
+            plain = np.abs(controls[near][:, [0, 3]] - level).min(axis=1) > reach
+            points = pieces if (steep & plain).all() else self._refined(pieces, near)
+            places = _places(points, joint, level)
+            lengths += places.tolist()
+            levels += [level] * len(places)
+        if not lengths:
             return np.zeros(0), np.zeros((0, self.count))
-        guess = np.array([one for one, _ in found])
-        guess[:, joint] = [level for _, level in found]
+        guess = pieces.at(np.array(lengths))[0]
+        guess[:, joint] = levels
         planes = np.zeros_like(guess)
         planes[:, joint] = 1.0 / self.scales[joint]
         exact, errors = self.put_on(guess, planes)
@@ -289,15 +295,10 @@ class Tracer:
         new[1:] = (np.diff(places) > 1e-9) | (np.abs(np.diff(exact, axis=0)).max(axis=1) > 1e-9)
         return places[new], exact[new]
 
-    def _refined(self, pieces: Pieces, joint: int, value: float, copies: bool) -> Pieces:
-        """Return a curve with more knots where a joint comes near a value, so that its cubics touch it or do not."""
-        controls = pieces.controls(joint) - value
-        low, high = controls.min(axis=1) - HULL * self.scales[joint], controls.max(axis=1) + HULL * self.scales[joint]
-        near = np.floor(high / TURN) >= np.ceil(low / TURN) if copies else (low <= 0.0) & (high >= 0.0)
-        if not near.any():
-            return pieces
+    def _refined(self, pieces: Pieces, where: NDArray[np.bool_]) -> Pieces:
+        """Return a curve with more knots on some of its pieces, so that its cubics touch a limit there or do not."""
         share = np.arange(1, FINER) / FINER
-        extra = (pieces.along[:-1][near, None] + np.diff(pieces.along)[near, None] * share).reshape(-1)
+        extra = (pieces.along[:-1][where, None] + np.diff(pieces.along)[where, None] * share).reshape(-1)
         rates = pieces.at(extra)[1]
         along = np.concatenate([pieces.along, extra])
         order = np.argsort(along, kind="stable")
@@ -305,9 +306,28 @@ class Tracer:
         return Pieces(values[order], np.concatenate([pieces.rates, rates])[order], along[order])
 
 
+def _places(pieces: Pieces, joint: int, level: float) -> FloatArray:
+    """Return the lengths at which the cubics of a value are at a level."""
+    controls = pieces.controls(joint) - level
+    found = np.flatnonzero((controls.min(axis=1) <= 0.0) & (controls.max(axis=1) >= 0.0))
+    gaps = np.diff(pieces.along)
+    places = [pieces.along[k] + gaps[k] * _roots(controls[k]) for k in found]
+    return np.concatenate(places) if places else np.zeros(0)
+
+
 def _roots(controls: FloatArray) -> FloatArray:
     """Return where, from 0 to 1, a cubic with four control values is zero."""
-    a, b, c, d = controls
+    a, b, c, d = controls.tolist()
+    if (a <= b <= c <= d or a >= b >= c >= d) and a != d:  # there is one, and Newton's method finds it from the chord
+        u = a / (a - d)
+        for _ in range(NEWTON):
+            v = 1.0 - u
+            slope = 3.0 * (v * v * (b - a) + 2.0 * u * v * (c - b) + u * u * (d - c))
+            if slope == 0.0:
+                break
+            u -= (v * v * (v * a + 3.0 * u * b) + u * u * (3.0 * v * c + u * d)) / slope
+            u = min(max(u, 0.0), 1.0)
+        return np.array([u])
     roots = np.roots([d - 3.0 * c + 3.0 * b - a, 3.0 * (c - 2.0 * b + a), 3.0 * (b - a), a])
     real = roots.real[np.abs(roots.imag) < 1e-9]
     return np.asarray(real[(real >= -1e-9) & (real <= 1.0 + 1e-9)].clip(0.0, 1.0))
