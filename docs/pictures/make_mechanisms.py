@@ -53,6 +53,9 @@ def main() -> None:
     motor, path = lw.models.engine(), HERE / "mechanism-polygons.png"
     lw.draw.polygons(motor, lw.drive(motor, "crank", [0.8]).poses[0], {"crank": 100.0}, path=path)
     smaller(path)
+    path = HERE / "five-bar-workspace.png"
+    lw.draw.workspace(lw.explain.workspace(lw.models.five_bar(), "tip", start="ready", samples=4000), path=path)
+    smaller(path)
     row(HERE / "mechanisms.png")
 
 

@@ -221,7 +221,7 @@ def _scatter(ax: Any, points: FloatArray, columns: list[int], color: str, size: 
 
 
 def _flat_space(space: Workspace, sketch: Sketch) -> Picture:
-    neutral = space.linkage.neutral()
+    neutral = space.pose
     ring = None if space.annulus is None else space.center + space.annulus[1] * CORNERS
     extent = sketch.extent(neutral[None], space.points, ring)
     page = new_figure((6.4, 6.9))
@@ -233,12 +233,21 @@ def _flat_space(space: Workspace, sketch: Sketch) -> Picture:
     if space.dexterity is not None:
         for least, most in space.dexterous_rings or ():
             add_ring(panel.ax, space.center[:2], least, most, fill=WHOLE, edge=RED)
+    if space.curves is not None:
+        for points, color in (
+            (space.curves.stretched, RED),
+            (space.curves.limited, GREY),
+            (space.curves.loose, PURPLE),
+        ):
+            _scatter(panel.ax, points, [0, 1], color, 1.8, zorder=4.0)
     _legend(page, space, 0.75, 6.55, _exactly(space))
     return page
 
 
 def _exactly(space: Workspace) -> str:
-    """Return what the dashed circles are."""
+    """Return what the dashed circles are, or the curves of a parallel robot."""
+    if space.curves is not None:
+        return "Red: a leg is stretched or folded. Purple: the drivers do not hold it."
     if space.annulus is None:
         return ""
     text = "Dashed: exact, from {:.4g} to {:.4g} m".format(*space.annulus)
@@ -249,7 +258,7 @@ def _exactly(space: Workspace) -> str:
 
 
 def _deep_space(space: Workspace, sketch: Sketch) -> Picture:
-    neutral = space.linkage.neutral()
+    neutral = space.pose
     extent = sketch.extent(neutral[None], space.points)
     page = new_figure((12.2, 6.9))
     panel = _placed(page, Stage(sketch, extent, DEFAULT_VIEW), (0.45, 1.15, 5.2, 5.0), neutral)
@@ -291,7 +300,7 @@ def _legend(page: Picture, space: Workspace, left: float, top: float, exact: str
         dot: dict[str, Any] = {"marker": "o", "markersize": 6.0, "color": color, "linestyle": "none"}
         page.add_artist(Line2D([(x + 0.05) / width], [0.285 / height], **dot))
         write(page, x + 0.17, 0.24, text, SMALL, INK)
-    note = "The linkage is in its neutral pose."
+    note = "" if space.linkage.loops else "The linkage is in its neutral pose."
     write(page, left, 0.06, f"{exact} {note}".strip(), SMALL, GREY)
 
 

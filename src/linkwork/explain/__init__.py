@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .all_solutions import Count as Count
     from .conflicts import Conflict as Conflict
     from .diagnosis import Diagnosis as Diagnosis
+    from .platform_singularities import PlatformCurves as PlatformCurves, platform_curves as platform_curves
     from .workspaces import (
         Manipulability as Manipulability,
         Workspace as Workspace,
@@ -23,6 +24,7 @@ _NAMES = {
     "all_solutions": "Count",
     "conflicts": "Conflict",
     "diagnosis": "Diagnosis",
+    "platform_singularities": "PlatformCurves platform_curves",
     "workspaces": "Manipulability Workspace is_singular joint_map manipulability workspace",
 }
 __all__ = sorted(" ".join(_NAMES.values()).split())

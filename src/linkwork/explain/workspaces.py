@@ -19,8 +19,10 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, as_poses
 from ..linkage.program import Motions, chain_motions
 from ..solvers.batch import solve_batch
+from ..solvers.loops import one_pose
 from ..solvers.options import one_of, whole
 from ..transforms import FloatArray, as_axis, axis_rotation
+from .platform_singularities import PlatformCurves, platform_curves, sampled_places
 
 BLOCK = 100_000
 GIMBAL_LOCK = 1e-6
@@ -41,6 +43,8 @@ class Workspace:
         dexterous_rings: For such an arm the rings in which every orientation can be had, exactly, least and largest
             distance each; none, one, or a disc and a ring about it. Else None.
         center: The first joint's place, which the rings are about.
+        pose: The pose that it is drawn in: the start of a parallel robot, else the neutral one.
+        curves: Of a parallel robot that moves in a plane: where it is singular there, else None.
     """
 
     linkage: Linkage
@@ -51,6 +55,8 @@ class Workspace:
     annulus: tuple[float, float] | None
     dexterous_rings: tuple[tuple[float, float], ...] | None
     center: FloatArray
+    pose: FloatArray
+    curves: PlatformCurves | None = None
 
     @property
     def dexterous(self) -> FloatArray:
@@ -72,9 +78,12 @@ def workspace(
     samples: int = 20_000,
     seed: int = 0,
     orientations: int = 0,
+    start: PoseLike | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Workspace:
     """Return the reachable workspace of a frame, sampled over its joints' ranges; and the dexterous one on request.
+
+    That of a parallel robot whose legs have closed forms is sampled by places of its platform.
 
     Args:
         linkage: The linkage.
@@ -84,6 +93,8 @@ def workspace(
         orientations: How many orientations to try at each point; zero leaves the dexterous workspace out. A frame that
             turns about z alone, as of a planar arm or a SCARA, is tried so. Each is a solve: `solve_batch` does them,
             on all cores.
+        start: A closed pose of a parallel robot, or the name of a stored one: its legs stay in the mode they have
+            there, and its platform as it is turned.
         progress: Called with the share that is done.
 
     Example:
@@ -94,25 +105,27 @@ def workspace(
     """
     check_linkage(linkage)
     samples, orientations = whole("samples", samples, least=1), whole("orientations", orientations)
-    if linkage.constrained:
-        raise OptionError(
-            f"closed loops and couplings, as of linkage {linkage.name!r}, are not sampled; lw.drive follows a frame."
-        )
-    rng = np.random.default_rng(seed)
-    points = np.empty((samples, 3))
-    for first in range(0, samples, BLOCK):
-        size = min(BLOCK, samples - first)
-        points[first : first + size] = linkage.forward(linkage.random_pose(rng, size), frame=frame)[:, :3, 3]
+    if linkage.couplings:
+        raise OptionError(f"couplings, as of linkage {linkage.name!r}, are not sampled; lw.drive follows a frame.")
+    rng, pose = np.random.default_rng(seed), one_pose(linkage, start)
+    if linkage.loops:
+        points = sampled_places(linkage, frame, pose, samples, rng)
+    else:
+        points = np.empty((samples, 3))
+        for first in range(0, samples, BLOCK):
+            size = min(BLOCK, samples - first)
+            points[first : first + size] = linkage.forward(linkage.random_pose(rng, size), frame=frame)[:, :3, 3]
     planar = not linkage.evaluator.moving_rows(frame)[[2, 3, 4]].any()
     dexterity = None
     if orientations:
         dexterity = _dexterity(linkage, frame, points, orientations, rng, progress)
     chain = chain_motions(linkage, frame)
     annulus = rings = None
-    if planar and _turns_freely(linkage, chain):
+    if planar and not linkage.loops and _turns_freely(linkage, chain):
         lengths = _lengths_in_plane(chain)
         annulus, rings = _ring(lengths), dexterous_rings(lengths)
-    return Workspace(linkage, frame, points, dexterity, planar, annulus, rings, chain.offsets[0])
+    curves = platform_curves(linkage, frame, start=pose) if planar and linkage.loops else None
+    return Workspace(linkage, frame, points, dexterity, planar, annulus, rings, chain.offsets[0], pose, curves)
 
 
 def _lengths_in_plane(chain: Motions) -> list[float]:

@@ -61,10 +61,12 @@ def on_two_axes(one, two, end, wanted, sign):
     And by how much that cannot be. In between, the end is at ``z = a one + b two + c (one x two)``: as far along `two`
     as before, and along `one` as after.
     """
+    length, there = dot(end, end), dot(wanted, wanted)
+    wanted = times(sqrt(length / select(there > NARROW, there, NARROW)), wanted)  # out of reach, the way there counts
     k, g, f = dot(one, two), dot(wanted, one), dot(end, two)
     det = 1.0 - k * k
     a, b = (g - k * f) / det, (f - k * g) / det
-    c, missing = root((dot(end, end) - a * a - b * b - 2.0 * k * a * b) / det)
+    c, missing = root((length - a * a - b * b - 2.0 * k * a * b) / det)
     z = plus(plus(times(a, one), times(b, two)), times(sign * c, cross(one, two)))
     return angle_about(one, z, wanted), angle_about(two, end, z), missing
 
@@ -87,7 +89,8 @@ def around(m, to, rod, flat, sign):
     square = x * x + y * y
     square = select(square > NARROW, square, NARROW)
     s, missing = root(square - d * d)
-    s = sign * s
+    far, s = sqrt(square), sign * s
+    d = select(d > far, far, select(d < -far, -far, d))  # out of reach, the arm points there or away
     cosine, sine = (x * d - y * s) / square, (y * d + x * s) / square
     way = minus(to, plus(times(high, axis), plus(times(cosine, u), times(sine, w))))
     along = dot(axis, way)

@@ -29,9 +29,11 @@ Platform = namedtuple(
         "limbs",  # LIMB of each path: the platform's own, then those of legs
         "figures",  # FIGURES of each
         "ends",  # ENDS, then both frames of every loop
+        "modes",  # which of its solutions each path keeps to, ANY where the nearest is wanted
     ),
 )
-PLATFORM = "Platform(i8[] f8[] i8[] f8[] i8[])"
+PLATFORM = "Platform(i8[] f8[] i8[] f8[] i8[] i8[])"
+ANY = -1
 ENDS = Layout("limbs", "loops", "frame")  # how many, and the frame that goals are for
 TOLERANCES = Layout("position", "rotation", "gap")
 WAY = Layout(("values", 3), "missing")  # a solution of a leg, and how far it is out of reach [m]
@@ -100,8 +102,11 @@ def put_floating(m, limb, target, q):
 
 
 @part
-def put_limb(m, limb, to, near, q):
-    """Write the values of a leg whose end is at a point: of all solutions within limits the nearest to a pose."""
+def put_limb(m, limb, mode, to, near, q):
+    """Write the values of a leg whose end is at a point: of all solutions within limits the nearest to a pose.
+
+    Or the one solution of a mode.
+    """
     kind, count = load(limb, LIMB.kind), load(limb, LIMB.count)
     a, b, c = load(limb, LIMB.places), load(limb, LIMB.places + 1), load(limb, LIMB.places + 2)
     if kind == SLIDES:
@@ -112,6 +117,8 @@ def put_limb(m, limb, to, near, q):
         return
     least, unreached = fill(q, 1.0e300), MISSED / load(m, FIGURES.square)
     for branch in range(4 if count == 3 else 2):
+        if mode not in (ANY, branch):
+            continue
         one, two = 1.0 - 2.0 * (branch & 1), 1.0 - (branch & 2)
         amounts = limb_angles(kind, m, to, one, two)
         x, y = settled(m, 0, amounts[0], load(near, a)), settled(m, 1, amounts[1], load(near, b))
@@ -138,7 +145,7 @@ def put_platform(platform, oriented, target, near, q):
         if load(limb, LIMB.kind) == FLOATING:
             put_floating(m, limb, target, q)
         else:
-            put_limb(m, limb, seen(x, y, z, p, vector(m, FIGURES.point)), near, q)
+            put_limb(m, limb, load(platform.modes, k), seen(x, y, z, p, vector(m, FIGURES.point)), near, q)
 
 
 @inner

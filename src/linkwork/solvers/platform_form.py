@@ -18,7 +18,7 @@ from ..kernels import limb_forms as forms
 from ..kernels.chain import LANES
 from ..kernels.joint_step import transform
 from ..kernels.limb_forms import FIGURES, LIMB
-from ..kernels.platforms import ENDS, ERRORS, TOLERANCES, WAY, Platform, platform_ways, room_rows, solve_platforms
+from ..kernels.platforms import ANY, ENDS, ERRORS, TOLERANCES, WAY, Platform, platform_ways, room_rows, solve_platforms
 from ..linkage.linkage import Linkage
 from ..linkage.poses import zero_pose
 from ..transforms import FloatArray, inverse
@@ -173,12 +173,16 @@ class PlatformForm:
                 setattr(own, name, _padded(value, np.size(getattr(own, name))))
         head = ENDS.pack(dtype=np.int64, limbs=len(limbs), loops=len(ends), frame=body.index[frame])
         pairs = np.array([[body.index[name] for name in pair] for pair in ends], np.int64)
-        self.platform = Platform(
-            body.codes, body.numbers, codes.array.ravel(), figures.array.ravel(), np.concatenate([head, pairs.ravel()])
-        )
+        own, modes = (codes.array.ravel(), figures.array.ravel()), np.full(len(limbs), ANY)
+        self.platform = Platform(body.codes, body.numbers, *own, np.concatenate([head, pairs.ravel()]), modes)
 
     def solve(
-        self, targets: FloatArray, starts: FloatArray, near: tuple[float, float], threads: int
+        self,
+        targets: FloatArray,
+        starts: FloatArray,
+        near: tuple[float, float],
+        threads: int,
+        modes: NDArray[np.int64] | None = None,
     ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
         """Return poses (n, nq) for targets (n, 3) or (n, 16), their errors, and which reach, closed and within limits.
 
@@ -187,22 +191,24 @@ class PlatformForm:
             starts: A pose (1, nq), or one for each target (n, nq): legs take the solution that is nearest.
             near: Metres and radians that count as reached.
             threads: How many to use.
+            modes: Of every path, which of its solutions to take, see `modes_at`; the nearest by default.
         """
         if len(targets) < LANES:  # lanes are filled with the last again
             rows = np.minimum(np.arange(LANES), len(targets) - 1)
-            found = self.solve(targets[rows], starts[rows] if len(starts) > 1 else starts, near, 1)
+            found = self.solve(targets[rows], starts[rows] if len(starts) > 1 else starts, near, 1, modes)
             return tuple(part[: len(targets)] for part in found)  # type: ignore[return-value]
         count, nq = len(targets), self.linkage.nq
         q, errors, reached = np.empty((count, nq)), np.empty((count, ERRORS.size)), np.zeros(count, np.uint8)
         gap = min(goal.tolerance_of("m") for goal in closings(self.linkage))
         tolerances = TOLERANCES.pack(position=near[0], rotation=near[1], gap=gap)
+        platform = self.platform if modes is None else self.platform._replace(modes=modes)
         height = room_rows(targets.shape[1], nq, self.platform.codes)
 
         def work(at: int) -> None:
             here, room = slice(min(at, count - LANES), at + BLOCK), np.empty((height, LANES))
             begin = starts[here] if len(starts) > 1 else starts
             results = q[here], errors[here], reached[here]
-            solve_platforms(self.platform, tolerances, targets[here], self.oriented, begin, room, *results)
+            solve_platforms(platform, tolerances, targets[here], self.oriented, begin, room, *results)
 
         blocks = range(0, count, BLOCK)
         if threads > 1 and len(blocks) > 1:
@@ -223,6 +229,21 @@ class PlatformForm:
         platform_ways(self.platform, np.ravel(target), self.oriented, near, out)
         found = WAY.view(out.reshape(-1, 4, WAY.size))
         return found.values, found.missing
+
+    def target_at(self, q: FloatArray) -> FloatArray:
+        """Return the target of a pose: where its platform is, (3,) or (16,)."""
+        frame = self.linkage.forward(q, frame=self.frame)
+        return np.ascontiguousarray(frame.ravel() if self.oriented else frame[:3, 3])
+
+    def modes_at(self, q: FloatArray) -> NDArray[np.int64]:
+        """Return which of its solutions each path has in a closed pose: its working mode."""
+        values, _ = self.ways(self.target_at(q), q)
+        modes = np.full(len(self.limbs), ANY)
+        for k, limb in enumerate(self.limbs):
+            if not np.isnan(values[k]).all():
+                off = np.abs(values[k][:, : len(limb.places)] - q[list(limb.places)]).max(axis=-1)
+                modes[k] = int(np.nanargmin(off))
+        return modes
 
 
 def platform_form(linkage: Linkage, frame: str, legs: Sequence[Leg]) -> PlatformForm | str:
