@@ -302,6 +302,47 @@ def test_a_polynomial_coupling_is_held_as_mujoco_holds_it(tmp_path: Path) -> Non
         assert data.efc_pos[0] == pytest.approx(0.01)
 
 
+TIED = """<mujoco><worldbody><body><geom size=".1"/><joint name="x" ref="10"/>
+<body pos=".1 0 0"><geom size=".1"/><joint name="y" ref="20"/><body pos=".1 0 0"><geom size=".1"/><joint name="z"/>
+<body pos=".1 0 0"><geom size=".1"/><joint name="w"/></body></body></body></body></worldbody>
+<tendon><fixed name="t"><joint joint="x" coef=".5"/><joint joint="y" coef="-.4"/></fixed>
+<fixed name="s"><joint joint="z" coef="2"/></fixed>
+<fixed name="r"><joint joint="x" coef="1"/><joint joint="y" coef="3"/></fixed>
+<spatial name="idle"><site site="no"/><site site="no"/></spatial></tendon>
+<equality>{}</equality></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("equality", "followers", "couplings"),
+    [
+        ('<tendon tendon1="t"/>', ["y"], 0),
+        ('<tendon tendon1="t" polycoef=".1 0 0 0 0"/>', ["y"], 0),
+        ('<tendon tendon1="s" tendon2="r" polycoef=".1 .5 0 0 0"/>', [], 1),
+        ('<tendon tendon1="s" tendon2="r" polycoef=".1 .5 -.2 .1 0"/>', [], 1),
+        ('<tendon tendon1="t"/><tendon tendon1="s" tendon2="r"/>', ["y"], 1),
+    ],
+)
+def test_joints_that_tendons_tie_follow_as_mujoco_has_it(
+    equality: str, followers: list[str], couplings: int, tmp_path: Path
+) -> None:
+    text = TIED.format(equality)
+    linkage = content(tmp_path, text).linkage
+    assert [arc.name for arc in linkage.arcs if arc.mimic is not None] == followers
+    assert len(linkage.couplings) == couplings
+    model = mujoco.MjModel.from_xml_string(
+        text.replace('<spatial name="idle"><site site="no"/><site site="no"/></spatial>', "")
+    )
+    data = mujoco.MjData(model)
+    for x in (-0.7, 0.3, 1.1):
+        free = {name: x + 0.1 * k for k, name in enumerate(("x", "y", "w")) if name not in followers}
+        q = linkage.pose(free)
+        for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
+            if drive.nq:
+                data.joint(arc.name).qpos[:] = drive.values(q)
+        mujoco.mj_forward(model, data)
+        np.testing.assert_allclose(data.efc_pos[: data.ne], 0.0, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("equality", "said"),
     [
@@ -309,6 +350,7 @@ def test_a_polynomial_coupling_is_held_as_mujoco_holds_it(tmp_path: Path) -> Non
         ('<joint joint1="y" joint2="x"/><joint joint1="y" joint2="z"/>', "already"),
         ('<joint joint1="y" joint2="x"/><joint joint1="x" joint2="y"/>', "circle"),
         ('<connect body1="c" body2="d" anchor="0 0 0" active="false"/>', "not active"),
+        ('<tendon tendon1="gone"/>', "<tendon>"),
         ('<joint joint1="y" joint2="x" polycoef=".5 1 0 0 0"/>', "breaks the coupling"),
     ],
 )

@@ -34,7 +34,7 @@ JOINT_KINDS = ("free", "ball", "slide", "hinge")
 COORDINATES = [cls().coordinates for cls in (Floating, Ball, Prismatic, Revolute)]  # by the kind of joint
 SLIDE = JOINT_KINDS.index("slide")  # this kind and the one after it have one value
 ON_JOINT = 1  # the kinds of transmission up to this one drive a joint
-CONNECT, JOINT = 0, 2  # kinds of equality constraints; 1 is a weld
+CONNECT, JOINT, TENDON = 0, 2, 3  # kinds of equality constraints; 1 is a weld
 SITE = 6  # the kind of object that a site is
 POSE_TOLERANCE = 1e-6
 CLOSED = 1e-6  # a gap that counts as none [m, rad]: MuJoCo's loops are soft, and files have few digits
@@ -206,6 +206,8 @@ class _MjcfReader:
             kind, name = int(model.eq_type[i]), model.equality(i).name or f"loop{i}"
             if not model.eq_active0[i]:
                 self.remarks.add("dropped", f"the equality constraint {name!r} is not active and is left out.", name)
+            elif kind == TENDON:
+                self._tie(name, int(model.eq_obj1id[i]), int(model.eq_obj2id[i]), model.eq_data[i])
             elif kind == JOINT:
                 self._couple(name, int(model.eq_obj1id[i]), int(model.eq_obj2id[i]), model.eq_data[i])
             else:
@@ -245,6 +247,50 @@ class _MjcfReader:
             return
         offset, multiplier = float(coefficients[0]), float(coefficients[1])
         self.mimics[follower] = Mimic(self.joint_names[leader], multiplier, y0 + offset - multiplier * x0)
+
+    def _tie(self, name: str, first: int, second: int, coefficients: FloatArray) -> None:
+        """Make a joint follow those that tendons tie it to: ``L1 - L10 = a0 + a1 (L2 - L20) + ...``, sums of joints.
+
+        It is the last joint of the first tendon that follows none yet.
+        """
+        own, other = self._tendon(first), self._tendon(second)
+        rest, length, a = float(self.model.tendon_length0[first]), 0.0, coefficients[:5].tolist()
+        if second >= 0:
+            length = float(self.model.tendon_length0[second])
+        free = [k for k in own if k not in self.mimics and k not in self.couplings]
+        alone = len(own) + len(other) < 2
+        if not free or alone or set(own) & set(other) or (any(a[2:]) and len(own) > 1):
+            text = f"the constraint {name!r} of tendons cannot be had by one joint that follows, and is left out."
+            self.remarks.add("dropped", text, name)
+            return
+        follower = free[-1]
+        factor = own.pop(follower)
+        drivers = {self.joint_names[k]: -c / factor for k, c in own.items()}
+        if any(a[2:]):
+            curve = Polynomial(tuple(c / factor for c in a))
+            drivers |= {self.joint_names[k]: c for k, c in other.items()}
+            shifts = curve, -length, rest / factor
+        else:
+            drivers |= {self.joint_names[k]: a[1] * c / factor for k, c in other.items() if a[1]}
+            shifts = None, 0.0, (rest + a[0] - a[1] * length) / factor
+        if len(drivers) == 1 and shifts[0] is None:
+            ((leader, ratio),) = drivers.items()
+            self.mimics[follower] = Mimic(leader, ratio, shifts[2])
+        elif drivers:
+            name = fresh(name, {coupling.name for coupling in self.couplings.values()})
+            what = self.joint_names[follower]
+            self.couplings[follower] = Coupling(name, what, tuple(drivers.items()), *shifts, self.closed)
+
+    def _tendon(self, tendon: int) -> dict[int, float]:
+        """Return the joints that a fixed tendon runs over, with what each adds to its length."""
+        if tendon < 0:
+            return {}
+        model, result = self.model, dict[int, float]()
+        begin = int(model.tendon_adr[tendon])
+        for k in range(begin, begin + int(model.tendon_num[tendon])):
+            joint = int(model.wrap_objid[k])
+            result[joint] = result.get(joint, 0.0) + float(model.wrap_prm[k])
+        return {joint: factor for joint, factor in result.items() if factor}
 
     # All together
 

@@ -21,7 +21,7 @@ BOUNDS = ("boundmass", "boundinertia")  # its words for that
 MAX_ELEMENTS = 10_000  # elements that MuJoCo gets to see, with all repetitions
 MAX_REPEATED = {"body": 2_000, "joint": 2_000}  # MuJoCo takes seconds for more: its work grows with the square
 
-TOP = {"compiler", "default", "asset", "worldbody", "equality", "keyframe", "actuator"}
+TOP = {"compiler", "default", "asset", "worldbody", "equality", "keyframe", "actuator", "tendon"}
 ACTUATORS = {"general", "motor", "position", "velocity"}  # on joints; they say how strong those are
 BODY = {"body", "frame", "replicate", "attach", "joint", "freejoint", "geom", "site", "inertial"}
 CHILDREN: dict[str, set[str]] = {
@@ -33,7 +33,9 @@ CHILDREN: dict[str, set[str]] = {
     "body": BODY,
     "frame": BODY,
     "replicate": BODY,
-    "equality": {"connect", "weld", "joint"},
+    "equality": {"connect", "weld", "joint", "tendon"},
+    "tendon": {"fixed"},
+    "fixed": {"joint"},
     "keyframe": {"key"},
 }
 STRENGTH = {
@@ -51,6 +53,7 @@ ATTRIBUTES: dict[str, set[str]] = {  # of elements that could make MuJoCo open f
     "model": {"name", "file"},
     "attach": {"model", "body", "prefix"},
     "key": {"name", "qpos"},
+    "fixed": {"name"},
 }
 ATTRIBUTES |= dict.fromkeys(ACTUATORS, STRENGTH)
 LAWS = {"gaintype": ("fixed", "affine"), "biastype": ("none", "affine")}  # others make MuJoCo simulate at once
@@ -58,12 +61,12 @@ NUMBERS = {
     *("pos", "quat", "axis", "axisangle", "xyaxes", "zaxis", "euler", "fromto", "size", "ref", "range", "offset"),
     *("mass", "density", "diaginertia", "fullinertia", "anchor", "relpose", "polycoef", "qpos", "scale", "rgba"),
     *("refpos", "refquat", "vertex", "boundmass", "boundinertia", "settotalmass"),
-    *("gear", "forcerange", "ctrlrange", "gainprm", "biasprm", "kp", "kv"),
+    *("gear", "forcerange", "ctrlrange", "gainprm", "biasprm", "kp", "kv", "coef"),
 }
 OPEN_ENDED = {"range", "forcerange", "ctrlrange"}  # the only ones of these that may be infinite
 TEXTS = {  # all other attributes hold numbers or keywords
     *("name", "class", "childclass", "model", "file", "mesh", "material", "hfield", "prefix", "body"),
-    *("joint", "body1", "body2", "joint1", "joint2", "site1", "site2", "sep", "fluidshape"),
+    *("joint", "body1", "body2", "joint1", "joint2", "site1", "site2", "sep", "fluidshape", "tendon1", "tendon2"),
 }
 REFUSED = {
     "composite": "makes bodies by <composite>, which MuJoCo itself has given up; write them out.",
@@ -135,7 +138,7 @@ def _source(files: ModelFiles, path: FilePath) -> tuple[MjcfSource, Counter[str]
 
 def _strip(root: XmlElement) -> tuple[Remark, ...]:
     """Take out the elements and attributes that say nothing about links, joints and shapes; say which elements."""
-    dropped: dict[str, int] = {}  # the first line of each
+    dropped = _strip_tendons(root)  # the first line of each
     for node in root.walk():
         known = CHILDREN.get(node.tag, set())
         for child in node.children:
@@ -157,6 +160,27 @@ def _strip(root: XmlElement) -> tuple[Remark, ...]:
     names = ", ".join(f"<{tag}>" for tag in dropped)
     line = min(dropped.values(), default=0)
     return (Remark("dropped", f"a linkage holds nothing of {names}.", line=line),) if dropped else ()
+
+
+def _strip_tendons(root: XmlElement) -> dict[str, int]:
+    """Leave the fixed tendons that equality constraints hold, and these; return where the first other one stands."""
+    every = [child for tendons in root.all("tendon") for child in tendons.children]
+    fixed = {child.attributes.get("name") for child in every if child.tag == "fixed"}
+    ties = [child for equality in root.all("equality") for child in equality.all("tendon")]
+    ties = [tie for tie in ties if set(_tied(tie)) <= fixed]
+    held = {name for tie in ties for name in _tied(tie)}
+    kept = [child for child in every if child.tag == "fixed" and child.attributes.get("name") in held]
+    left: list[int] = []
+    for part in (*root.all("tendon"), *root.all("equality")):
+        known = [c for c in part.children if c in kept or c in ties or (part.tag == "equality" and c.tag != "tendon")]
+        left += [child.line for child in part.children if child not in known]
+        part.children = known
+    return {"tendon": min(left)} if left else {}
+
+
+def _tied(tie: XmlElement) -> list[str]:
+    """Return the names of the tendons that an equality constraint holds."""
+    return [tie.attributes[key] for key in ("tendon1", "tendon2") if key in tie.attributes]
 
 
 def _check(root: XmlElement, sizes: Mapping[str, Counter[str]]) -> Counter[str]:

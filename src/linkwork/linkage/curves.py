@@ -250,7 +250,7 @@ class CamProgram(CouplingCurve):
                     raise LinkageError(f"a part of a cam is a law ({laws}), an angle and an end, got {part!r}.")
                 if (part[0] == "dwell") != (len(part) == 2):
                     raise LinkageError(f"a dwell of a cam has an angle, other parts an angle and an end, got {part!r}.")
-                angle = as_angle(part[1])  # type: ignore[arg-type]
+                angle = as_angle(part[1])
                 if not angle > 0.0:
                     raise LinkageError(f"the angle of a part of a cam is positive, got {part!r}.")
                 end = () if len(part) == 2 else (as_number(part[2], "end of a part of a cam"),)
