@@ -57,7 +57,7 @@ from .solve_six import reaches, settle, sort_in
 
 NEAR, NEAR_ASIDE = 0.04, 0.3  # how far from the unit circle a root may lie to be looked at
 ACCEPTED = 1.0e-9  # error of a pose, lengths as a share of the arm
-OWN, OWN_ASIDE = 2.0e-3, 0.3  # how far the angle of a pose may be from its root [rad]
+OWN, OWN_ASIDE = 3.0e-5, 0.3  # how far the angle of a pose may be from its root [rad]
 SAME, SAME_FOLDED = 1.0e-6, 1.0e-4  # angles of two poses that are one, and of two such solutions in one [rad]
 ROUNDING, CERTAIN = 1.0e-14, 1.0e3  # of coefficients; what is so many times this and the misfit is not zero
 REGULAR = 1.0e-3  # least pivot of a solution that a goal a little aside has as well
