@@ -14,9 +14,11 @@ import numpy as np
 
 from ...kernels import joint_step as steps
 from ...kernels.closed_form import general as kernels, general_memory as memory
-from ...transforms import FloatArray, axis_rotation, inverse
+from ...transforms import FloatArray, axis_rotation, cross, inverse
 from .axes import Axes
 
+Order = tuple[int, int, int]  # of joints 1, 2, 3: the unknown, u and v
+ORDERS: tuple[Order, ...] = ((1, 2, 3), (2, 1, 3), (3, 1, 2))
 TURNS = np.array([0.0, 2.0, 4.0]) * np.pi / 3.0  # angles that tell a constant, a cosine and a sine apart
 PARTS = np.linalg.inv(np.stack([np.ones(3), np.cos(TURNS), np.sin(TURNS)], axis=1))
 AHEAD = (0.31, 0.73)  # by how much u and v are turned on [rad]
@@ -32,16 +34,18 @@ def line_numbers(point: FloatArray, direction: FloatArray) -> FloatArray:
     """Return the fourteen numbers of lines (..., 3), in the kernel's order, shape (..., 14)."""
     square = (point * point).sum(-1, keepdims=True)
     along = (point * direction).sum(-1, keepdims=True)
-    moment, bent = np.cross(point, direction), square * direction - 2.0 * along * point
+    moment, bent = cross(point, direction), square * direction - 2.0 * along * point
     z = (point[..., 2:], square, direction[..., 2:], moment[..., 2:], along, bent[..., 2:])
     rest = [one[..., k : k + 1] for k in (0, 1) for one in (point, direction, moment, bent)]
     return np.concatenate([*z, *rest], axis=-1)
 
 
-def turned(line: FloatArray, angle: float, direction: FloatArray, point: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return a direction and a point turned about a line, given as its direction and point (2, 3)."""
-    turn = axis_rotation(line[0], angle)
-    return turn @ direction, line[1] + turn @ (point - line[1])
+def turned(line: FloatArray, angles: FloatArray, lines: FloatArray) -> FloatArray:
+    """Return lines (..., 2, 3), each a direction and a point, turned about a line by angles: (angles, ..., 2, 3)."""
+    turns = axis_rotation(line[0], angles)
+    turns = turns.reshape(len(angles), *(1,) * (lines.ndim - 2), 3, 3)
+    there = np.stack([np.zeros(3), line[1]])
+    return (lines - there) @ np.swapaxes(turns, -1, -2) + there
 
 
 def half_tangents(block: FloatArray, axis: int, ahead: float) -> FloatArray:
@@ -69,26 +73,28 @@ def seen(lines: FloatArray, frame: FloatArray, shrink: float) -> FloatArray:
     return np.stack([direction, shrink * (lines[:, 1] - frame[:3, 3]) @ frame[:3, :3]], axis=1)
 
 
-def triple(lines: FloatArray, order: tuple[int, int, int]) -> FloatArray:
+def left_side(lines: FloatArray) -> FloatArray:
     """Return the left side: numbers of the fifth line moved by joints 1, 2, 3, shape (14, 3, 3, 3).
 
-    The axes are the parts of (1, cosine, sine) of the unknown joint, and of powers of the half tangents u and v.
+    The axes are the parts of (1, cosine, sine) of each of them.
     """
-    moved = np.empty((3, 3, 3, memory.EQUATIONS))
-    for a, b, c in np.ndindex(3, 3, 3):
-        direction, point = lines[4]
-        for joint, turn in ((3, c), (2, b), (1, a)):
-            direction, point = turned(lines[joint], TURNS[turn], direction, point)
-        moved[a, b, c] = line_numbers(point, direction)
-    parts = np.einsum("abcn,xa,yb,zc->nxyz", moved, PARTS, PARTS, PARTS)
-    parts = np.transpose(parts, (0, *order))
+    moved = lines[4]
+    for joint in (3, 2, 1):
+        moved = turned(lines[joint], TURNS, moved)
+    numbers = line_numbers(moved[..., 1, :], moved[..., 0, :])
+    return np.einsum("abcn,xa,yb,zc->nxyz", numbers, PARTS, PARTS, PARTS, optimize=True)
+
+
+def in_powers(left: FloatArray, order: Order) -> FloatArray:
+    """Return the left side by (1, cosine, sine) of the unknown joint and by powers of the half tangents of others."""
+    parts = np.transpose(left, (0, *order))
     return half_tangents(half_tangents(parts, 2, AHEAD[0]), 3, AHEAD[1])
 
 
 def fifth(lines: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return points and directions of the fifth line turned back about the sixth by each of TURNS, (3, 3) each."""
-    pairs = [turned(lines[5], -turn, *lines[4]) for turn in TURNS]
-    return np.array([point for _, point in pairs]), np.array([direction for direction, _ in pairs])
+    moved = turned(lines[5], -TURNS, lines[4])
+    return moved[:, 1], moved[:, 0]
 
 
 # The arm's own factor of the determinant
@@ -123,7 +129,7 @@ def waves(angles: FloatArray, degree: int) -> FloatArray:
     return np.concatenate([np.ones((len(angles), 1)), 2.0 * np.cos(k), -2.0 * np.sin(k)], axis=1)
 
 
-def own_factor(lines: FloatArray, order: tuple[int, int, int]) -> FloatArray | None:
+def own_factor(lines: FloatArray, order: Order) -> FloatArray | None:
     """Return the coefficients of the factor that every determinant of an arm has; None if it cannot be told.
 
     It depends on joints 1 to 4 only. With random lines in the places of joints 0 and 5 the determinants fill the space
@@ -139,7 +145,7 @@ def own_factor(lines: FloatArray, order: tuple[int, int, int]) -> FloatArray | N
     lines = seen(lines, frame_on(lines[0], np.zeros(3)), 1.0)
     points, directions = fifth(lines)
     motions = random_motions(generator, PROBES, 1.0)
-    values = determinants(triple(lines, order), right_sides(motions, points, directions), angles)
+    values = determinants(in_powers(left_side(lines), order), right_sides(motions, points, directions), angles)
     if np.abs(values).max() < VANISHING:
         return None
     values /= np.linalg.norm(values, axis=1, keepdims=True)
@@ -202,44 +208,54 @@ class Way:
     blur: float
 
 
-def way_of(
-    axes: Axes, order: tuple[int, int, int], *, backwards: bool, poses: FloatArray, targets: FloatArray
-) -> Way | None:
-    """Return a way of an arm, measured on targets that poses reach; None where its determinants say nothing."""
-    arm = axes.reversed() if backwards else axes
-    lines = np.stack([arm.direction, arm.point], axis=1)
-    shrink = 1.0 / axes.size
-    frame = frame_on(lines[0], lines[:, 1].mean(axis=0))
-    local = seen(lines, frame, shrink)
-    factor = own_factor(local, order)
-    if factor is None:
-        return None
-    unknown = memory.JOINTS - 1 - order[0] if backwards else order[0]
-    left = triple(local, order)
-    points, directions = fifth(local)
-    tip = inverse(axes.tip)
-    motions = targets @ tip
-    motions = inverse(frame) @ (inverse(motions) if backwards else motions) @ frame
-    motions[:, :3, 3] *= shrink
-    angles, degree, fit = fitted(left, right_sides(motions, points, directions), factor)
-    if degree == 0:
-        return None
-    before, after = (inverse(frame) @ axes.tip, frame) if backwards else (inverse(frame), tip @ frame)
-    across = frame_on(local[4], np.zeros(3))[:3, 0]
-    figures = memory.FIGURES.pack(
-        turned=float(backwards),
-        degree=degree,
-        shrink=shrink,
-        before=shrunk(before, shrink),
-        after=shrunk(after, shrink),
-        lines=local.reshape(-1),
-        fifth=np.concatenate([points, directions]).reshape(-1),
-        across=across,
-        order=order,
-        ahead=(np.cos(AHEAD[0]), np.sin(AHEAD[0]), np.cos(AHEAD[1]), np.sin(AHEAD[1])),
-    )
-    packed = packed_way(figures, left, angles, fit)
-    return Way(unknown, packed, blur_of(packed, targets, poses[:, unknown]))
+class View:
+    """An arm seen from one of its ends, and poses of its own to measure ways on.
+
+    Args:
+        axes: The arm's lines.
+        poses: Poses, shape (n, 6).
+        targets: Where they lead, shape (n, 4, 4).
+        backwards: Whether it is seen from the tip.
+    """
+
+    def __init__(self, axes: Axes, poses: FloatArray, targets: FloatArray, *, backwards: bool) -> None:
+        self.poses, self.targets, self.backwards, self.shrink = poses, targets, backwards, 1.0 / axes.size
+        arm, tip = axes.reversed() if backwards else axes, inverse(axes.tip)
+        lines = np.stack([arm.direction, arm.point], axis=1)
+        frame = frame_on(lines[0], lines[:, 1].mean(axis=0))
+        self.lines = seen(lines, frame, self.shrink)
+        self.left, self.fifth = left_side(self.lines), fifth(self.lines)
+        self.ends = (inverse(frame) @ axes.tip, frame) if backwards else (inverse(frame), tip @ frame)
+        motions = targets @ tip
+        motions = inverse(frame) @ (inverse(motions) if backwards else motions) @ frame
+        motions[:, :3, 3] *= self.shrink
+        self.sides = right_sides(motions, *self.fifth)
+
+    def way(self, order: Order) -> Way | None:
+        """Return a way, measured; None where its determinants say nothing."""
+        factor = own_factor(self.lines, order)
+        if factor is None:
+            return None
+        left = in_powers(self.left, order)
+        angles, degree, fit = fitted(left, self.sides, factor)
+        if degree == 0:
+            return None
+        before, after = self.ends
+        figures = memory.FIGURES.pack(
+            turned=float(self.backwards),
+            degree=degree,
+            shrink=self.shrink,
+            before=shrunk(before, self.shrink),
+            after=shrunk(after, self.shrink),
+            lines=self.lines.reshape(-1),
+            fifth=np.concatenate(self.fifth).reshape(-1),
+            across=frame_on(self.lines[4], np.zeros(3))[:3, 0],
+            order=order,
+            ahead=np.stack([np.cos(AHEAD), np.sin(AHEAD)], axis=1).reshape(-1),
+        )
+        unknown = memory.JOINTS - 1 - order[0] if self.backwards else order[0]
+        packed = packed_way(figures, left, angles, fit)
+        return Way(unknown, packed, blur_of(packed, self.targets, self.poses[:, unknown]))
 
 
 def shrunk(motion: FloatArray, shrink: float) -> FloatArray:
@@ -313,15 +329,10 @@ class General:
     @cached_property
     def ways(self) -> tuple[Way, ...]:
         """The ways to go, at most two, the sharper first; the second has another unknown."""
-        generator = np.random.default_rng(SEED)
-        poses = generator.uniform(-np.pi, np.pi, (PROBES, memory.JOINTS))
+        poses = np.random.default_rng(SEED).uniform(-np.pi, np.pi, (PROBES, memory.JOINTS))
         targets = np.array([self.axes.forward(pose) for pose in poses])
-        found = []
-        for backwards in (False, True):
-            for order in ((1, 2, 3), (2, 1, 3), (3, 1, 2)):
-                way = way_of(self.axes, order, backwards=backwards, poses=poses, targets=targets)
-                if way is not None:
-                    found.append(way)
+        views = [View(self.axes, poses, targets, backwards=backwards) for backwards in (False, True)]
+        found = [way for view in views for order in ORDERS if (way := view.way(order)) is not None]
         found.sort(key=lambda way: way.blur)
         others = [way for way in found[1:] if way.unknown != found[0].unknown]
         return (*found[:1], *others[:1])
