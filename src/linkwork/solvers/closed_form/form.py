@@ -276,6 +276,10 @@ class ClosedForm:
         )
         return values[:count, :, : len(self.axes)], mask[:count].view(np.bool_)
 
+    def all_many_proven(self, targets: FloatArray) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return what `all_many` does, and of which targets it is certain that these are all, shape (m,)."""
+        return *self.all_many(targets), np.full(len(targets), self.complete)
+
     @property
     def family(self) -> str:
         """The family's name, such as ``"spherical wrist"``."""

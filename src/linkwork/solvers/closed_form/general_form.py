@@ -80,13 +80,17 @@ class GeneralForm(ClosedForm):
 
     def all_many(self, targets: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
         """Return all solutions of targets (m, 4, 4) within limits: values (m, 16, 6), NaN beyond; a mask (m, 16)."""
+        return self.all_many_proven(targets)[:2]
+
+    def all_many_proven(self, targets: FloatArray) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return what `all_many` does, and of which targets it is certain that these are all, shape (m,)."""
         count, room = len(targets), np.empty(self._room)
         values, mask = np.empty((count, memory.MOST, memory.JOINTS)), np.empty((count, memory.MOST), np.uint8)
         clear = np.empty(count, np.uint8)
         aims = np.ascontiguousarray(targets, np.float64).reshape(-1)
         out = values.reshape(-1), mask.reshape(-1), clear
         kernels.general_many(self.general.packed, self.numbers, aims, self._near, NEAR, room, *out)
-        return values, mask.view(np.bool_)
+        return values, mask.view(np.bool_), clear.view(np.bool_)
 
 
 def room_report(room: FloatArray) -> Any:
