@@ -95,3 +95,15 @@ def test_where_the_last_axis_is_parallel_too_a_pose_stands_for_the_continuum(nam
         found = form.all(target)
         assert found.continua.any()
         assert_allclose(arm.forward(found.values, frame="tip"), np.tile(target, (len(found), 1, 1)), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["Unitree Z1", "UR5", "Puma 560", "KUKA KR6 R900"])
+def test_in_a_continuum_the_start_is_kept(name: str) -> None:
+    arm = six_joint_arms.linkage(name)
+    form = closed_form(arm, "tip")
+    assert isinstance(form, ClosedForm)
+    for q in arm.random_pose(5, 20):
+        q[4] = 0.0
+        assert_allclose(form.all(arm.forward(q, frame="tip"), start=q).values[0], q, atol=1e-7)
+        found = lw.prepare(arm, "tip")(arm.forward(q, frame="tip"), start=q)
+        assert_allclose(found.q, q, atol=1e-3)

@@ -20,7 +20,7 @@ from ..starts import in_reach, read_goal
 from .check import SLACK, within_limits
 from .form_layout import BRANCH, FREE, GOAL, JOINTS, NUMBERS
 from .polish import POLISH_ROOM
-from .solve_six import ROOTS, WIDTH, gather_goals, solve_branches
+from .solve_six import ROOTS, WIDTH, gather_goals, put_home, solve_branches
 
 BRANCHES = 8
 EXACT = 1.0e-16  # squared errors of solutions that no tolerance makes ones, for lengths as a share of the arm's extent
@@ -95,12 +95,13 @@ def answer_one(codes, numbers, signs, edge, packed, room, target, given, out):
     for row in range(3):
         for column in range(4):
             store(goal, GOAL.target + 3 * column + row, fill(goal, load(aim, 4 * row + column)))
-    solve_branches(cells(codes), memory, cells(signs), 1, goal, found, work)
     for joint in range(JOINTS):
         home = load(cell, to_start + joint) if given else load(memory, NUMBERS.middle + joint)
         if home - home != 0.0:
             return UNSOLVED
         store(choice, CHOICE.home + joint, fill(choice, home))
+    put_home(cells(codes), memory, beyond(choice, CHOICE.home), True, goal)
+    solve_branches(cells(codes), memory, cells(signs), 1, goal, found, work)
     good, away, doubt = judge(memory, chain.settings, cells(edge), choice, found)
     solved = bits(good)
     if not solved and bits(doubt):
@@ -182,6 +183,7 @@ def answer_many(codes, numbers, signs, edge, packed, room, targets, given, poses
             if given.size > 0:
                 home = gather(cells(given), JOINTS * begin + joint, JOINTS)
             store(choice, CHOICE.home + joint, home)
+        put_home(cells(codes), memory, beyond(choice, CHOICE.home), True, goal)
         solve_branches(cells(codes), memory, cells(signs), 2, goal, found, work)
         choose_branches(memory, chain.settings, cells(edge), choice, found)
         for lane in range(WIDTH):

@@ -13,8 +13,8 @@ point the same way. `place` and `sense` lead back to the arm's own joints.
 
 from __future__ import annotations
 
-from .. import inner
-from ..joint_step import TRANSFORM, vector
+from .. import inner, part
+from ..joint_step import TRANSFORM, sine_cosine, vector
 from ..lanes import fill, load, store
 from ..layout import Layout
 from .angles import atan2
@@ -59,7 +59,11 @@ NUMBERS = Layout(
     ("period", JOINTS),  # a whole turn, in values; where there is none, a number beyond all
     ("frequency", JOINTS),  # one over that
 )
-GOAL = Layout(("target", TRANSFORM.size), ("motion", TRANSFORM.size))  # and what the solved joints make together
+GOAL = Layout(
+    ("target", TRANSFORM.size),
+    ("motion", TRANSFORM.size),  # what the solved joints make together
+    ("home", JOINTS),  # angles and travels of the solved joints that are chosen where any would do
+)
 BRANCH = Layout(
     ("pairs", 2 * JOINTS),  # of the solved joints: cosine and sine; of a slide its travel, and nothing
     ("amounts", JOINTS),  # their angles, whole turns aside, or travels
@@ -121,3 +125,10 @@ def note(found, stage, miss, same):
     """Keep what is known of one of the three roots."""
     store(found, BRANCH.miss + stage, miss)
     store(found, BRANCH.same + stage, same)
+
+
+@part
+def pair_at_home(goal, joint):
+    """Return the pair of a solved joint where it is at home."""
+    sine, cosine = sine_cosine(load(goal, GOAL.home + joint))
+    return cosine, sine

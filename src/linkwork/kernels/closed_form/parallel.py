@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from .. import inner, part
 from ..joint_step import blend, vector
-from ..lanes import beyond, bits, fabs, fill, load, select, sqrt
+from ..lanes import beyond, bits, fabs, load, select, sqrt
 from ..rotations import cross, dot, minus, plus, times
 from .angles import added, subtracted
-from .form_layout import BRANCH, CODES, FREE, GOAL, NUMBERS, amount, columns, filled, line, note, put
+from .form_layout import BRANCH, CODES, FREE, GOAL, NUMBERS, amount, columns, filled, line, note, pair_at_home, put
 from .subproblems import NOTHING, aligned, measures, root, turned, turned_back, turned_onto
 
 EASE = 0.05  # share of its range that a reach keeps from both ends where it can be chosen
+ROUNDING = 1.0e-12  # share of a squared length
 
 
 @inner
@@ -42,8 +43,8 @@ def solve_plane(numbers, sum_pair, total, end, sign, found, size):
 
 
 @part
-def reachable_sum(numbers, end, size, found):
-    """Return a sum of the three parallel angles with which the two links reach, if there is one.
+def reachable_sum(numbers, total, end, size):
+    """Return a sum of the three parallel angles with which the two links reach: the given one, or another one.
 
     The fourth axis stands on a circle about the centre's end. Of the distances from the second axis that are on it, one
     is taken that the links span, not quite stretched nor folded: the one in the middle, or as near to that as can be.
@@ -56,12 +57,44 @@ def reachable_sum(numbers, end, size, found):
     shortest, longest = fabs(upper_length - fore_length), upper_length + fore_length
     least, most = shortest + EASE * (longest - shortest), longest - EASE * (longest - shortest)
     way = minus(end, p2)
+    here = minus(way, turned(h, total, arm))
+    given = dot(here, here)
     square = dot(way, way) + dot(arm, arm)
     span = sqrt(square)
     span = select(span > most, most, select(span < least, least, span))
     a, b, c = 2.0 * dot(way, arm), 2.0 * dot(way, cross(h, arm)), square - span * span
-    pair, _, _ = root(a, b, c, a * a + b * b - c * c, 1.0, NOTHING * size.extent * size.extent, 0.0)
-    return pair[0] + fill(found, 0.0), pair[1] + fill(found, 0.0)
+    other, _, _ = root(a, b, c, a * a + b * b - c * c, 1.0, NOTHING * size.extent * size.extent, 0.0)
+    there = (given >= shortest * shortest * (1.0 - ROUNDING)) & (given <= longest * longest * (1.0 + ROUNDING))
+    return select(there, total[0], other[0]), select(there, total[1], other[1])
+
+
+@inner
+def solve_turns(codes, numbers, goal, first, fifth, end, size, found):
+    """Return the last joint, the sum of the three in the middle, and where the last axis is parallel to them.
+
+    There, any turn of the last joint serves that lets the arm reach: the one that it has at home, or another.
+    """
+    x, y, z, _ = columns(goal, GOAL.motion)
+    h1, _ = line(numbers, NUMBERS.solved, 0)
+    h, _ = line(numbers, NUMBERS.solved, 1)
+    h5, _ = line(numbers, NUMBERS.solved, 4)
+    h6, _ = line(numbers, NUMBERS.solved, 5)
+    aside, across = vector(numbers, NUMBERS.aside), vector(numbers, NUMBERS.across)
+    upright = turned(h1, first, filled(found, h))
+    seen = dot(x, upright), dot(y, upright), dot(z, upright)  # h, from the last link
+    sixth, free = aligned(h6, seen, turned_back(h5, fifth, filled(found, h)), NOTHING)
+    if bits(free) != 0:
+        at_home = pair_at_home(goal, 5)
+        sixth = select(free, at_home[0], sixth[0]), select(free, at_home[1], sixth[1])
+    left = turned_back(h6, sixth, turned_back(h5, fifth, filled(found, aside)))
+    total, _ = aligned(h, filled(found, aside), turned_back(h1, first, blend(x, y, z, *left)), NOTHING)
+    if bits(free) != 0 and load(codes, CODES.held) == 0:
+        chosen = reachable_sum(numbers, total, end, size)
+        total = select(free, chosen[0], total[0]), select(free, chosen[1], total[1])
+        left = turned_back(h, total, turned_back(h1, first, blend(x, y, z, *across)))
+        chosen, _ = aligned(h6, filled(found, across), turned_back(h5, fifth, left), NOTHING)
+        sixth = select(free, chosen[0], sixth[0]), select(free, chosen[1], sixth[1])
+    return sixth, total, free
 
 
 @inner
@@ -74,16 +107,13 @@ def solve(codes, numbers, signs, n, goal, found):
     h, _ = line(numbers, NUMBERS.solved, 1)
     h5, _ = line(numbers, NUMBERS.solved, 4)
     h6, _ = line(numbers, NUMBERS.solved, 5)
-    aside, across = vector(numbers, NUMBERS.aside), vector(numbers, NUMBERS.across)
-    axis, spun, size = blend(x, y, z, *h6), blend(x, y, z, *across), measures(numbers)
+    axis, size = blend(x, y, z, *h6), measures(numbers)
     leaning = dot(h, h5) * dot(h5, h6)
     a, b = dot(h, h6) - leaning, dot(h, cross(h5, h6))
     for i in range(n):
         first, miss, same = turned_onto(0, times(-1.0, h1), p1, h, place, home, load(signs, i), size)
         end = plus(turned_back(h1, first, minus(place, p1)), p1)
         toward = turned_back(h1, first, axis)
-        upright = turned(h1, first, filled(found, h))
-        seen = dot(x, upright), dot(y, upright), dot(z, upright)  # h, from the last link
         level = dot(h, toward) - leaning
         rest = a * a + b * b - level * level
         if load(codes, CODES.square):  # the same, with all its digits where the last axis is parallel too
@@ -92,18 +122,7 @@ def solve(codes, numbers, signs, n, goal, found):
         a1 = amount(False, first)
         for j in range(n):
             fifth, turn, again = root(a, b, level, rest, load(signs, n + j), 0.0, size.floor)
-            sixth, free = aligned(h6, seen, turned_back(h5, fifth, filled(found, h)), NOTHING)
-            left = turned_back(h6, sixth, turned_back(h5, fifth, filled(found, aside)))
-            left = turned_back(h1, first, blend(x, y, z, *left))
-            total, _ = aligned(h, filled(found, aside), left, NOTHING)
-            if (
-                load(codes, CODES.held) == 0 and bits(free) != 0
-            ):  # the last axis is parallel too: any sum serves that lets the arm reach
-                chosen = reachable_sum(numbers, end, size, found)
-                total = select(free, chosen[0], total[0]), select(free, chosen[1], total[1])
-                left = turned_back(h5, fifth, turned_back(h, total, turned_back(h1, first, spun)))
-                chosen, _ = aligned(h6, filled(found, across), left, NOTHING)
-                sixth = select(free, chosen[0], sixth[0]), select(free, chosen[1], sixth[1])
+            sixth, total, free = solve_turns(codes, numbers, goal, first, fifth, end, size, found)
             a5, a6, sum_angle = amount(False, fifth), amount(False, sixth), amount(False, total)
             for k in range(n):
                 branch = beyond(found, BRANCH.size * ((i * n + j) * n + k))

@@ -58,8 +58,23 @@ def put_motion(codes, numbers, goal):
 
 
 @inner
+def put_home(codes, numbers, start, given, goal):
+    """Write where the solved joints are at a start, or at the middle of their limits: chosen where any would do.
+
+    A start is one number, or lanes, for each joint.
+    """
+    for joint in range(JOINTS):
+        home = fill(goal, load(numbers, NUMBERS.middle + joint))
+        if given:
+            home = fill(goal, 0.0) + load(start, joint)
+        solved = load(codes, CODES.place + joint)
+        sense = load(numbers, NUMBERS.sense + solved) * load(numbers, NUMBERS.scale + joint)
+        store(goal, GOAL.home + solved, home * sense)
+
+
+@inner
 def solve_branches(codes, numbers, signs, n, goal, found, work):
-    """Find and check all branches of a goal in lanes; `work` has POLISH_ROOM."""
+    """Find and check all branches of a goal, its target and home, in lanes; `work` has POLISH_ROOM."""
     put_motion(codes, numbers, goal)
     if load(codes, CODES.family) == WRIST:
         solve_wrists(codes, numbers, signs, n, goal, found)
@@ -165,6 +180,7 @@ def all_one(codes, numbers, signs, target, start, near, aligned_to, out):
         for column in range(4):
             store(goal, GOAL.target + 3 * column + row, fill(goal, load(aim, 4 * row + column)))
     work, merged = beyond(found, BRANCH.size + 2), load(cells(codes), CODES.merged)
+    put_home(cells(codes), memory, given, start.size > 0, goal)
     solve_branches(cells(codes), memory, cells(signs), 1, goal, found, work)
     good, away = settle(memory, found, given, start.size > 0)
     good = good & reaches(found, near, aligned_to)
@@ -228,6 +244,7 @@ def all_many(codes, numbers, signs, targets, near, aligned_to, room, values, mas
     """
     count, goal, memory = mask.size // BRANCHES, cells(room), cells(numbers)
     found = beyond(goal, GOAL.size)
+    put_home(cells(codes), memory, memory, False, goal)
     for first in range(0, count, WIDTH):
         at = min(first, count - WIDTH)  # the last block reaches back, so that every lane has a goal
         gather_goals(cells(targets), at, goal)

@@ -12,7 +12,7 @@ from .. import inner
 from ..joint_step import blend, vector
 from ..lanes import beyond, bits, load, select
 from ..rotations import cross, dot, minus, plus, times
-from .form_layout import BRANCH, CODES, FREE, GOAL, NUMBERS, amount, columns, filled, line, note, put
+from .form_layout import BRANCH, CODES, FREE, GOAL, NUMBERS, amount, columns, filled, line, note, pair_at_home, put
 from .subproblems import NOTHING, aligned, brought, carried, measures, moved, moved_back, root, turned, turned_back
 
 
@@ -32,11 +32,11 @@ def unturned(codes, numbers, first, second, third, v):
 
 
 @inner
-def solve_wrist(codes, numbers, toward, spun, sign, found):
+def solve_wrist(codes, numbers, goal, toward, spun, sign, found):
     """Find the last three joints: they turn the last axis to `toward`, and a vector across it to `spun`.
 
     The angle between the outer axes asks for ``h4 · R5 h6 = h4 · toward``. Where the outer axes fall into one, any turn
-    of the sixth joint serves; it then stays, and the fourth makes the rest.
+    of the sixth joint serves; it is then at home, and the fourth makes the rest.
     """
     h4, _ = line(numbers, NUMBERS.solved, 3)
     h5, _ = line(numbers, NUMBERS.solved, 4)
@@ -50,8 +50,9 @@ def solve_wrist(codes, numbers, toward, spun, sign, found):
     fifth, miss, same = root(a, b, level, rest, sign, 0.0, load(numbers, NUMBERS.floor))
     fourth, free = aligned(h4, turned(h5, fifth, h6), toward, NOTHING)
     u = vector(numbers, NUMBERS.across)
-    if bits(free) != 0:  # the outer axes fall into one: the sixth stays, the fourth makes the turn
-        other, _ = aligned(h4, turned(h5, fifth, filled(found, u)), spun, NOTHING)
+    if bits(free) != 0:  # the outer axes fall into one: the sixth stays at home, the fourth makes the turn
+        at_home = turned(h6, pair_at_home(goal, 5), u)
+        other, _ = aligned(h4, turned(h5, fifth, at_home), spun, NOTHING)
         fourth = select(free, other[0], fourth[0]), select(free, other[1], fourth[1])
     left = turned_back(h5, fifth, turned_back(h4, fourth, spun))
     sixth, _ = aligned(h6, filled(found, u), left, NOTHING)
@@ -104,4 +105,4 @@ def solve(codes, numbers, signs, n, goal, found):
                 put(branch, 2, g3, a3)
                 note(branch, 0, miss, same)
                 note(branch, 1, far, again)
-                solve_wrist(codes, numbers, outer, across, load(signs, 2 * n + k), branch)
+                solve_wrist(codes, numbers, goal, outer, across, load(signs, 2 * n + k), branch)
