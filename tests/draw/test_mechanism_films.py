@@ -94,6 +94,19 @@ def test_moments_side_by_side(bars: lw.Clip, tmp_path) -> None:  # type: ignore[
         lw.draw.mechanism(bars, driver="crank")
 
 
+def test_points_to_pass_are_marked(bars: lw.Clip, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    points = bars.forward(frame="point")[::6, :2, 3]
+    positions = np.column_stack([points, np.linspace(0.0, 1.0, len(points))])
+    for marks, strokes in ((points, 0), (positions, len(points))):
+        plain, marked = lw.draw.mechanism(bars), lw.draw.mechanism(bars, marks=marks)
+        assert len(marked.axes[0].patches) - len(plain.axes[0].patches) == len(points)
+        assert len(marked.axes[0].lines) - len(plain.axes[0].lines) == strokes
+    lw.draw.mechanism(bars, marks=positions, path=tmp_path / "marks.html")
+    assert (tmp_path / "marks.html").read_text(encoding="utf-8").count('class="mark"') == len(points)
+    with pytest.raises(OptionError, match=r"marks are finite places \(n, 2\), or positions with angles \(n, 3\)"):
+        lw.draw.mechanism(bars, marks=[1.0, 2.0])
+
+
 def test_values_fit_a_page_of_any_size() -> None:
     page = lw.draw.mechanism(lw.models.klann(), "start", dimensions=True, size=(3.0, 5.0))
     page.draw_without_rendering()

@@ -83,18 +83,16 @@ def drive(
     report = _report(clip, name, out, table)
     if output is not None:
         with writing(output, (*draw.FILMS, *TABLES)) as path:
-            if path.suffix.lower() not in TABLES:
-                _film(clip, name, path, frame or [], size, view, title)
-            elif size or view or title:
-                raise OptionError("--size, --view and --title are of films; a table has none of them")
-            else:
+            if path.suffix.lower() in TABLES:
+                if size or view or title:
+                    raise OptionError("--size, --view and --title are of films; a table has none of them")
                 _write(table, path)
+            else:
+                _film(clip, name, path, frame or [], size, view, title)
     if as_json:
         print_json(report | ({} if output is None else {"file": str(output)}))
     elif str(output) != "-":
-        _print(report)
-        if output is not None:
-            say(f"the motion of {linkage.name!r} is in {output}")
+        _print(report, output)
 
 
 def _film(
@@ -211,8 +209,8 @@ def _singular(clip: Clip, joint: str) -> SingularPositions | tuple[()]:
         return ()
 
 
-def _print(report: dict[str, Any]) -> None:
-    """Print a report for people, angles in degrees."""
+def _print(report: dict[str, Any], output: Path | None) -> None:
+    """Print a report for people, angles in degrees, and where the motion is."""
     driver, units = report["joint"], report["units"]
     print(f"{report['linkage']}: driven by {driver}, {report['frames']} frames, {report['seconds']:.4g} s")
     print(f"largest gap: {report['gap']:.1e} m")
@@ -227,6 +225,8 @@ def _print(report: dict[str, Any]) -> None:
     for name, speed in report["largest_velocity"].items():
         further = report["largest_acceleration"][name]
         print(f"{name}: at most {speed:.4g} {units[name]}/s, {further:.4g} {units[name]}/s²")
+    if output is not None:
+        say(f"the motion of {report['linkage']!r} is in {output}")
 
 
 def _write(table: dict[str, FloatArray], path: Path) -> None:

@@ -69,10 +69,11 @@ def synthesis(
     there is none, or if the best has a defect.
     """
     from .. import formats
+    from ..models.synthesis import Design
 
-    asked = {"--kind": kind, "--pivots": pivots, "--dials": dials or None, "--ground": ground}
-    asked |= {"--stroke": stroke, "--swing": swing, "--ratio": ratio}
-    asked = {name: value for name, value in asked.items() if value is not None}
+    given: dict[str, Any] = {"--kind": kind, "--pivots": pivots, "--dials": dials or None, "--ground": ground}
+    given |= {"--stroke": stroke, "--swing": swing, "--ratio": ratio}
+    asked = {name: value for name, value in given.items() if value is not None}
     found = _from_table(what, file, asked, designs) if what in COLUMNS else _by_time_ratio(what, file, asked)
     if output is not None and found:
         with writing(output, (".yaml", ".yml", ".json")) as path:
@@ -86,7 +87,7 @@ def synthesis(
         say(f"the first is in {output}")
     if not found:
         say(f"no four-bar was found for this {what}{'' if kind is None else f' that is a {kind}'}")
-    if not found or getattr(found[0], "defects", ()):
+    if not found or (isinstance(found[0], Design) and found[0].defects):
         raise Exit(NOT_DONE)
 
 

@@ -15,12 +15,17 @@ from html import escape
 from io import BytesIO
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from .. import models
 from ..errors import FormatError
 from ..explain.mobility import degrees_of_freedom
 from ..formats.atomic_files import write_text
-from ..models import textbook
+from ..models import synthesis, textbook
+from ..motion.clips import Clip
+from ..motion.drive import drive
 from . import charts
 from .films import film as write_film
 from .mechanisms import mechanism
@@ -63,8 +68,12 @@ MECHANISMS_SECTION = "Mechanisms as in the book"
 MECHANISMS = {  # trails, and a sentence
     "four_bar": (("point",), "Crank, coupler, rocker. Ticks on the coupler curve are at equal times."),
     "jansen_leg": (("foot",), "Eleven bars on one crank: the foot goes straight along the ground."),
+    "klann": (("foot",), "A crank and two rockers: half a turn along the ground, half a turn through the air."),
     "engine": ((), "A slider-crank: the piston in its guide, hatched where it is fixed."),
+    "quick_return": (("tip",), "A shaper's lever: slowly there, quickly back."),
+    "peaucellier": (("pen",), "Eight bars draw an exactly straight line."),
     "pantograph": (("tracer", "pen"), "What one point draws, the other draws larger."),
+    "scissor": (("top",), "Bars that cross in pairs rise straight up."),
 }
 MECHANISM_CODE = """import linkwork as lw
 
@@ -72,6 +81,18 @@ clip = lw.models.motion("{name}")
 lw.draw.mechanism(clip, trails={trails!r}, path="{name}.gif")
 
 # linkwork draw {name} --mechanism -o {name}.dxf"""
+
+SYNTHESIS_POINTS = tuple((0.2, 0.05 * k) for k in range(4, 10))
+SYNTHESIS_CODE = """import numpy as np
+import linkwork as lw
+
+points = [(0.2, 0.05 * k) for k in range(4, 10)]
+best = lw.synthesis.path(points)[0]
+turn = best.angles[0] + np.linspace(0, 2 * np.pi, 49)
+clip = lw.drive(best.linkage, "crank", turn, start="start")
+lw.draw.mechanism(clip, trails="point", marks=points, path="line.gif")
+
+# linkwork synthesis path points.csv -o line.yaml"""
 
 STILL_DOTS = 80  # pixels an inch of a figure that stands still
 
@@ -230,23 +251,40 @@ def model_cards(
 
 
 def mechanism_cards(*, fps: float | None = None, progress: Progress | None = None) -> Iterator[Card]:
-    """Yield a card for each of four mechanisms, with a film as a textbook draws it; arguments as in `build`."""
+    """Yield a card for each of some mechanisms, with a film as a textbook draws it; arguments as in `build`."""
+    count = len(MECHANISMS) + 1
     for k, (name, (trails, text)) in enumerate(MECHANISMS.items()):
         clip = models.motion(name)
-        with tempfile.TemporaryDirectory() as folder:
-            film = Path(folder, f"{name}.gif")
-            mechanism(clip, trails=trails, fps=FPS if fps is None else fps, path=film)
-            picture = film.read_bytes()
         yield Card(
             title=name.replace("_", " ").capitalize(),
             text=text,
-            picture=picture,
+            picture=_mechanism_film(clip, trails, fps=fps),
             code=MECHANISM_CODE.format(name=name, trails=list(trails)),
             section=MECHANISMS_SECTION,
             facts=f"{degrees_of_freedom(clip.linkage)} DOF, {len(clip.linkage.loops)} loops",
         )
         if progress is not None:
-            progress((k + 1) / len(MECHANISMS), name)
+            progress((k + 1) / count, name)
+    best = synthesis.path(SYNTHESIS_POINTS)[0]
+    turn = best.angles[0] + np.linspace(0.0, 2.0 * np.pi, 49)
+    clip = drive(best.linkage, "crank", turn, start="start")
+    yield Card(
+        title="Synthesis",
+        text="Six points on a line were given; the four-bar was found.",
+        picture=_mechanism_film(clip, ("point",), fps=fps, marks=SYNTHESIS_POINTS),
+        code=SYNTHESIS_CODE,
+        section=MECHANISMS_SECTION,
+        facts=best.kind,
+    )
+    if progress is not None:
+        progress(1.0, "synthesis")
+
+
+def _mechanism_film(clip: Clip, trails: Sequence[str], *, fps: float | None, marks: Any = None) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        film = Path(folder, "mechanism.gif")
+        mechanism(clip, trails=trails, marks=marks, fps=FPS if fps is None else fps, path=film)
+        return film.read_bytes()
 
 
 def body_cards(*, fps: float | None = None, progress: Progress | None = None) -> Iterator[Card]:

@@ -156,7 +156,7 @@ def steady_offsets(labels: Sequence[Label], anchors: FloatArray, segments: Seque
     boxes = [np.zeros((0, 4)) for _ in segments]
     offsets = np.zeros((len(labels), 2))
     for k, label in enumerate(labels):
-        extent, total = np.array(text_size(label.text, label.size)), 0.0
+        extent, total = np.array(text_size(label.text, label.size)), np.zeros(len(DISTANCES) * len(DIRECTIONS))
         for places, lines, stand in zip(anchors, taken, boxes, strict=True):
             low, high, cost = _places(places[k], extent, label.clearance, stand, lines, places, WIDE_ROOM, AVOIDED)
             total = total + cost

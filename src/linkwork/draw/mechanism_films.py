@@ -21,9 +21,9 @@ from ..motion.drive_table import drive_table, ground_joint
 from ..transforms import FloatArray
 from .curves import Curves, Series
 from .dimensions import named
-from .mechanism_panels import COLORS, ORDER, SIZES, TRAILS, WIDE, MechanismPanel, Trail
+from .mechanism_panels import COLORS, MARK, ORDER, SIZES, TRAILS, WIDE, MechanismPanel, mechanism_page
 from .player import filled_page
-from .schemes import WORLD, Node, Piece, Scheme
+from .schemes import WORLD, Node, Piece
 
 SCALE = 96.0  # units of the drawing an inch
 HIGHEST = 6.4  # inches: of the drawing where it is as wide as high
@@ -33,10 +33,10 @@ LETTER = re.compile(r"^\$(.+?)(?:_\{(.+)\})?('?)\$$")
 
 def mechanism_film(
     clip: Clip,
-    scheme: Scheme,
-    trails: Mapping[str, Trail],
-    *,
+    panel: MechanismPanel,
+    trails: Sequence[str],
     labels: bool | Mapping[str, str],
+    *,
     title: str | None,
     driver: str | None,
 ) -> str:
@@ -44,21 +44,19 @@ def mechanism_film(
 
     Args:
         clip: The motion.
-        scheme: Its mechanism, with all poses of the clip.
-        trails: Paths to draw, by frame.
+        panel: Its mechanism with trails and marks, for all poses of the clip; it is not drawn yet.
+        trails: The frames whose trails these are.
         labels: As `linkwork.draw.mechanism` takes them.
         title: A line above; the linkage's name by default.
         driver: The joint that drives, if rates, transmission angle and dead centres are to be shown.
     """
-    panel = MechanismPanel(scheme, clip.poses, list(trails.values()))
-    names = named(scheme, labels)
-    stage = _Stage(panel, names, clip.poses)
+    stage = _Stage(panel, named(panel.scheme, labels), clip.poses)
     curves, centres, marks = _rates(clip, driver) if driver else ([], [], [])
     film = {
         "times": np.round(clip.times - clip.times[0], 4).tolist(),
         "tracks": stage.tracks(),
         "pins": stage.pins(),
-        "trails": [stage.points(trail.points) for trail in trails.values()],
+        "trails": [stage.points(trail.points) for trail in panel.trails],
         "series": [series for chart in curves for series in chart.plain()],
         "left": Curves.LEFT,
         "right": Curves.RIGHT,
@@ -71,7 +69,7 @@ def mechanism_film(
     words = {
         "title": escape(name),
         "note": escape(note + (f", driven by {driver}" if driver else "")),
-        "drawing": stage.drawing(list(trails), name),
+        "drawing": stage.drawing(trails, name),
         "last": str(len(clip) - 1),
         "marks": "".join(f'<i style="left:{100.0 * at:.2f}%" title="{escape(text)}"></i>' for at, text in marks),
         "centres": f'<p class="centres">{"<br>".join(centres)}</p>' if centres else "",
@@ -85,8 +83,6 @@ class _Stage:
     """The drawing: pieces in their bodies' groups, in units of the page with y downwards."""
 
     def __init__(self, panel: MechanismPanel, names: Sequence[tuple[Node, str, str]], poses: FloatArray) -> None:
-        from .mechanism_panels import mechanism_page
-
         self.panel, self.scheme, self.names, self.poses = panel, panel.scheme, names, poses
         self.page = mechanism_page(panel, HIGHEST, (), None)
         panel.draw(poses[0])
@@ -145,6 +141,10 @@ class _Stage:
             drawn, order = self._piece(piece)
             group = "<g>" if piece.body == WORLD else f'<g data-body="{self.order[piece.body]}">'
             layers.append((order, f"{group}{drawn}</g>"))
+        for outline, stroke in self.panel.diamonds():
+            line = f'<polyline points="{" ".join(self.points(stroke))}" fill="none"/>' if len(stroke) else ""
+            diamond = f'<polygon class="mark" points="{" ".join(self.points(outline))}"/>'
+            layers.append((7.5, f'<g stroke="{MARK}" stroke-width="2">{line}{diamond}</g>'))
         parts += [part for _, part in sorted(layers, key=lambda layer: layer[0])]
         for k, (_, text, kind) in enumerate(self.names):
             parts.append(f'<text data-pin="{k}" font-size="{SIZES[kind] / 72.0 * SCALE:.1f}">{svg_letter(text)}</text>')
@@ -152,7 +152,7 @@ class _Stage:
 
     def _piece(self, piece: Piece) -> tuple[str, float]:
         """Return a piece as SVG and how far in front it is."""
-        color = self.colors.get(piece.body) if piece.layer in ("links", "blocks") else None
+        color = self.colors.get(piece.body) if piece.layer in ("links", "blocks", "outlines") else None
         order, wide = ORDER[piece.layer], WIDE[piece.layer] / 72.0 * SCALE
         if piece.radius:
             (x, y), radius = self.at(piece.points)[0], piece.radius * self.panel.scale * SCALE
@@ -257,7 +257,7 @@ def passed(values: FloatArray, at: float, period: float) -> list[float]:
     """
     low, high = float(values.min()), float(values.max())
     turns = [0] if math.isinf(period) else range(math.ceil((low - at) / period), math.floor((high - at) / period) + 1)
-    found = []
+    found: list[float] = []
     for turn in turns:
         wanted = at if math.isinf(period) else at + turn * period
         away = values - wanted

@@ -23,7 +23,7 @@ from .sketch import INK, IntArray
 
 COLORS = ("#C8553D", "#2E6F9E", "#4C8C4A", "#8A5A9E", "#B8862B", "#3A8F8F", "#A3476B", "#5B6770")  # of links in turn
 TRAILS = ("#E4572E", "#1F77B4", "#2A9D5C", "#9B5DE5")
-GREY, THIN = "#7A858F", "#5F6B76"
+GREY, THIN, MARK = "#7A858F", "#5F6B76", "#6B3FA0"
 ORDER = {"ground": 4.7, "guides": 1.5, "outlines": 4.8, "links": 5.0, "blocks": 4.0, "pins": 8.0, "points": 8.0}
 WIDE = {"ground": 1.1, "guides": 1.1, "outlines": 1.1, "links": 3.4, "blocks": 1.5, "pins": 1.4, "points": 1.0}
 TINT = 0.80  # of a block: so far towards white; of a plate: so far it is seen through
@@ -60,6 +60,7 @@ class MechanismPanel:
         poses: The poses that it has room for, shape (n, nq).
         trails: Paths to draw.
         ghosts: Poses to draw faintly behind it, shape (n, nq).
+        marks: Places to mark (n, 2), or positions (n, 3) with an angle, which a stroke shows.
 
     Attributes:
         moving: What `show` changes.
@@ -67,14 +68,23 @@ class MechanismPanel:
     """
 
     def __init__(
-        self, scheme: Scheme, poses: FloatArray, trails: Sequence[Trail] = (), ghosts: FloatArray | None = None
+        self,
+        scheme: Scheme,
+        poses: FloatArray,
+        trails: Sequence[Trail] = (),
+        ghosts: FloatArray | None = None,
+        marks: FloatArray | None = None,
     ) -> None:
         self.scheme, self.trails = scheme, trails
+        self.marks = np.zeros((0, 2)) if marks is None else marks
         self.ghosts = np.zeros((0, scheme.linkage.nq)) if ghosts is None else ghosts
         self.low, self.high = scheme.extent(np.concatenate([poses, self.ghosts]))
         for trail in trails:
             self.low = np.minimum(self.low, trail.points.min(axis=0))
             self.high = np.maximum(self.high, trail.points.max(axis=0))
+        for mark in self.diamonds():
+            self.low = np.minimum(self.low, np.concatenate(mark).min(axis=0))
+            self.high = np.maximum(self.high, np.concatenate(mark).max(axis=0))
         self.low, self.high = self.low - PAD * scheme.unit, self.high + PAD * scheme.unit
         self.moving: list[Artist] = []
         self._drawn: list[tuple[Piece, Artist]] = []
@@ -126,6 +136,12 @@ class MechanismPanel:
             self._line(trail.points, color=color, linewidth=1.5, zorder=5.6, alpha=0.3 if pens else 1.0)
             if pens:
                 self._pens.append((trail, self._line(trail.points[:1], color=color, linewidth=1.9, zorder=5.8)))
+        for outline, stroke in self.diamonds():
+            self.ax.add_patch(
+                Polygon(outline, closed=True, facecolor="white", edgecolor=MARK, linewidth=1.6, zorder=7.5)
+            )
+            if len(stroke):
+                self._line(stroke, color=MARK, linewidth=1.6, zorder=7.4)
         for ghost in self.ghosts:
             for piece in self.scheme.pieces:
                 if piece.body != WORLD:
@@ -134,6 +150,17 @@ class MechanismPanel:
         self.moving = [artist for piece, artist in self._drawn if piece.body != WORLD]
         still = [artist for piece, artist in self._drawn if piece.body == WORLD and piece.layer != "guides"]
         self.moving += [*still, *(line for _, line in self._pens)]  # pivots lie above plates
+
+    def diamonds(self) -> list[tuple[FloatArray, FloatArray]]:
+        """Return the marks as diamonds (4, 2), each with the stroke (2, 2) that shows its angle, or none (0, 2)."""
+        u, found = self.scheme.unit, []
+        for mark in self.marks:
+            diamond = mark[:2] + 0.8 * u * np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
+            stroke = np.zeros((0, 2))
+            if len(mark) == 3:
+                stroke = mark[:2] + np.outer([0.0, 4.0 * u], [np.cos(mark[2]), np.sin(mark[2])])
+            found.append((diamond, stroke))
+        return found
 
     def show(self, q: FloatArray, *, frame: int = 0, camera: FloatArray | None = None) -> None:  # noqa: ARG002
         """Move everything to a pose; trails are drawn as far as a frame."""
@@ -163,6 +190,7 @@ class MechanismPanel:
                 points = np.concatenate([points, points[:1]])
             found.append(_pairs(self.on_page(points)))
         found += [_pairs(self.on_page(trail.points)) for trail in self.trails]
+        found += [_pairs(self.on_page(line)) for both in self.diamonds() for line in both]
         return np.concatenate(found)
 
     def write(self, q: FloatArray, notes: Notes, room: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ from ..formats.atomic_files import replacing, write_text
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike
 from ..motion.clips import Clip
-from ..transforms import FloatArray, is_whole
+from ..transforms import FloatArray, as_array, is_whole
 from .arguments import (
     IMAGES,
     Size,
@@ -52,6 +52,7 @@ def mechanism(
     trails: str | Sequence[str] = (),
     ticks: int | None = None,
     ghosts: int = 0,
+    marks: ArrayLike | None = None,
     labels: bool | Mapping[str, str] = True,
     dimensions: bool = False,
     driver: str | None = None,
@@ -73,6 +74,8 @@ def mechanism(
         trails: Frames of a clip whose paths are drawn, such as the coupler's point.
         ticks: How many ticks at equal times a trail has; 24 by default, 0 for none.
         ghosts: How many poses of a clip to draw faintly behind it.
+        marks: Places to mark, shape (n, 2), such as points that a path is to pass; or positions, shape (n, 3), with an
+            angle [rad]. To the right and up on the page [m].
         labels: Name pins (fixed pivots with the number of their link) and number links; or texts by the names of
             joints, loops and frames. In films only pins and points are named.
         dimensions: Give lengths and angles letters, and write their values below.
@@ -94,7 +97,7 @@ def mechanism(
         '$a$ = 0.15 m    $b$ = 0.35 m    $c$ = 0.2136 m    $d$ = 0.2136 m'
     """
     counts = (_count("ticks", TICKS if ticks is None else ticks), _count("ghosts", ghosts))
-    look = _Look(trails, *counts, labels, dimensions, driver, title, fps, checked_size(size))
+    look = _Look(trails, *counts, _marks(marks), labels, dimensions, driver, title, fps, checked_size(size))
     return _drawn(motion, _poses(motion, q, frame), look, path)
 
 
@@ -105,6 +108,7 @@ class _Look:
     trails: str | Sequence[str]
     ticks: int
     ghosts: int
+    marks: FloatArray
     labels: bool | Mapping[str, str]
     dimensions: bool
     driver: str | None
@@ -132,13 +136,13 @@ def _drawn(motion: Linkage | Clip, taken: tuple[Linkage, FloatArray, list[int]],
         if suffix == PAGE:
             from .mechanism_films import mechanism_film
 
-            text = mechanism_film(motion, scheme, paths, labels=look.labels, title=look.title, driver=look.driver)
-            write_text(target, text)
+            panel = MechanismPanel(scheme, poses, trails, marks=look.marks)
+            write_text(target, mechanism_film(motion, panel, names, look.labels, title=look.title, driver=look.driver))
         else:
-            return _film(motion, MechanismPanel(scheme, poses, trails, faint), look, target)
+            return _film(motion, MechanismPanel(scheme, poses, trails, faint, look.marks), look, target)
     if len(numbers) > 1:
         return saved(_strip(scheme, poses[numbers], trails, look), target)
-    page, notes = _still(MechanismPanel(scheme, poses[numbers], trails, faint), poses[numbers[0]], look)
+    page, notes = _still(MechanismPanel(scheme, poses[numbers], trails, faint, look.marks), poses[numbers[0]], look)
     if target is not None and suffix == DRAWING:
         from .dxf import drawing
 
@@ -179,7 +183,7 @@ def _strip(scheme: Scheme, poses: FloatArray, trails: list[Trail], look: _Look) 
     from .dimensions import written
     from .mechanism_panels import MechanismPanel, strip_page
 
-    panels = [MechanismPanel(scheme, poses, trails) for _ in poses]
+    panels = [MechanismPanel(scheme, poses, trails, marks=look.marks) for _ in poses]
     page = strip_page(panels, AREA, look.title, look.size)
     for panel, q in zip(panels, poses, strict=True):
         panel.draw(q)
@@ -241,6 +245,14 @@ def polygons(
     velocity, acceleration = rate_polygons(scheme, loop_rates(linkage, poses[0], speeds, accelerations=accelerations))
     both = [("Velocities", "v", "m/s", velocity), ("Accelerations", "a", "m/s²", acceleration)]
     return saved(polygon_page(scheme, both, title), target)
+
+
+def _marks(marks: ArrayLike | None) -> FloatArray:
+    """Return places to mark, (n, 2) or (n, 3)."""
+    found = np.zeros((0, 2)) if marks is None else as_array(marks, "marks")
+    if found.ndim != 2 or found.shape[1] not in (2, 3) or not np.isfinite(found).all():
+        raise OptionError(f"marks are finite places (n, 2), or positions with angles (n, 3), got shape {found.shape}.")
+    return found
 
 
 def _count(name: str, value: int) -> int:

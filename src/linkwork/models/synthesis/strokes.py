@@ -39,7 +39,8 @@ class SliderCrank:
     @property
     def stroke(self) -> float:
         """How far the slider goes [m]."""
-        return float(np.subtract(*(math.sqrt(reach**2 - self.offset**2) for reach in self._reaches)))
+        far, near = (math.sqrt(reach**2 - self.offset**2) for reach in self._reaches)
+        return far - near
 
     @property
     def ratio(self) -> float:

@@ -51,7 +51,7 @@ def crank_rocker(
     found: list[FloatArray] = []
     for places in _pivots(angle, off):
         if crank is None:
-            shares = np.array([least(lambda share, at=places: -_worth(at(share), angle, off), 0.0, 1.0)])
+            shares = np.array([_best(places, angle, off)])
         else:
             shares = _with_crank(places, angle, checked_length(crank, "a crank") / base)
         pivots = places(shares)
@@ -65,6 +65,11 @@ def crank_rocker(
     return different(designs, len(designs) if crank is not None else 1)
 
 
+def _best(places: Places, swing: float, off: float) -> float:
+    """Return the share with the best transmission angle."""
+    return least(lambda share: -_worth(places(share), swing, off), 0.0, 1.0)
+
+
 def _pivots(swing: float, off: float) -> list[Places]:
     """Return where the crank's pivot may be, if the rocker is 1 long, turns about the origin and points up on average.
 
@@ -74,8 +79,11 @@ def _pivots(swing: float, off: float) -> list[Places]:
     if off < EVEN:
         return [lambda share: half + (FURTHEST - half) * share + 1j * high]
     radius = half / math.sin(off)
-    centres = (1j * (high + side * radius * math.cos(off)) for side in (1.0, -1.0))
-    return [lambda share, at=centre: at + radius * np.exp(2j * math.pi * share) for centre in centres]
+    return [_circle(1j * (high + side * radius * math.cos(off)), radius) for side in (1.0, -1.0)]
+
+
+def _circle(centre: complex, radius: float) -> Places:
+    return lambda share: centre + radius * np.exp(2j * math.pi * share)
 
 
 def _ends(swing: float) -> tuple[complex, complex]:
