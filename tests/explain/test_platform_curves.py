@@ -39,8 +39,9 @@ def test_a_five_bar_is_stretched_on_circles_and_loose_where_its_bars_are_in_line
 
 def test_a_delta_reaches_where_its_arms_do() -> None:
     robot = lw.models.delta()
-    space = lw.explain.workspace(robot, "platform", start="ready", samples=500)
+    space = lw.explain.workspace(robot, "platform", samples=500)  # put together by itself
     assert len(space.points) == 500
+    assert (space.planar, space.curves) == (False, None)
     assert lw.solve_batch(robot, "platform", space.points, orientation=False, start="ready").success.all()
     low, high = space.extent
     assert low[2] < -0.6

@@ -16,6 +16,7 @@ from ..errors import GoalError, OptionError
 from ..kernels.limb_forms import FLOATING, SLIDES, TELESCOPE
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike
+from ..solvers.closing import assemble
 from ..solvers.loops import Closure, coordinate, one_pose
 from ..solvers.options import one_of, whole
 from ..solvers.platform_form import PlatformForm, form_of
@@ -80,7 +81,7 @@ def platform_curves(
         frame: A frame of its platform.
         plane: ``"xy"``, ``"xz"`` or ``"yz"``: the plane through the frame at the start.
         start: A closed pose, or the name of a stored one: it says where the plane is, which mode legs are in, and how
-            the platform is turned. The neutral pose by default.
+            the platform is turned. Without one, the robot is put together near its neutral pose.
         drivers: Names of the driven coordinates; the slide of every leg by default, and its first joint where it has
             none.
         resolution: Places of the grid each way.
@@ -89,7 +90,7 @@ def platform_curves(
     one_of("plane", plane, PLANES)
     form = _form(linkage, frame)
     names = tuple(drivers) or usual_drivers(form)
-    look = _Look(form, one_pose(linkage, start))
+    look = _Look(form, begun(linkage, start))
     look.drive_by(names)
     grid = look.grid(PLANES[plane], whole("resolution", resolution, least=3))
     reached, hold = look.at(grid.reshape(-1, 3))
@@ -100,6 +101,11 @@ def platform_curves(
     loose = _halved(*turn, lambda x: look.at(x)[1] > 0.0)
     stretched = look.serial(ends) < EDGE
     return PlatformCurves(linkage, frame, names, grid[reached], hold[reached], ends[stretched], loose, ends[~stretched])
+
+
+def begun(linkage: Linkage, start: PoseLike | None) -> FloatArray:
+    """Return the pose to begin with: one that was given, or one in which a robot with loops is put together."""
+    return assemble(linkage, most=1)[0] if start is None and linkage.loops else one_pose(linkage, start)
 
 
 def sampled_places(

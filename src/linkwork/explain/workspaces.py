@@ -19,10 +19,9 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, as_poses
 from ..linkage.program import Motions, chain_motions
 from ..solvers.batch import solve_batch
-from ..solvers.loops import one_pose
 from ..solvers.options import one_of, whole
 from ..transforms import FloatArray, as_axis, axis_rotation
-from .platform_singularities import PlatformCurves, platform_curves, sampled_places
+from .platform_singularities import PlatformCurves, begun, platform_curves, sampled_places
 
 BLOCK = 100_000
 GIMBAL_LOCK = 1e-6
@@ -94,7 +93,7 @@ def workspace(
             turns about z alone, as of a planar arm or a SCARA, is tried so. Each is a solve: `solve_batch` does them,
             on all cores.
         start: A closed pose of a parallel robot, or the name of a stored one: its legs stay in the mode they have
-            there, and its platform as it is turned.
+            there, and its platform as it is turned. Without one, it is put together near its neutral pose.
         progress: Called with the share that is done.
 
     Example:
@@ -107,7 +106,7 @@ def workspace(
     samples, orientations = whole("samples", samples, least=1), whole("orientations", orientations)
     if linkage.couplings:
         raise OptionError(f"couplings, as of linkage {linkage.name!r}, are not sampled; lw.drive follows a frame.")
-    rng, pose = np.random.default_rng(seed), one_pose(linkage, start)
+    rng, pose = np.random.default_rng(seed), begun(linkage, start)
     if linkage.loops:
         points = sampled_places(linkage, frame, pose, samples, rng)
     else:
