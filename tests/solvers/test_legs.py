@@ -12,7 +12,7 @@ from linkwork.errors import GoalError
 from linkwork.goals import closings
 from linkwork.solvers import legs
 from linkwork.solvers.leg_paths import legs_of
-from linkwork.solvers.platform_form import platform_form
+from linkwork.solvers.platform_form import form_of, platform_form
 
 
 def gap(linkage: lw.Linkage, q: np.ndarray) -> float:
@@ -149,6 +149,18 @@ def test_closed_forms_agree_with_the_search_leg_by_leg(start: str | None, monkey
     assert gap(robot, form.q[form.success]) < 1e-12
     if start is not None:
         assert_allclose(form.q[form.success], searched.q[form.success], atol=1e-6)
+
+
+def test_a_tracked_platform_keeps_its_mode() -> None:
+    robot = lw.models.five_bar()
+    around = [(0.15 + 0.1 * np.cos(t), 0.35 + 0.1 * np.sin(t), 0.0) for t in np.linspace(0.0, 2.0 * np.pi, 25)]
+    begin = lw.solve_batch(robot, "tip", around[:1], orientation=False, start="ready").q[0]
+    clip = lw.track(robot, [lw.Reach("tip", position=place) for place in around], start=begin)
+    form = form_of(robot, "tip")
+    assert not isinstance(form, str)
+    modes = [form.modes_at(q).tolist() for q in clip.poses]
+    assert modes == [modes[0]] * len(around)
+    assert gap(robot, clip.poses) < 1e-9
 
 
 # All solutions

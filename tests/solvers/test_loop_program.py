@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 import linkwork as lw
 from linkwork.errors import LoopError
 from linkwork.motion import drive as driving
+from linkwork.solvers import loop_rates as rating
 from linkwork.solvers.closure_side import Side
 from linkwork.solvers.loop_program import loop_gaps, loop_program
 from linkwork.solvers.loops import Closure, coordinate, link_places
@@ -70,6 +71,19 @@ def test_gaps_are_those_of_the_goals(name: str) -> None:
     closure, poses = Closure(linkage), linkage.random_pose(0, 5)
     known = np.stack([np.linalg.norm(goal.error(linkage, poses), axis=-1) for goal in closure.goals], axis=-1)
     assert_allclose(loop_gaps(closure, poses), known, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_rates_are_those_of_numpy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    linkage, driver, path, start = begun(name)
+    poses = lw.drive(linkage, driver, path[:3], start=start).poses if name != "parallelogram" else start[None]
+    given = {"accelerations": {driver: np.full(len(poses), 0.7)}}
+    compiled = lw.loop_rates(linkage, poses, {driver: 2.0}, **given)
+    monkeypatch.setattr(rating, "loop_program", lambda _closure: None)
+    slow = lw.loop_rates(linkage, poses, {driver: 2.0}, **given)
+    assert_allclose(compiled.velocities, slow.velocities, rtol=1e-8, atol=1e-8)
+    assert_allclose(compiled.accelerations, slow.accelerations, rtol=1e-7, atol=1e-7)
+    assert (compiled.determined == slow.determined).all()
 
 
 def test_what_has_no_usual_rank_is_handed_back() -> None:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ..goals import Close
 from ..kernels.loop_closing import CLOSING, close_loops, closing_size
 from ..kernels.loop_drive import SETTINGS, desk_size, drive_loops
+from ..kernels.loop_motion import MOTION, motion_size, move_loops
 from ..kernels.loop_rows import Loops, measure_loops, sweep_size
 from ..transforms import FloatArray
 from .body_program import BodyProgram
@@ -21,6 +22,7 @@ STEADY = 0.2  # of a predicted step: how much of it may turn out wrong
 ROUGH = 1e-9  # how far off a closed pose is in any case
 CHANGED = 0.5  # of the closure at most changes in a step, so that no singular value passes zero
 CLEAR = 10.0  # times what counts as a meeting of branches: nearer to zero, compiled steps go no further
+REFUSED = 1e-6  # of what drivers ask for: if loops refuse more than this, they cannot follow
 FINEST = 1e-9  # the step of the driven joint at which compiled steps give up
 
 
@@ -89,6 +91,26 @@ class LoopProgram:
         memory = np.empty(closing_size(self.body.codes, self.rows, len(loops.free)))
         close_loops(loops, settings, self.rows, memory, found, closed)
         return found, closed.view(np.bool_)
+
+    def move(
+        self, free: NDArray[np.bool_], poses: FloatArray, velocities: FloatArray, accelerations: FloatArray
+    ) -> NDArray[np.bool_]:
+        """Write rates (n, nv) of free velocities at closed poses (n, nq) beside those of the others, which are given.
+
+        Return at which poses that was done: where all that is free follows, clearly. Nothing is written elsewhere.
+        """
+        good, loops = np.zeros(len(poses), np.uint8), self.loops(free)
+        count = len(loops.free)
+        if self.body.balls or count != int(free.sum()) or count > self.rows:
+            return good.view(np.bool_)
+        settings = MOTION.pack(rank=count, weakest=CLEAR * MEETING, refused=REFUSED)
+        memory = np.empty(motion_size(self.body.codes, self.rows, count))
+        own = [np.ascontiguousarray(rates[:, self.columns]) for rates in (velocities, accelerations)]
+        move_loops(loops, settings, self.rows, memory, np.ascontiguousarray(poses), *own, good)
+        done = good.view(np.bool_)
+        for rates, found in zip((velocities, accelerations), own, strict=True):
+            rates[np.ix_(done, self.columns)] = found[done]
+        return done
 
 
 def why_not_compiled(closure: Closure) -> str:

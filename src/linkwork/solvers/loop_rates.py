@@ -16,10 +16,10 @@ from ..errors import LoopError, OptionError
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, joint_shape, start_pose
 from ..transforms import FloatArray, as_array
+from .loop_program import REFUSED as CONTRADICTED, loop_program
 from .loops import Closure, coordinate
 
 SINGULAR = 1e-6  # of the largest singular value: poses are not closed so finely that less can be told from nothing
-CONTRADICTED = 1e-6  # of what drivers ask for: if loops refuse more than this, they cannot follow
 WHY = "it is at a dead centre, where branches meet, or more joints are driven than it has degrees of freedom"
 
 
@@ -113,14 +113,32 @@ def loop_rates(
     poses = np.broadcast_to(poses, (*shape, linkage.nq))
     free = np.ones(linkage.nv, np.bool_)
     free[[coordinate(linkage, name)[1] for name in driven]] = False
-    jacobian = closure.jacobian(poses)
-    followers = _Followers(closure, jacobian, free)
-    velocities, refused = followers.rates(given[0], np.zeros(jacobian.shape[:-1]))
-    further, refused_then = followers.rates(given[1], closure.drift(poses, velocities))
-    refused, determined = refused | refused_then, followers.determined()
+    velocities, further, determined, refused = _followed(closure, free, poses, *given)
     remarks = singular_poses(refused, f"the loops of linkage {linkage.name!r} cannot follow {', '.join(driven)}", WHY)
     velocities[refused], further[refused], determined[refused] = np.nan, np.nan, False
     return LoopRates(linkage, poses, velocities, further, determined, remarks)
+
+
+def _followed(
+    closure: Closure, free: NDArray[np.bool_], q: FloatArray, velocities: FloatArray, accelerations: FloatArray
+) -> tuple[FloatArray, FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return velocities and accelerations with those given that are not free, which are determined, and where none is.
+
+    A kernel does it at poses where everything follows clearly; others are looked at one by one in NumPy.
+    """
+    shape, (nq, nv) = q.shape[:-1], (q.shape[-1], len(free))
+    poses, rates = q.reshape(-1, nq), [np.array(given).reshape(-1, nv) for given in (velocities, accelerations)]
+    determined, refused = np.ones((len(poses), nv), np.bool_), np.zeros(len(poses), np.bool_)
+    program = loop_program(closure)
+    left = np.ones(len(poses), np.bool_) if program is None else ~program.move(free, poses, *rates)
+    if left.any():
+        jacobian = closure.jacobian(poses[left])
+        followers = _Followers(closure, jacobian, free)
+        rates[0][left], first = followers.rates(rates[0][left], np.zeros(jacobian.shape[:-1]))
+        rates[1][left], then = followers.rates(rates[1][left], closure.drift(poses[left], rates[0][left]))
+        refused[left], determined[left] = first | then, followers.determined()
+    whole = (*shape, nv)
+    return rates[0].reshape(whole), rates[1].reshape(whole), determined.reshape(whole), refused.reshape(shape)
 
 
 def singular_poses(refused: NDArray[np.bool_], what: str, why: str) -> tuple[str, ...]:
