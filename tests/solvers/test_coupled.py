@@ -13,6 +13,9 @@ from linkwork.errors import GoalError, LoopError
 from linkwork.goals import closings
 from linkwork.solvers.goal_arrays import packable
 from linkwork.solvers.loops import Closure
+from linkwork.solvers.options import Settings
+from linkwork.solvers.problem import Problem
+from linkwork.solvers.tangents import solved_by_tangents
 
 LIFT = lw.CamProgram([("cycloidal", "150deg", 0.4), ("dwell", "30deg"), ("3-4-5", "180deg", 0.0)])
 
@@ -171,6 +174,33 @@ def test_goals_are_reached_with_couplings_held(name: str, method: str) -> None:
     solution = lw.solve(linkage, goal, start=start, method=method)
     assert solution.success, solution.explain()
     assert Closure(linkage).closed(solution.q)
+
+
+def knee() -> lw.Linkage:
+    """Return a leg whose knee slides as it bends, by polynomials, as models of humans have it."""
+    b = lw.Builder("leg", base="pelvis").ball("hip", "thigh", euler="XYZ")
+    b.prismatic("forward", "a", axis="x", at=(0, 0, -0.4)).prismatic("down", "b", axis="z")
+    b.revolute("knee", "shin", axis="y", limits=(0.0, 2.2)).frame("foot", at=(0, 0, -0.4))
+    b.couple("forward", "knee", curve=lw.Polynomial((0.0, 0.02, -0.015, 0.003)))
+    return b.couple("down", "knee", curve=lw.Polynomial((0.0, -0.01, 0.004))).build()
+
+
+def test_the_compiled_solver_follows_curves_by_their_tangents() -> None:
+    leg, rng = knee(), np.random.default_rng(2)
+    for _ in range(10):
+        wanted = leg.follow(leg.random_pose(rng))
+        goal = lw.Reach("foot", position=leg.forward(wanted, frame="foot")[:3, 3])
+        problem = Problem(leg, goal)
+        found = solved_by_tangents(problem, leg.neutral(), Settings(), lw.METHODS["robust"]().body)
+        assert found is not None
+        assert found.success
+        assert_allclose(leg.follow(found.q), found.q, atol=1e-10)
+        assert_allclose(leg.forward(found.q, frame="foot")[:3, 3], goal.target[:3, 3], atol=1e-4)
+    q = leg.neutral()
+    for goal in closings(leg):  # a tangent touches: the same error and the same Jacobian there
+        straight = goal.tangent(leg, q)
+        assert_allclose(straight.error(leg, q), goal.error(leg, q), atol=1e-15)
+        assert_allclose(straight.jacobian(leg, q), goal.jacobian(leg, q), atol=1e-15)
 
 
 def test_linear_couplings_are_compiled_and_curves_are_not() -> None:

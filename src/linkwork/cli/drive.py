@@ -68,7 +68,7 @@ def drive(
     linkage = reading.model(model)
     if not linkage.constrained and all(arc.mimic is None for arc in linkage.arcs):
         raise OptionError(
-            f"linkage {linkage.name!r} has no closed loops, couplings or gears; linkwork animate and pose move others"
+            f"linkage {linkage.name!r} has no closed loops or gears; linkwork animate and pose move others"
         )
     usual = "start" if "start" in linkage.poses else None
     start = given.read(linkage, usual) if given.values or given.stored or usual else None

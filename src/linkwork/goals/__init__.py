@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .couple import Couple as Couple
     from .dexterity import Dexterity as Dexterity
     from .distance import Distance as Distance
-    from .follow import Follow as Follow
+    from .follow import Follow as Follow, Tangent as Tangent
     from .hold import Hold as Hold
     from .look_at import LookAt as LookAt
     from .on_line import OnLine as OnLine
@@ -40,7 +40,7 @@ _NAMES = {
     "couple": "Couple",
     "dexterity": "Dexterity",
     "distance": "Distance",
-    "follow": "Follow",
+    "follow": "Follow Tangent",
     "hold": "Hold",
     "look_at": "LookAt",
     "on_line": "OnLine",

@@ -120,7 +120,12 @@ def closings(linkage: Linkage, tolerance: float | None = None) -> tuple[Closing,
 
     A tolerance that nobody gave is measured by the size of the loops.
     """
+    if tolerance is not None:
+        return _closings(linkage, tolerance)
+    return linkage.cache.get("closings", None, lambda: _closings(linkage, None))
 
+
+def _closings(linkage: Linkage, tolerance: float | None) -> tuple[Closing, ...]:
     def near(part: Loop | Coupling) -> Any:
         usual = CLOSED * linkage.loop_size, CLOSED
         own = usual if part.tolerance == CLOSED else part.tolerance
@@ -128,4 +133,5 @@ def closings(linkage: Linkage, tolerance: float | None = None) -> tuple[Closing,
 
     loops = [Close(loop, tolerance=near(loop)) for loop in linkage.loops]
     followers = [Follow(coupling, tolerance=near(coupling)) for coupling in linkage.couplings]
-    return (*loops, *(follower.resolve(linkage, linkage.neutral()) for follower in followers))
+    anywhere = np.zeros(linkage.nq)
+    return (*loops, *(follower.resolve(linkage, anywhere) for follower in followers))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -98,7 +98,35 @@ class Follow(Closing, JointGoal):
         speed = velocity[..., row.rates] @ row.ratios
         return np.asarray(-row.bend(poses) * speed**2)[..., None]
 
+    def tangent(self, linkage: Linkage, q: FloatArray) -> Tangent:
+        """Return the goal with the curve replaced by its tangent at a pose (nq,)."""
+        row = self._row(linkage, q)
+        slope = float(row.slope(q))
+        offset = float(row.value(q)) - slope * float(q[row.values] @ row.ratios)
+        straight = replace(self.coupling, curve=None, phase=0.0, offset=offset)
+        made = row._replace(coupling=straight, ratios=slope * row.ratios, shifts=np.zeros(len(row.shifts)))
+        matrix = np.zeros((1, linkage.nv))
+        matrix[0, row.v] = 1.0
+        np.subtract.at(matrix[0], made.rates, made.ratios)
+        goal = Tangent(self.coupling, tolerance=self.tolerance, weight=self.weight, priority=self.priority)
+        return goal._with(linkage=linkage, row=made, matrix=matrix)
+
     def gap_text(self, linkage: Linkage, q: FloatArray) -> str:
         """Return in words how far off the follower is at a pose (nq,)."""
         row, off = self._row(linkage, q), float(self.error(linkage, q)[0])
         return f"{self.coupling.follower!r} stays {abs(off):.4g} {row.unit} off what {self.coupling.name!r} asks for."
+
+
+@dataclass(frozen=True, eq=False)
+class Tangent(Follow):
+    """A coupling by a curve as it is near a pose: a straight line, which the kernels know; see `Follow.tangent`."""
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        """The coupling itself: where the tangent is taken is where the goal is."""
+        return "Tangent", *super().signature[1:]
+
+    @property
+    def linear(self) -> bool:
+        """Whether it is a sum of joint values."""
+        return True

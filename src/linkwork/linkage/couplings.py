@@ -139,7 +139,7 @@ class CouplingRow(NamedTuple):
 
     def argument(self, poses: FloatArray) -> FloatArray:
         """Return what the curve is taken at, in poses (..., nq), shape (...)."""
-        return np.asarray(poses[..., self.values] @ self.ratios + (self.coupling.phase + self.shifts.sum()))
+        return np.asarray(poses[..., self.values] @ self.ratios + (self.coupling.phase + sum(self.shifts.tolist())))
 
     def value(self, poses: FloatArray) -> FloatArray:
         """Return what the follower's value should be in poses (..., nq), shape (...)."""

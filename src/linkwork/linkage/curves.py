@@ -84,8 +84,13 @@ class Polynomial(CouplingCurve):
         return self._derived(2, x)
 
     def _derived(self, times: int, x: ArrayLike) -> FloatArray:
-        found = np.polynomial.Polynomial(self.coefficients)
-        return np.asarray((found.deriv(times) if times else found)(np.asarray(x, np.float64)))
+        factors, at = self.coefficients, np.asarray(x, np.float64)
+        for _ in range(times):
+            factors = tuple(k * c for k, c in enumerate(factors))[1:]
+        result = np.zeros(at.shape)
+        for factor in reversed(factors):  # Horner
+            result = result * at + factor
+        return np.asarray(result)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from ..goals import (
     Reach,
     Relate,
     Rest,
+    Tangent,
 )
 from ..goals.base import metres_per_radian
 from ..goals.look_at import NEAREST
@@ -238,6 +239,7 @@ PACKERS: dict[type[Goal], Callable[[Linkage, Any], PackedGoal]] = {
     Rest: _rest,
     Couple: _couple,
     Follow: _follow,
+    Tangent: _follow,
     Dexterity: _dexterity,
 }
 

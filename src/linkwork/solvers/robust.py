@@ -1,7 +1,8 @@
 """The method to use when one wants an answer: damped steps within limits, and other starts when one leads nowhere.
 
 One `Reach` goes to the compiled search of a chain, other goals to the compiled solver of whole bodies. A solve with a
-trace, goals on four levels or more, and goals of other classes take the same steps in NumPy.
+trace, goals on four levels or more, and goals of other classes take the same steps in NumPy. Couplings by curves go to
+the compiled solver by their tangents.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from .jacobian import Damped
 from .options import Settings, whole
 from .problem import Problem
 from .solution import Solution, from_rows
+from .tangents import solved_by_tangents
 
 TOGETHER = 64  # random starts of the NumPy form, all at once
 
@@ -86,7 +88,8 @@ class Robust(Damped):
         body = self.body(problem, settings)
         if body is not None:
             return body.solve(problem.goals, start, time_budget=settings.time_budget)
-        return self._in_numpy(problem, start, settings)
+        found = solved_by_tangents(problem, start, settings, self.body) if settings.time_budget is None else None
+        return self._in_numpy(problem, start, settings) if found is None else found
 
     def _search(self, prepared: Prepared, problem: Problem, start: FloatArray | None, settings: Settings) -> Solution:
         goal: Any = problem.goals[0]

@@ -1,0 +1,63 @@
+"""Couplings by curves for the compiled solver: it gets their tangents, again and again where the last answer was.
+
+Followers are put on their curves after every answer, so that only the goals have to come nearer. As in Newton's method,
+a few rounds do; where they do not, NumPy's steps serve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..goals import Follow
+from ..linkage.couplings import followed
+from ..linkage.poses import clamped
+from ..transforms import FloatArray
+from .body_solver import BodySolver
+from .groups import limits_kept
+from .options import Settings
+from .problem import Problem
+from .solution import Solution, from_rows
+
+ROUNDS = 12
+STUCK = 1e-10  # a pose that changes by less will change no more [rad, m]
+
+
+def solved_by_tangents(
+    problem: Problem, start: FloatArray, settings: Settings, body_of: Callable[[Problem, Settings], BodySolver | None]
+) -> Solution | None:
+    """Return a solution that keeps couplings by curves, or None if tangents lead to none.
+
+    Args:
+        problem: Goals, among them `Follow` of curves.
+        start: One pose (nq,).
+        settings: Those of the solve.
+        body_of: What gives the compiled solver of a problem.
+    """
+    linkage = problem.linkage
+    if start.ndim > 1 or problem.group is not None or not any(_is_curved(goal) for goal in problem.goals):
+        return None
+    q, steps = clamped(linkage, followed(linkage, start)), 0
+    tolerances = settings.tolerances(problem)
+    if not np.isfinite(tolerances).all():
+        return None  # wishes end where nothing more comes of them: tangents would begin anew every time
+    for _ in range(ROUNDS):
+        straight = Problem(linkage, [g.tangent(linkage, q) if _is_curved(g) else g for g in problem.goals], q)
+        body = body_of(straight, settings)
+        if body is None:
+            return None
+        found = body.solve(straight.goals, q)
+        after = clamped(linkage, followed(linkage, found.q))
+        moved, q, steps = float(np.abs(after - q).max()), after, steps + int(found.iterations)
+        residuals = problem.residuals(problem.error(q))
+        if (residuals <= tolerances).all() and limits_kept(linkage, q, None).all():
+            rows = q[None], np.array([True]), residuals[None], np.array([steps]), ["reached"]
+            return from_rows(linkage, problem.goals, "robust", start, rows, settings)
+        if moved < STUCK:
+            break
+    return None
+
+
+def _is_curved(goal: object) -> bool:
+    return isinstance(goal, Follow) and not goal.linear
