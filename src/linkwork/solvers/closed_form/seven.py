@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from ...kernels import chain_memory as memory, joint_step as steps
 from ...kernels.closed_form import seven as kernels
-from ...kernels.closed_form.seven_batch import WIDTH, batch_room, seven_many
+from ...kernels.closed_form.seven_answers import WIDTH
+from ...kernels.closed_form.seven_batch import batch_room, seven_many
 from ...kernels.search_many import REACHED
 from ...linkage.poses import wrapped
 from ...transforms import FloatArray, inverse, plane_basis

@@ -94,7 +94,7 @@ class Whole:
     @cached_property
     def winding(self) -> FloatArray:
         """What the values gain in one round, shape (n,): whole turns."""
-        return self.pieces.values[-1] - self.pieces.values[0]
+        return np.asarray(self.pieces.values[-1] - self.pieces.values[0])
 
     def twice(self) -> Pieces:
         """Return two rounds of a closed curve."""
