@@ -105,7 +105,8 @@ def brought_within(arm, angle):
 @inner
 def nothing_nearer(arm, home, attempt, score):
     """Return whether a pose is near enough to a start, or none from an attempt on nearer: the held joint is too far."""
-    return score > JOINTS - NEARBY or JOINTS - 1.0 + math.cos(angle_around(arm, home, attempt) - home) <= score
+    _, cosine = sine_cosine(angle_around(arm, home, attempt) - home)
+    return score > JOINTS - NEARBY or JOINTS - 1.0 + cosine <= score
 
 
 @part
