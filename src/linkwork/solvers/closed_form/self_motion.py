@@ -16,7 +16,7 @@ from ..chain import Chain
 from ..chain_solver import Prepared
 from .curves import Curve, within_limits
 from .held import Held, held_of
-from .seven import JOINTS, Seven, seven_of
+from .seven import JOINTS, Seven, seven_form
 from .tracing import Tracer, Whole
 
 ROUNDS, FIRST, SEEN = 4, 256, 4  # of the search for beginnings: until every curve was met so often
@@ -37,16 +37,6 @@ class SelfMotion:
     complete: bool
     remark: str
     family: str = ""
-
-
-def seven_form(chain: Chain) -> Seven | str:
-    """Return the closed form of a chain of seven joints, one held, or why there is none; it is kept on the linkage."""
-    if chain.free is not None:
-        return "an axis of it is free"
-    if chain.group is not None:
-        return seven_of(chain)
-    found: Seven | str = chain.linkage.cache.get("seven", chain.frame, lambda: seven_of(chain))
-    return found
 
 
 def held_form(chain: Chain) -> Seven | Held | str:
