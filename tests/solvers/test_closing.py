@@ -182,8 +182,10 @@ def spatial_crank() -> lw.Linkage:
     return b.loop("ball", "rod_end", "pin").build()
 
 
-def test_a_rod_that_spins_does_not_matter() -> None:
+def test_a_rod_that_spins_does_not_matter(caplog: pytest.LogCaptureFixture) -> None:
     linkage = spatial_crank()
+    lw.drive(linkage, "crank", np.linspace(0.0, 2.0 * np.pi, 25))
+    assert not caplog.records  # it is back where it began
     assert lw.degrees_of_freedom(linkage) == 2
     found = lw.singular_positions(linkage, "rocker")
     assert found.complete
