@@ -274,9 +274,9 @@ def section(found: dict[str, Any], count: int) -> str:
     if python:
         lines += [
             "",
-            f"pylinkage's plain loop in Python, `step`: {', '.join(python)} frames a second. Compiled by Numba, it is faster "
-            "on what it can do: bars in the plane that circles place one after another. linkwork takes loops of any kind, "
-            "in space too, and watches in every step that no singular pose is crossed.",
+            f"pylinkage's plain loop in Python, `step`: {', '.join(python)} frames a second. Compiled by Numba, it is "
+            "faster on what it can do: bars in the plane that circles place one after another. linkwork takes loops of "
+            "any kind, in space too, and watches in every step that no singular pose is crossed.",
         ]
     lines += [
         "",
