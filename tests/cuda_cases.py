@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import linkwork as lw
+import six_joint_arms
 from chains import random_chain
 
 PANDA = lw.models.panda()
@@ -34,6 +35,19 @@ CASES: dict[str, dict[str, Any]] = {
     "planar": {"position": "xy", "orientation": False, "restarts": FEW},
     **{name: {} for name in OTHERS},
 }
+
+
+FORMS = ("UR10e", "Puma 560", "KUKA KR6 R900")  # arms in closed form, of `six_joint_arms`
+
+
+def form_targets(name: str) -> Any:
+    """Return targets of an arm: some reached, one with a straight elbow, one out of reach, one that is none."""
+    poses = six_joint_arms.poses(name, 7)
+    poses[4, 2] = 0.0
+    targets = six_joint_arms.forward(name, poses)
+    targets[5, :3, 3] += 9.0
+    targets[6, 0, 0] = np.nan
+    return targets
 
 
 def case_of(name: str) -> tuple[lw.Linkage, str, Any, dict[str, Any]]:

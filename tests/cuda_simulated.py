@@ -14,10 +14,12 @@ import numpy as np
 from numba import cuda
 
 import linkwork as lw
-from cuda_cases import CASES, FAR_STARTS, OTHERS, PANDA, TARGETS, TURNED, UR5, case_of, starts_of
+import six_joint_arms
+from cuda_cases import CASES, FAR_STARTS, FORMS, OTHERS, PANDA, TARGETS, TURNED, UR5, case_of, form_targets, starts_of
 from linkwork.kernels.cuda_codegen import WrittenParts
 from linkwork.kernels.devices import DeviceArray
 from linkwork.solvers import cuda_engine as search
+from linkwork.solvers.closed_form.card import CardForm
 
 
 def there(array: Any) -> DeviceArray:
@@ -44,6 +46,15 @@ def written_out(found: dict[str, Any]) -> None:
     kept(found, "written starts", lw.solve_batch(PANDA, "tip", TARGETS[:4], start=starts_of(4), device="cuda"))
     linkage, frame, targets, options = case_of("balls")
     kept(found, "written balls", lw.solve_batch(linkage, frame, targets, device="cuda", **options))
+
+
+def all_solutions(found: dict[str, Any]) -> None:
+    """Find all solutions of arms in closed form, of targets of the host."""
+    for name in FORMS:
+        form, targets = lw.closed_form(six_joint_arms.linkage(name), "tip"), form_targets(name)
+        for dtype in (np.float32, np.float64):
+            key = f"{name}.{np.dtype(dtype).name}"
+            found[f"{key}.values"], found[f"{key}.mask"] = CardForm(form, dtype).all(targets)
 
 
 def keys() -> Iterator[str]:
@@ -76,6 +87,7 @@ def main(path: str) -> None:
         for axes in ("world", "local"):
             found[f"{name}.{axes}"] = np.asarray(linkage.jacobian(q, frame, axes=axes))
     found["keys"] = np.array(list(keys()))
+    all_solutions(found)
     in_rounds(found)
     written_out(found)
     np.savez(path, **found)

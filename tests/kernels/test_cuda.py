@@ -14,7 +14,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import children
 import linkwork as lw
-from cuda_cases import CASES, FAR_STARTS, OTHERS, PANDA, TARGETS, UR5, case_of, starts_of
+import six_joint_arms
+from cuda_cases import CASES, FAR_STARTS, FORMS, OTHERS, PANDA, TARGETS, UR5, case_of, form_targets, starts_of
 from linkwork.errors import DeviceError, MissingExtraError, OptionError
 from linkwork.kernels import devices
 from linkwork.kernels.damped import within
@@ -103,6 +104,23 @@ def test_angles_are_at_the_copy_nearest_to_their_start(found: Any) -> None:
         other = q + 2.0 * np.pi * turns
         inside = (other >= UR5.lower) & (other <= UR5.upper)
         assert not (inside & (np.abs(other - FAR_STARTS) < np.abs(q - FAR_STARTS) - 1e-9)).any()
+
+
+@simulated
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+@pytest.mark.parametrize("name", FORMS)
+def test_all_solutions_of_closed_forms(name: str, kind: str, found: Any) -> None:
+    values, mask, targets = found[f"{name}.{kind}.values"], found[f"{name}.{kind}.mask"], form_targets(name)
+    expected, there = lw.closed_form(six_joint_arms.linkage(name), "tip").all_many(targets)
+    clear = [0, 1, 2, 3, 5, 6]  # of the one at a fold, rounded targets have two solutions or none
+    assert_array_equal(mask[clear], there[clear])
+    assert mask[4].any()
+    assert not mask[5:].any()
+    assert np.isnan(values[~mask]).all()
+    exact = kind == "float64"
+    assert_allclose(values[mask & there][:8], expected[mask & there][:8], atol=1e-9 if exact else 1e-4)
+    owners = np.broadcast_to(targets[:, None], (*mask.shape, 4, 4))[mask]
+    assert_allclose(six_joint_arms.forward(name, values[mask].astype(float)), owners, atol=1e-6 if exact else 4e-5)
 
 
 @simulated

@@ -288,17 +288,25 @@ def both_of_any(angle):
     return math.sin(near), math.cos(near)
 
 
+PLAIN = {"sqrt": math.sqrt, "fabs": math.fabs, "atan2": math.atan2}
+PLAIN["floor"] = np.floor if SIMULATED else math.floor  # Python has no whole number for NaN
+
+
 def written(trace: Trace, name: str, parameters: list[str], results: list[str], *, turning: bool = False) -> Any:
     """Return the device function of a trace, and a text that says all about it.
 
     Single precision is fast, double precision is right. `turning` says that angles may be several turns.
     """
+    return of_source(trace, name, trace.source(name, parameters, results), turning=turning)
+
+
+def of_source(trace: Trace, name: str, source: str, *, turning: bool = False) -> Any:
+    """Return the device function of a text made from a trace, and a text that says all about it."""
     fast = trace.dtype is np.float32
-    source = trace.source(name, parameters, results)
     called = {"choose": choose, "wrapped": wrapped, "nearest_copy": nearest_copy.py_func}
     called["sine_cosine"] = EXACT if not fast else both_of_any if turning else both
     names = {word: shared(function, fast=fast) for word, function in called.items()} | trace.names
-    function = device(compiled(name, source, {"sqrt": math.sqrt, "float64": float64, **names}), fast=fast)
+    function = device(compiled(name, source, {**PLAIN, "float64": float64, "place": PLACE, **names}), fast=fast)
     return function, f"{source} {sorted(trace.names.items())} {fast} {turning}"
 
 

@@ -88,7 +88,7 @@ class Task:
         return len(self.neutral)
 
 
-def _numbers(numbers: NDArray[Any]) -> Cells:
+def known_numbers(numbers: NDArray[Any]) -> Cells:
     """Return known numbers as memory, without what rounding has left of zeros and ones."""
     flat = np.asarray(numbers, np.float64).ravel().copy()
     for exact in (-1.0, 0.0, 1.0):
@@ -96,7 +96,8 @@ def _numbers(numbers: NDArray[Any]) -> Cells:
     return Cells(flat.tolist())
 
 
-def _truth(value: Any) -> str:
+def truth(value: Any) -> str:
+    """Return the text of a truth value, known now or when the code runs."""
     return value.name if isinstance(value, Symbol) else str(bool(value))
 
 
@@ -142,9 +143,9 @@ class WrittenParts(Parts):
         caution: Any = 0.0 if known_caution else Symbol(trace, "caution")
         p, r = trace.of(damped_step)(
             Cells(task.codes.tolist()),
-            _numbers(task.numbers),
+            known_numbers(task.numbers),
             self._rows(),
-            _numbers(settings),
+            known_numbers(settings),
             Cells(task.limits.ravel().tolist()),
             n,
             trace.memory("goal", TRANSFORM.size),
@@ -162,9 +163,9 @@ class WrittenParts(Parts):
         task, trace, n = self.task, Trace(np.float64), self.task.values
         _, _, _, p, r = trace.of(tip_error)(
             Cells(task.codes.tolist()),
-            _numbers(task.numbers),
+            known_numbers(task.numbers),
             self._rows(),
-            _numbers(task.settings[0]),
+            known_numbers(task.settings[0]),
             trace.memory("goal", TRANSFORM.size),
             trace.memory("q", n),
             Cells([0.0] * 6 * self._rows()),
@@ -196,9 +197,9 @@ class WrittenParts(Parts):
         shells = range(SETTINGS.centre, SETTINGS.point_shell + 2)
         settings = Cells(trace.line(f"settings[{k}]") if k in shells else x for k, x in enumerate(known))
         goal = Cells([0.0] * TRANSFORM.size)
-        valid = trace.of(read_goal)(_numbers(task.numbers), known[SETTINGS.spin], Cells(matrix), 0, goal)
+        valid = trace.of(read_goal)(known_numbers(task.numbers), known[SETTINGS.spin], Cells(matrix), 0, goal)
         reach = trace.of(in_reach)(settings, goal)
-        results = [trace.tuple(goal), _truth(valid), _truth(reach)]
+        results = [trace.tuple(goal), truth(valid), truth(reach)]
         return self._written(trace, "read", ["card", "targets", "problem", "settings"], results)
 
     def _write(self) -> tuple[Any, Any]:

@@ -10,22 +10,46 @@ from __future__ import annotations
 import linecache
 import math
 import operator
+import re
 from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from . import lanes
+from .closed_form.angles import atan2
+from .closed_form.check import nearest_whole
 from .joint_step import sine_cosine
 
+WORD = re.compile(r"\b[a-z]\w*")
+BEYOND_ALL = (math.inf, -math.inf)
 COMPARED = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
 class Cells(list[Any]):
     """Memory of symbols and numbers, as `lanes.load` and `lanes.store` see it."""
 
-    def beyond(self, items: int) -> Cells:
-        """Return a copy of the memory some items further on: to be read only."""
-        return Cells(self[items:])
+    def beyond(self, items: int) -> Beyond:
+        """Return the memory some items further on."""
+        return Beyond(self, items)
+
+
+class Beyond:
+    """Memory that begins some items further on in other memory."""
+
+    def __init__(self, memory: Cells, first: int) -> None:
+        self.memory, self.first = memory, first
+
+    def __getitem__(self, item: int) -> Any:
+        return self.memory[self.first + item]
+
+    def __setitem__(self, item: int, value: Any) -> None:
+        self.memory[self.first + item] = value
+
+    def beyond(self, items: int) -> Beyond:
+        """Return the memory some items further on."""
+        return Beyond(self.memory, self.first + items)
 
 
 class Symbol:
@@ -46,9 +70,13 @@ class Symbol:
         return self if other == 0.0 else self.trace.note("+", other, self)
 
     def __sub__(self, other: Any) -> Any:
+        if other in BEYOND_ALL:
+            return -other
         return self if other == 0.0 else self.trace.note("-", self, other)
 
     def __rsub__(self, other: Any) -> Any:
+        if other in BEYOND_ALL:
+            return other
         return -self if other == 0.0 else self.trace.note("-", other, self)
 
     def __mul__(self, other: Any) -> Any:
@@ -131,7 +159,8 @@ class Trace:
         value = float(operand)
         if value not in self._constants:
             self._constants[value] = f"k{len(self._constants)}"
-            self.names[self._constants[value]] = self.dtype(value)
+            with np.errstate(over="ignore"):  # a number beyond all is so in any precision
+                self.names[self._constants[value]] = self.dtype(value)
         return self._constants[value]
 
     def note(self, sign: str, a: Any, b: Any) -> Symbol:
@@ -163,6 +192,20 @@ class Trace:
         """Return a square root."""
         return self.line(f"sqrt({x.name})") if isinstance(x, Symbol) else math.sqrt(x)
 
+    def fabs(self, x: Any) -> Any:
+        """Return the size of a number."""
+        return self.line(f"fabs({x.name})") if isinstance(x, Symbol) else abs(x)
+
+    def nearest_whole(self, x: Any) -> Any:
+        """Return the nearest whole number."""
+        return self.line(f"floor({(x + 0.5).name})") if isinstance(x, Symbol) else float(round(x))
+
+    def atan2(self, y: Any, x: Any) -> Any:
+        """Return the target's own angle of a point."""
+        if not isinstance(y, Symbol) and not isinstance(x, Symbol):
+            return math.atan2(y, x)
+        return self.line(f"atan2({self.text(y)}, {self.text(x)})")
+
     def of(self, function: Any) -> Callable[..., Any]:
         """Return a kernel's function as one that runs on symbols, with all that it calls."""
         stand_ins: dict[Any, Any] = {
@@ -172,7 +215,11 @@ class Trace:
             lanes.beyond: lambda memory, items: memory.beyond(items),
             lanes.select: self.select,
             lanes.sqrt: self.sqrt,
+            lanes.fabs: self.fabs,
+            lanes.bits: lambda mask: int(isinstance(mask, Symbol) or bool(mask)),  # what may be so is reckoned with
             sine_cosine: self.sine_cosine,
+            nearest_whole: self.nearest_whole,
+            atan2: self.atan2,
         }
         result: Callable[..., Any] = rebuilt(function, stand_ins, lambda plain: plain)
         return result
@@ -191,6 +238,21 @@ class Trace:
         """Return the text of the function."""
         body = "".join(f"    {line}\n" for line in self.lines)
         return f"def {name}({', '.join(parameters)}):\n{body}    return {', '.join(results)}\n"
+
+
+def by_need(lines: Sequence[str], givens: Sequence[str]) -> list[list[str]]:
+    """Return the lines of a trace in groups: those that need none of some givens, that need the first, the second ...
+
+    A line stands in the group of the last given that it needs, directly or through other lines. So each group can stand
+    inside one more loop than the one before.
+    """
+    groups: list[list[str]] = [[] for _ in range(len(givens) + 1)]
+    needs = {name: k + 1 for k, name in enumerate(givens)}
+    for line in lines:
+        name, _, expression = line.partition(" = ")
+        needs[name] = max((needs.get(word, 0) for word in WORD.findall(expression)), default=0)
+        groups[needs[name]].append(line)
+    return groups
 
 
 def rebuilt(function: Any, stand_ins: dict[Any, Any], finish: Callable[[Any], Any]) -> Any:

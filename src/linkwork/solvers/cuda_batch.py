@@ -101,7 +101,7 @@ class Card:
         memory = as_doubles(memory)
         values, base = self._starts(engine, start, count)
         with _memory_for(count):
-            (out, lease), room = engine.lent(count), engine.kept_room(count)
+            (out, lease), room = engine.lender.lent(count), engine.kept_room(count)
         block = room.count
         for at in range(0, count, block):
             n = min(block, count - at)

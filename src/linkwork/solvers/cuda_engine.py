@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-import weakref
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
@@ -27,6 +26,7 @@ from ..kernels.devices import free_memory
 from ..kernels.joint_step import TRANSFORM
 from ..kernels.starts import FIRST_STARTS, TABLE_STARTS
 from ..transforms import plane_basis
+from .card_memory import Lender
 from .chain_settings import LEAST_DAMPING
 from .chain_solver import Prepared
 
@@ -42,10 +42,6 @@ LITTLE, SMALL = 1 << 26, 4096  # bytes, and problems, that need no thought
 # for each of its targets on one multiprocessor; as measured on an H200 for an arm of seven joints [s]
 COMPILING, LOST_EACH_BATCH, LOST_EACH = 12.0, 5e-4, 5e-7
 FINEST = 2e-5  # error of single precision, as a share of the chain's length: below it, double precision takes over
-
-
-class Lease:
-    """What keeps lent memory from being used again."""
 
 
 class Engine:
@@ -70,7 +66,7 @@ class Engine:
         self.given, self.values = given, int(self.task.values)
         self.seats: list[Any] = []  # memory of blocks that come from the host: `cuda_batch` fills it
         self._room: Room | None = None
-        self._returned: dict[int, Answers] = {}
+        self.lender = Lender(self.answers, self._worth_keeping)
         self._lock = Lock()
         fine = (FINEST * prepared.chain.length) ** 2 if self.dtype == np.float32 else 0.0
         settings = memory.SETTINGS.view(exact)
@@ -124,17 +120,6 @@ class Engine:
         """Keep memory for the next batch, unless it is much."""
         if self._worth_keeping(room.count):
             self._room = room
-
-    def lent(self, count: int) -> tuple[Answers, Lease]:
-        """Return memory for answers that comes back, for the next batch of that size, when no one holds its lease."""
-        out = self._returned.pop(count, None)
-        self._returned.clear()
-        if out is None:
-            out = self.answers(count)
-        lease = Lease()
-        if self._worth_keeping(count):
-            weakref.finalize(lease, self._returned.__setitem__, count, out).atexit = False
-        return out, lease
 
     def answers(self, count: int) -> Answers:
         """Return memory for answers."""

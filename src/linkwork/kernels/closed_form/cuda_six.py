@@ -1,0 +1,194 @@
+"""All solutions on a graphics card: a branch of `solve_six` written out for one arm, eight of them to a goal's thread.
+
+Single precision is fast and loses roots where two of them meet. A goal of which it is not sure is noted, and solved
+again in double precision.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import Any
+
+import numpy as np
+from numba import cuda
+from numpy.typing import NDArray
+
+from ..cuda import KINDS, PLACE, THREADS, device, kernel, of_source
+from ..cuda_codegen import known_numbers, truth
+from ..joint_step import TRANSFORM
+from ..symbolic import Cells, Symbol, Trace, by_need, compiled
+from .check import check_branch
+from .form_layout import BRANCH, BRANCHES, CODES, GOAL, JOINTS, NUMBERS, WRIST
+from .parallel import solve as solve_parallel
+from .solve_six import ROOTS, kind_of, put_home, put_motion, reaches, settle
+from .wrist import solve as solve_wrists
+
+DOUBT = 1e-5  # of a size: nearer to where two roots meet than that, single precision is not sure of them
+SINGLE = 2e-5  # error of solutions in single precision, as a share of the arm's size [rad]
+SIGNS = ("first", "second", "third")  # of the three roots
+HALF = BRANCHES // 2  # branches of a block's goals that its shared memory has room for
+WIDTH = HALF * JOINTS
+ROW = WIDTH + 1  # of a thread in that memory: an odd number, so that neighbours do not wait for each other
+ROOM = THREADS * ROW
+BLOCKS = {"float32": 6, "float64": 4}  # that must fit on a multiprocessor
+
+
+class WrittenForm:
+    """The device function of half the branches of an arm, in one precision.
+
+    Args:
+        codes: The form's codes.
+        numbers: Its numbers.
+        tolerance: Squared errors that solutions may have: of position and rotation.
+        dtype: The precision.
+
+    Attributes:
+        branches: ``branches(goal, first, memory, at)`` writes the values of the four branches whose first root has a
+            sign, NaN where there is no solution, into memory. It returns which are solutions, a byte each, and whether
+            one is in doubt.
+        key: What it was written from.
+    """
+
+    def __init__(
+        self, codes: NDArray[np.int64], numbers: NDArray[np.float64], tolerance: tuple[float, float], dtype: Any
+    ) -> None:
+        self.dtype, trace = dtype, Trace(dtype)
+        arm, known, signs = Cells(codes.tolist()), known_numbers(numbers), Cells(Symbol(trace, name) for name in SIGNS)
+        goal, found = Cells([0.0] * GOAL.size), Cells([0.0] * BRANCH.size)
+        goal[GOAL.target : GOAL.target + TRANSFORM.size] = trace.memory("goal", TRANSFORM.size)
+        trace.of(put_home)(arm, known, known, False, goal)
+        trace.of(put_motion)(arm, known, goal)
+        wrist = codes[CODES.family] == WRIST
+        trace.of(solve_wrists if wrist else solve_parallel)(arm, known, signs, 1, goal, found)
+        trace.of(check_branch)(arm, known, goal, found)
+        there = trace.of(reaches)(found, *tolerance)
+        doubt = _doubt(found, there, float(numbers[NUMBERS.extent]) ** 0.5, 2 if wrist else 1)
+        inside, _ = trace.of(settle)(known, found, known, False)
+        _, second = trace.of(kind_of)(found, signs, 1, 0, 0, 0)
+        good = there & inside & (second < 0.5)
+        values = found[BRANCH.values : BRANCH.values + JOINTS]
+        source = _looped(trace, [trace.text(x) for x in values], truth(good), truth(doubt))
+        self.branches, self.key = of_source(trace, "branches", source)
+
+
+def _looped(trace: Trace, values: list[str], good: str, doubt: str) -> str:
+    """Return the text of a function in which each line stands in no more loops over signs than it must."""
+    plus, minus, none = trace.text(1.0), trace.text(-1.0), trace.text(math.nan)
+    once, first, second, third = by_need(trace.lines, SIGNS)
+    ends = [f"memory[place(at + {JOINTS} * b + {k})] = {value} if {good} else {none}" for k, value in enumerate(values)]
+    ends += [f"solved |= (1 if {good} else 0) << (8 * b)", f"unsure = unsure or {doubt}"]
+    text = [
+        "def branches(goal, first, memory, at):",
+        *_moved(1, [*once, *first, "solved, unsure = 0, False", "for j in range(2):"]),
+        *_moved(2, [f"second = {minus} if j else {plus}", *second, "for k in range(2):"]),
+        *_moved(3, [f"b, third = 2 * j + k, {minus} if k else {plus}", *third, *ends]),
+        "    return solved, unsure",
+    ]
+    return "\n".join([*text, ""])
+
+
+def _moved(depth: int, lines: list[str]) -> list[str]:
+    """Return lines moved in."""
+    return [f"{'    ' * depth}{line}" for line in lines]
+
+
+def _doubt(found: Cells, there: Any, size: float, angle: int) -> Any:
+    """Return whether a root is near to where it ends, or a branch that has all roots does not reach the goal."""
+    close, real = False, True
+    for stage, miss in enumerate(found[BRANCH.miss : BRANCH.miss + ROOTS]):
+        edge = DOUBT * (1.0 if stage == angle else size)
+        close = close | ((miss > -edge) & (miss < edge))
+        real = real & (miss < 0.0)
+    return close | (real & _not(there))
+
+
+def _not(mask: Any) -> Any:
+    return mask.trace.line(f"not {mask.name}") if isinstance(mask, Symbol) else not mask
+
+
+def all_kernels(codes: Any, numbers: Any, tolerance: tuple[float, float], dtype: Any) -> tuple[Any, Any]:
+    """Return the kernel for all goals in a precision and, where that is single, the one for goals in doubt; else None.
+
+    Args:
+        codes: The form's codes.
+        numbers: Its numbers.
+        tolerance: Squared errors of position and rotation that solutions may have.
+        dtype: The precision of the first kernel, and of all arrays.
+    """
+    quick, doubts = WrittenForm(codes, numbers, tolerance, dtype), dtype is np.float32
+    first = _kernel(_all_goals(quick, doubts), quick, dtype)
+    if not doubts:
+        return first, None
+    exact = WrittenForm(codes, numbers, tolerance, np.float64)
+    return first, _kernel(_goals_in_doubt(exact), exact, dtype)
+
+
+def _kernel(function: Any, form: WrittenForm, dtype: Any) -> Any:
+    numbers = f"f{np.dtype(dtype).itemsize}[]"
+    kinds = {"targets": numbers, "values": numbers, "mask": "i8[]", "tally": "i4[]", "doubtful": "i4[]"}
+    key = hashlib.sha256(f"{form.key} {numbers}".encode()).hexdigest()
+    fast = form.dtype is np.float32
+    return kernel(function, kinds, key, fast=fast, blocks=BLOCKS[np.dtype(form.dtype).name])
+
+
+def _goal_of(form: WrittenForm) -> Any:
+    """Return the device function that takes a goal from a target in memory, by columns."""
+    listed = ", ".join(f"kind(memory[place(at + {4 * row + column})])" for column in range(4) for row in range(3))
+    names = {"place": PLACE, "kind": KINDS[np.dtype(form.dtype).name]}
+    return device(compiled("goal_of", f"def goal_of(memory, at):\n    return ({listed})\n", names))
+
+
+def _all_goals(form: WrittenForm, doubts: bool) -> Any:
+    """Return the kernel for all goals: a block brings their targets, and takes their answers away, side by side.
+
+    Each thread alone would read and write rows of its own, far from its neighbours', which takes three times as long.
+    """
+    goal_of, kind = _goal_of(form), KINDS[np.dtype(form.dtype).name]
+    branches, plus, minus = form.branches, form.dtype(1.0), form.dtype(-1.0)
+
+    def all_goals(targets, count, values, mask, tally, doubtful):
+        room = cuda.shared.array(ROOM, kind)
+        own, first = cuda.threadIdx.x, THREADS * cuda.blockIdx.x
+        while first < count:
+            here = min(THREADS, count - first)
+            for k in range(16):
+                item = k * THREADS + own
+                if item < 16 * here:
+                    room[PLACE(ROW * (item // 16) + item % 16)] = targets[PLACE(16 * first + item)]
+            cuda.syncthreads()
+            goal, solved, unsure = goal_of(room, ROW * min(own, here - 1)), 0, False
+            for half in range(2):
+                cuda.syncthreads()
+                some, doubt = branches(goal, minus if half else plus, room, ROW * own)
+                solved, unsure = solved | some << (8 * HALF * half), unsure or doubt
+                cuda.syncthreads()
+                for k in range(WIDTH):
+                    item = k * THREADS + own
+                    if item < WIDTH * here:
+                        goal_place = 2 * WIDTH * (first + item // WIDTH) + WIDTH * half
+                        values[PLACE(goal_place + item % WIDTH)] = room[PLACE(ROW * (item // WIDTH) + item % WIDTH)]
+            if own < here:
+                mask[PLACE(first + own)] = solved
+                if doubts and unsure:
+                    doubtful[PLACE(cuda.atomic.add(tally, 0, 1))] = first + own
+            cuda.syncthreads()
+            first += THREADS * cuda.gridDim.x
+
+    return all_goals
+
+
+def _goals_in_doubt(form: WrittenForm) -> Any:
+    goal_of, branches = _goal_of(form), form.branches
+
+    def goals_in_doubt(targets, values, mask, tally, doubtful):
+        turn = cuda.grid(1)
+        while turn < tally[0]:
+            at = doubtful[PLACE(turn)]
+            goal = goal_of(targets, 16 * at)
+            fore, _ = branches(goal, 1.0, values, 2 * WIDTH * at)
+            rear, _ = branches(goal, -1.0, values, 2 * WIDTH * at + WIDTH)
+            mask[PLACE(at)] = fore | rear << (8 * HALF)
+            turn += cuda.gridsize(1)
+
+    return goals_in_doubt

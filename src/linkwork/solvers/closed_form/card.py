@@ -1,0 +1,84 @@
+"""All solutions of a closed form on a graphics card, for targets of the host and of the card."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import DeviceError
+from ...kernels.closed_form.cuda_six import SINGLE, all_kernels
+from ...kernels.closed_form.form_layout import BRANCHES, JOINTS
+from ...kernels.cuda import THREADS, device_array, processors, to_device
+from ...kernels.devices import DeviceArray, free_memory
+from ..card_memory import Lender
+from .form import ClosedForm
+
+SHARE, KEPT = 0.5, 0.2  # of the card's free memory: for a block of the host's targets, and kept for the next batch
+LITTLE = 1 << 26  # bytes that need no thought
+BLOCKS = 64  # for each multiprocessor
+ITEMS = BRANCHES * JOINTS
+NONE = np.zeros(1, np.int32)
+
+
+class CardForm:
+    """A closed form of six joints on a graphics card.
+
+    Args:
+        form: The form.
+        dtype: Precision of targets and answers. In single precision, goals near to where two solutions meet are solved
+            in double.
+        limits: Whether limits are kept.
+
+    Raises:
+        DeviceError: If the form has no kernels for cards.
+    """
+
+    def __init__(self, form: ClosedForm, dtype: Any, *, limits: bool = True) -> None:
+        if not form.exact or form.recognised is None:
+            raise DeviceError(f"{form} It is solved on the processor only; leave out device='cuda'.")
+        self.form, self.dtype = form, np.dtype(dtype)
+        least = SINGLE if self.dtype == np.float32 else 0.0
+        near, aligned = max(form.tolerance[0], least * form.axes.size), max(form.tolerance[1], least)
+        numbers = form.numbers if limits else form.unlimited
+        self._all, self._doubtful = all_kernels(form.codes, numbers, (near**2, aligned**2), self.dtype.type)
+        self._lender = Lender(self._memory, self._worth_keeping)
+
+    def _memory(self, count: int) -> tuple[Any, ...]:
+        """Return memory for the answers to so many targets, for the list of those in doubt and their number."""
+        values, mask = device_array(ITEMS * count, self.dtype), device_array(count, np.int64)  # a byte for each branch
+        return values, mask, device_array(count if self._doubtful is not None else 1, np.int32), to_device(NONE)
+
+    def _worth_keeping(self, count: int) -> bool:
+        size = count * self._bytes
+        return size < LITTLE or size < KEPT * free_memory()
+
+    @property
+    def _bytes(self) -> int:
+        """What the answers to a target take."""
+        return ITEMS * self.dtype.itemsize + BRANCHES + 4
+
+    def all_there(self, targets: Any, count: int) -> tuple[DeviceArray, DeviceArray]:
+        """Return the solutions of targets in the card's memory: values (n, 8, 6), NaN where there is none; a mask."""
+        (values, mask, doubtful, tally), lease = self._lender.lent(count)
+        tally.copy_to_device(NONE)
+        blocks = max(1, min(-(-count // THREADS), BLOCKS * processors()))
+        self._all[blocks, THREADS](targets, count, values, mask, tally, doubtful)
+        if self._doubtful is not None:
+            self._doubtful[blocks, THREADS](targets, values, mask, tally, doubtful)
+        return DeviceArray(values, (count, BRANCHES, JOINTS), lease), DeviceArray(
+            mask.view(np.bool_), (count, BRANCHES), lease
+        )
+
+    def all(self, targets: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Return the solutions of targets (n, 4, 4) of the host, block by block."""
+        count = len(targets)
+        values, mask = np.empty((count, BRANCHES, JOINTS), self.dtype), np.empty((count, BRANCHES), np.bool_)
+        block = max(1, min(count, int(SHARE * free_memory()) // (self._bytes + 16 * self.dtype.itemsize)))
+        for first in range(0, count, block):
+            rows = slice(first, min(first + block, count))
+            some = np.ascontiguousarray(targets[rows], self.dtype)
+            there = self.all_there(to_device(some.reshape(-1)), len(some))
+            values[rows], mask[rows] = np.asarray(there[0]), np.asarray(there[1])
+        return values, mask
