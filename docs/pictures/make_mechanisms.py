@@ -67,6 +67,23 @@ def rows(path: Path) -> None:
     smaller(path)
 
 
+def coupled(path: Path) -> None:
+    """Draw gears, planets, a cam and a Geneva drive."""
+    train = lw.drive(lw.models.gear_train((20, 40, 30)), "gear1", TURN)
+    planets = lw.drive(lw.models.planetary(24, 18), "sun", TURN + 1.0)
+    valve = lw.drive(lw.models.cam_follower(0.02, "oscillating"), "cam", TURN + 1.2)
+    wheel = lw.drive(lw.models.geneva(6), "crank", TURN + 0.5)
+    pictures = [
+        drawn(train, (4.4, 3.4), labels=False),
+        drawn(planets, (3.4, 3.4), labels=False),
+        drawn(valve, (2.8, 3.4), labels=False),
+        drawn(wheel, (3.8, 3.4), labels=False),
+    ]
+    sheet = beside(pictures)
+    sheet.resize((sheet.width * 3 // 4, sheet.height * 3 // 4), Image.Resampling.LANCZOS).save(path)
+    smaller(path)
+
+
 def synthesised(path: Path) -> None:
     """Draw mechanisms that were found, with what was asked of them."""
     line = [(0.2, 0.05 * k) for k in range(4, 10)]
@@ -117,6 +134,7 @@ def main() -> None:
     smaller(path)
     rows(HERE / "mechanisms.png")
     synthesised(HERE / "synthesis.png")
+    coupled(HERE / "couplings.png")
     page(HERE / "mechanism-page.png")
 
 

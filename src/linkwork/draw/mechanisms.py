@@ -65,7 +65,7 @@ def mechanism(
 
     Fixed pivots stand on hatched ground, sliders are blocks between hatched guides or on the rod of another link, pins
     of joints and loops are circles, links with three pins or more are plates. All of it follows from joints, loops and
-    frames; shapes of links are not looked at.
+    frames; of shapes, only the outlines of gears and cams are looked at.
 
     Args:
         motion: A linkage, or a clip such as `linkwork.drive` gives.

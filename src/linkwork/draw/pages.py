@@ -64,7 +64,7 @@ def page(
     the machine code of this library and gives the same poses.
 
     Args:
-        linkage: The linkage; its loops are kept closed.
+        linkage: The linkage; its loops are kept closed, couplings other than mimic joints are not: the page says so.
         path: Where to write the page, a ``.html``; None returns it only.
         goals: Frames to mark and to drag; the ends of limbs by default.
         pins: Frames that are held at first; by default the feet of a figure whose root is free.
@@ -131,6 +131,7 @@ def page_data(
         "leans": free,
         "reach": {name: _reach(linkage, name) for name in ends},
         "missing": len(sketch.meshes),
+        "loose": len(linkage.couplings),
         "stage": stage_scene(sketch, q[None], view=checked_view(view), points=_room(linkage, q, ends, flat)),
     }
     packed = linkage.pack(solvers).to_json()
