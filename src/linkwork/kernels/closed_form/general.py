@@ -23,20 +23,19 @@ from ..joint_step import TRANSFORM
 from ..lanes import beyond, bits, cells, flat, load, store
 from .angles import atan2
 from .form_layout import ANSWER, BRANCH, CLOSE, DISTINCT, DOUBLE, FREE, NUMBERS
+from .general_back import put_half_tangents, put_other_joints
 from .general_elimination import (
     balance,
     put_aside,
     put_determinants,
     put_goal,
-    put_half_tangents,
     put_middle,
     put_mirrors,
-    put_null_vector,
-    put_other_joints,
     put_sides,
     put_still,
     put_turning,
 )
+from .general_matrices import put_null_vector
 from .general_memory import (
     COEFFICIENTS,
     FIGURES,

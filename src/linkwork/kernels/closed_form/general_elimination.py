@@ -1,4 +1,4 @@
-"""Elimination for any six revolute joints: from a target to a polynomial in one joint's angle, and back from its roots.
+"""Elimination for any six revolute joints: from a target to the determinant whose roots are one joint's angles.
 
 The joints are numbered from 0. With ``E`` the turn of a joint and X the fifth line (joint 4, which leaves it where it
 is), ``E0 ... E5 = G`` says that two lines are one:
@@ -27,9 +27,10 @@ from __future__ import annotations
 import math
 
 from .. import inner, part
-from ..joint_step import GENERAL, blend, place, plus, vector
-from ..lanes import beyond, fabs, load, select, sqrt, store
-from ..rotations import cross, dot, length, minus, times
+from ..joint_step import GENERAL, blend, place, vector
+from ..lanes import beyond, load, store
+from ..rotations import cross, dot, length, minus, plus, times
+from .general_matrices import eliminated
 from .general_memory import COLUMNS, FIGURES, NODES, REFLECTIONS, REST, ROOM, STILL, WIDTH
 
 THIRD, ROOT = 1.0 / 3.0, 1.0 / math.sqrt(3.0)
@@ -63,6 +64,17 @@ def put_goal(figures, target, goal):
     x, y, z, p = place(GENERAL, figures, FIGURES.after, x, y, z, p)
     for k in range(3):
         goal[k], goal[3 + k], goal[6 + k], goal[9 + k] = x[k], y[k], z[k], p[k]
+
+
+@inner
+def turned(h, c, s, v):
+    """Return a vector turned about a unit vector."""
+    across, along = cross(h, v), dot(h, v) * (1.0 - c)
+    return (
+        v[0] * c + across[0] * s + h[0] * along,
+        v[1] * c + across[1] * s + h[1] * along,
+        v[2] * c + across[2] * s + h[2] * along,
+    )
 
 
 @part
@@ -229,43 +241,6 @@ def put_block(equations, c, s, upper, lower):
             store(lower, WIDE * row + (k + REDUCED) % WIDE, x)
 
 
-@inner
-def pivoted(matrix, rows, columns, k):
-    """Bring the largest number below an item of the diagonal to it, lane by lane; return it, and the sign."""
-    sign = 1.0 + 0.0 * load(matrix, columns * k + k)
-    for i in range(k + 1, rows):
-        swap = fabs(load(matrix, columns * i + k)) > fabs(load(matrix, columns * k + k))
-        sign = select(swap, -sign, sign)
-        for j in range(k, columns):
-            a, b = load(matrix, columns * k + j), load(matrix, columns * i + j)
-            store(matrix, columns * k + j, select(swap, b, a))
-            store(matrix, columns * i + j, select(swap, a, b))
-    return load(matrix, columns * k + k), sign
-
-
-@inner
-def cleared(matrix, rows, columns, k, pivot):
-    """Take a row out of all below it."""
-    share = 1.0 / select(fabs(pivot) > 0.0, pivot, 1.0)
-    for i in range(k + 1, rows):
-        factor = load(matrix, columns * i + k) * share
-        for j in range(k + 1, columns):
-            store(matrix, columns * i + j, load(matrix, columns * i + j) - factor * load(matrix, columns * k + j))
-
-
-@part
-def eliminated(matrix, rows, columns, steps):
-    """Eliminate the first columns of a matrix, with pivots; return the product of these, with its sign."""
-    product, sign = pivoted(matrix, rows, columns, 0)
-    cleared(matrix, rows, columns, 0, product)
-    product = product * sign
-    for k in range(1, steps):
-        pivot, sign = pivoted(matrix, rows, columns, k)
-        cleared(matrix, rows, columns, k, pivot)
-        product = product * (pivot * sign)
-    return product
-
-
 @part
 def put_middle(equations, c, s, room):
     """Write the 6x6 matrix of the products with u² and u that is left at an angle; return what det has beside its own.
@@ -289,155 +264,3 @@ def put_determinants(equations, cosines, sines, room):
         product = put_middle(equations, load(cosines, g), load(sines, g), room)
         own = eliminated(beyond(room, ROOM.middle), MIDDLE, MIDDLE, MIDDLE)
         store(room, ROOM.values + g, product * own)
-
-
-# Back from a root, in lanes: one root a lane
-
-
-@part
-def put_null_vector(middle, labels, out):
-    """Write the vector that a 6x6 matrix makes least, all pivots sought in rows and columns."""
-    for j in range(MIDDLE):
-        store(labels, j, float(j))
-    for k in range(MIDDLE - 1):
-        for j in range(k + 1, MIDDLE):  # columns: the largest number of each decides
-            one, other = fabs(load(middle, MIDDLE * k + k)), fabs(load(middle, MIDDLE * k + j))
-            for i in range(k + 1, MIDDLE):
-                a, b = fabs(load(middle, MIDDLE * i + k)), fabs(load(middle, MIDDLE * i + j))
-                one, other = select(a > one, a, one), select(b > other, b, other)
-            swap = other > one
-            for i in range(MIDDLE):
-                a, b = load(middle, MIDDLE * i + k), load(middle, MIDDLE * i + j)
-                store(middle, MIDDLE * i + k, select(swap, b, a))
-                store(middle, MIDDLE * i + j, select(swap, a, b))
-            a, b = load(labels, k), load(labels, j)
-            store(labels, k, select(swap, b, a))
-            store(labels, j, select(swap, a, b))
-        pivot, _ = pivoted(middle, MIDDLE, MIDDLE, k)
-        cleared(middle, MIDDLE, MIDDLE, k, pivot)
-    x5 = 1.0 + 0.0 * load(middle, 0)
-    store(out, MIDDLE - 1, x5)
-    for back in range(1, MIDDLE):
-        k = MIDDLE - 1 - back
-        total = -load(middle, MIDDLE * k + MIDDLE - 1)
-        for j in range(k + 1, MIDDLE - 1):
-            total = total - load(middle, MIDDLE * k + j) * load(out, j)
-        pivot = load(middle, MIDDLE * k + k)
-        store(out, k, total / select(fabs(pivot) > 0.0, pivot, 1.0))
-    for j in range(MIDDLE):  # `middle` is done with: the vector in the order of its columns
-        found = 0.0 * x5
-        for k in range(MIDDLE):
-            label = load(labels, k)
-            found = select((label > j - 0.5) & (label < j + 0.5), load(out, k), found)
-        store(middle, j, found)
-    for j in range(MIDDLE):
-        store(out, j, load(middle, j))
-
-
-@inner
-def unit_pair(c, s):
-    """Return a pair brought to length one."""
-    square = c * c + s * s
-    scale = 1.0 / sqrt(select(square > 0.0, square, 1.0))
-    return select(square > 0.0, c * scale, 1.0), s * scale
-
-
-@part
-def put_half_tangents(figures, found, pairs):
-    """Write the pairs of the joints u and v from the products (u² v², u² v, u², u v², u v, u).
-
-    With ``a = u b`` for two rows a and b, the pair of the angle is ``(b·b - a·a, 2 a·b)``.
-    """
-    c, s = 0.0 * load(found, 0), 0.0 * load(found, 0)
-    for j in range(3):
-        a, b = load(found, j), load(found, 3 + j)
-        c, s = c + (b * b - a * a), s + 2.0 * a * b
-    put_joint(pairs, int(figures[FIGURES.order + 1]), unit_pair(c, s), figures, FIGURES.ahead)
-    c, s = 0.0 * c, 0.0 * s
-    for j in (0, 1, 3, 4):
-        a, b = load(found, j), load(found, j + 1)
-        c, s = c + (b * b - a * a), s + 2.0 * a * b
-    put_joint(pairs, int(figures[FIGURES.order + 2]), unit_pair(c, s), figures, FIGURES.ahead + 2)
-
-
-@inner
-def put_joint(pairs, joint, angle, figures, ahead):
-    """Write a joint's pair, turned on by what the elimination turned it back."""
-    c, s = figures[ahead], figures[ahead + 1]
-    store(pairs, 2 * joint, angle[0] * c - angle[1] * s)
-    store(pairs, 2 * joint + 1, angle[1] * c + angle[0] * s)
-
-
-@inner
-def turned(h, c, s, v):
-    """Return a vector turned about a unit vector."""
-    across, along = cross(h, v), dot(h, v) * (1.0 - c)
-    return (
-        v[0] * c + across[0] * s + h[0] * along,
-        v[1] * c + across[1] * s + h[1] * along,
-        v[2] * c + across[2] * s + h[2] * along,
-    )
-
-
-@part
-def put_other_joints(figures, sides, mirrors, goal, pairs):
-    """Write the pairs of joints 5, 0 and 4, joints 1, 2 and 3 known: where their line is says the first two."""
-    lines = beyond(figures, FIGURES.lines)
-    zero = 0.0 * load(pairs, 2)
-    l, p = vector(lines, 24), vector(lines, 27)  # noqa: E741
-    l, p = (l[0] + zero, l[1] + zero, l[2] + zero), (p[0] + zero, p[1] + zero, p[2] + zero)  # noqa: E741
-    for back in range(3):
-        joint = 3 - back
-        h, at, c, s = (
-            vector(lines, 6 * joint),
-            vector(lines, 6 * joint + 3),
-            load(pairs, 2 * joint),
-            load(pairs, 2 * joint + 1),
-        )
-        l, p = turned(h, c, s, l), plus(at, turned(h, c, s, minus(p, at)))  # noqa: E741
-    left = numbers_of(p, l)
-    c5, s5 = sixth_joint(sides, mirrors, beyond(goal, 12), left)
-    store(pairs, 10, c5)
-    store(pairs, 11, s5)
-    real, imaginary = zero, zero
-    for k in range(4):
-        ax = sides[3 * (6 + k)] + sides[3 * (6 + k) + 1] * c5 + sides[3 * (6 + k) + 2] * s5
-        ay = sides[3 * (10 + k)] + sides[3 * (10 + k) + 1] * c5 + sides[3 * (10 + k) + 2] * s5
-        bx, by = left[6 + k], left[10 + k]
-        real, imaginary = real + (bx * ax + by * ay), imaginary + (by * ax - bx * ay)
-    c0, s0 = unit_pair(real, -imaginary)
-    store(pairs, 0, c0)
-    store(pairs, 1, s0)
-    v = vector(figures, FIGURES.across)
-    w = turned(vector(lines, 30), c5, -s5, (v[0] + zero, v[1] + zero, v[2] + zero))
-    w = blend(vector(goal, 0), vector(goal, 3), vector(goal, 6), *w)
-    for joint in range(4):
-        w = turned(vector(lines, 6 * joint), load(pairs, 2 * joint), -load(pairs, 2 * joint + 1), w)
-    c4, s4 = unit_pair(dot(w, v), dot(w, cross(vector(lines, 24), v)))
-    store(pairs, 8, c4)
-    store(pairs, 9, s4)
-
-
-@inner
-def sixth_joint(sides, mirrors, rest, left):
-    """Return the pair of joint 5 that fits the first six equations best."""
-    a, b = left[0] - sides[0], left[1] - sides[3]
-    one, two = mirrors[REFLECTIONS.first + 0] * a, mirrors[REFLECTIONS.first + 1] * b
-    share = one + two
-    for k in range(2, STILL):
-        share = share + mirrors[REFLECTIONS.first + k] * (left[k] - sides[3 * k])
-    share = share * mirrors[REFLECTIONS.first_factor]
-    total = 0.0 * share
-    for k in range(1, STILL):
-        total = total + mirrors[REFLECTIONS.second + k] * (
-            left[k] - sides[3 * k] - share * mirrors[REFLECTIONS.first + k]
-        )
-    total = total * mirrors[REFLECTIONS.second_factor]
-    first = a - share * mirrors[REFLECTIONS.first]
-    second = b - share * mirrors[REFLECTIONS.first + 1] - total * mirrors[REFLECTIONS.second + 1]
-    corner, side, end = rest[REST.triangle], rest[REST.triangle + 1], rest[REST.triangle + 2]
-    y = second / (end if end != 0.0 else 1.0)
-    x = (first - side * y) / (corner if corner != 0.0 else 1.0)
-    if rest[REST.swapped] != 0.0:
-        return unit_pair(y, x)
-    return unit_pair(x, y)

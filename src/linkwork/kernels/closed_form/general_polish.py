@@ -6,7 +6,9 @@ from .. import inner, part
 from ..joint_step import blend, vector
 from ..lanes import beyond, bits, fabs, load, select, store
 from ..rotations import cross, dot, minus, plus
-from .general_elimination import cleared, pivoted, turned, unit_pair
+from .general_back import unit_pair
+from .general_elimination import turned
+from .general_matrices import cleared, pivoted
 from .general_memory import FIGURES, JOINTS, ROOM, WIDTH
 
 LAST, LONGEST = 12, 26  # steps at most; where two solutions are one each only halves the distance

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...kernels import joint_step as steps
 from ...kernels.closed_form import general as kernels, general_memory as memory
@@ -45,7 +47,7 @@ def turned(line: FloatArray, angles: FloatArray, lines: FloatArray) -> FloatArra
     turns = axis_rotation(line[0], angles)
     turns = turns.reshape(len(angles), *(1,) * (lines.ndim - 2), 3, 3)
     there = np.stack([np.zeros(3), line[1]])
-    return (lines - there) @ np.swapaxes(turns, -1, -2) + there
+    return np.asarray((lines - there) @ np.swapaxes(turns, -1, -2) + there)
 
 
 def half_tangents(block: FloatArray, axis: int, ahead: float) -> FloatArray:
@@ -82,7 +84,7 @@ def left_side(lines: FloatArray) -> FloatArray:
     for joint in (3, 2, 1):
         moved = turned(lines[joint], TURNS, moved)
     numbers = line_numbers(moved[..., 1, :], moved[..., 0, :])
-    return np.einsum("abcn,xa,yb,zc->nxyz", numbers, PARTS, PARTS, PARTS, optimize=True)
+    return np.asarray(np.einsum("abcn,xa,yb,zc->nxyz", numbers, PARTS, PARTS, PARTS, optimize=True))
 
 
 def in_powers(left: FloatArray, order: Order) -> FloatArray:
@@ -167,7 +169,7 @@ def own_factor(lines: FloatArray, order: Order) -> FloatArray | None:
     return np.asarray((least @ span[:rank])[low])
 
 
-def degree_of(coefficients: FloatArray, highest: int) -> int:
+def degree_of(coefficients: NDArray[np.floating[Any]], highest: int) -> int:
     """Return the degree of trigonometric polynomials (n, 2 highest + 1)."""
     sizes = np.abs(coefficients / np.abs(coefficients).max(axis=1, keepdims=True)).max(axis=0)
     sizes = np.maximum(sizes[1 : highest + 1], sizes[highest + 1 :])
@@ -187,7 +189,7 @@ def right_sides(motions: FloatArray, points: FloatArray, directions: FloatArray)
     """Return the right sides of motions (n, 4, 4): parts of (1, cosine, sine) of joint 5, shape (n, 14, 3)."""
     turn, shift = motions[:, None, :3, :3], motions[:, None, :3, 3]
     numbers = line_numbers((turn @ points[..., None])[..., 0] + shift, (turn @ directions[..., None])[..., 0])
-    return np.einsum("nak,xa->nkx", numbers, PARTS)
+    return np.asarray(np.einsum("nak,xa->nkx", numbers, PARTS))
 
 
 # Ways
