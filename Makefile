@@ -63,6 +63,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/forward.py
 	$(BIN)/python benchmarks/methods.py
 	$(BIN)/python benchmarks/ik.py
+	$(BIN)/python benchmarks/closed_form.py
 	$(BIN)/python benchmarks/tracking.py
 	$(BIN)/python benchmarks/whole_body.py
 	$(BIN)/python benchmarks/body_cycles.py
