@@ -1,7 +1,8 @@
 """Planar mechanisms driven round, side by side with pylinkage: how near to closed forms, and how many frames a second.
 
 Both get the same bars and the same turn of the crank. pylinkage places points by circles that meet, one group of bars
-after another; linkwork closes any loops by Newton's method. Results go into their section of results.md.
+after another; linkwork closes any loops by Newton's method. What only linkwork has stands in a table of its own: other
+mechanisms, in space too, parallel robots and assembly modes. Results go into their section of results.md.
 
     python benchmarks/mechanisms.py [--frames 720] [--json] [--no-write]
 """
@@ -28,6 +29,7 @@ BARS = 0.4, 0.15, 0.35, 0.3  # ground, crank, coupler, rocker [m]
 CRANK, ROD = 0.045, 0.15  # of a slider-crank [m]
 SPEED = 10.0  # of cranks [rad/s]
 ROUNDS, NARROW, COARSE = 5, 100, 72
+GOALS = 50_000  # of platforms
 
 Floats = NDArray[np.float64]
 Points = NDArray[np.complexfloating[Any, Any]]
@@ -179,6 +181,62 @@ def narrow() -> dict[str, int]:
     return kept
 
 
+# What pylinkage has not: other mechanisms, driven; parallel robots; assembly modes
+
+
+def rssr() -> lw.Linkage:
+    """Return two cranks on skew axes, joined by a rod between two balls."""
+    b = lw.Builder("rssr", base="ground")
+    b.continuous("crank", "crank", parent="ground", axis="z").frame("pin", at=(0.15, 0, 0))
+    b.ball("ball", "rod", at=(0.15, 0, 0)).frame("rod_end", at=(0, 0, 0.6))
+    b.continuous("rocker", "rocker", parent="ground", axis="y", at=(0.1, 0, 0.5)).frame("end", at=(0.35, 0, 0))
+    return b.loop("joint", "rod_end", "end").build()
+
+
+def others(count: int) -> dict[str, dict[str, float]]:
+    """Return how fast other mechanisms are driven, and how wide their loops are open at most."""
+    made = {
+        "Klann's leg": (lw.models.klann(), "crank", "start", 2.0 * np.pi),
+        "Peaucellier's inversor": (lw.models.peaucellier(), "crank", "start", 0.5),
+        "scissors of ten stages": (lw.models.scissor(10), "slide", "start", -0.05),
+        "Bennett's ring": (lw.models.bennett(), "first", "start", 2.0 * np.pi),
+        "RSSR": (rssr(), "crank", None, 2.0 * np.pi),
+    }
+    found = {}
+    for name, (linkage, driver, stored, way) in made.items():
+        first = driver if driver in linkage.coordinates else linkage.coordinates[0]
+        pose = linkage.stored_pose(stored) if stored in linkage.poses else lw.assemble(linkage, most=1)[0]
+        begin = float(pose[linkage.coordinates.index(first)])
+        values = np.linspace(begin, begin + way, count)
+        clip = lw.drive(linkage, first, values, start=pose)
+        seconds = fastest(lambda one=linkage, by=first, at=values, q=pose: lw.drive(one, by, at, start=q))
+        found[name] = {"gap": float(clip.residuals.max()), "frames a second": count / seconds}
+    return found
+
+
+def robots() -> dict[str, dict[str, float]]:
+    """Return how many places of platforms are solved a second, on one thread, and how wide loops are open at most."""
+    rng, found = np.random.default_rng(0), {}
+    for name, linkage, frame, spread in (
+        ("Delta", lw.models.delta(), "platform", (0.12, 0.12, 0.08)),
+        ("five-bar", lw.models.five_bar(), "tip", (0.06, 0.06, 0.0)),
+        ("Stewart platform", lw.models.stewart(), "platform", (0.08, 0.08, 0.08)),
+    ):
+        home = linkage.forward(linkage.stored_pose("aside" if "aside" in linkage.poses else "ready"), frame=frame)
+        targets = np.repeat(home[None], GOALS, axis=0)
+        targets[:, :3, 3] += rng.uniform(-1.0, 1.0, (GOALS, 3)) * spread
+        turns = name == "Stewart platform"
+        given = targets if turns else np.ascontiguousarray(targets[:, :3, 3])
+
+        def solve(robot: lw.Linkage = linkage, to: str = frame, at: Floats = given, turned: bool = turns) -> lw.Batch:
+            return lw.solve_batch(robot, to, at, orientation=turned, start="ready", threads=1)
+
+        batch = solve()
+        gaps = [np.abs(lw.Close(loop).error(linkage, batch.q[batch.success])).max() for loop in linkage.loops]
+        found[name] = {"gap": float(max(gaps)), "reached": float(batch.success.mean()), "goals": GOALS / fastest(solve)}
+    return found
+
+
 # The page
 
 
@@ -216,10 +274,24 @@ def section(found: dict[str, Any], count: int) -> str:
     if python:
         lines += [
             "",
-            f"pylinkage's plain loop in Python, `step`: {', '.join(python)} frames a second. It is far faster on what "
-            "it can do: bars in the plane that circles place one after another, compiled by Numba. linkwork takes "
-            "loops of any kind, in space too, and follows the singular values of the closure in every step.",
+            f"pylinkage's plain loop in Python, `step`: {', '.join(python)} frames a second. Compiled by Numba, it is "
+            "faster on what it can do: bars in the plane that circles place one after another. linkwork takes loops of "
+            "any kind, in space too, and watches in every step that no singular pose is crossed.",
         ]
+    lines += [
+        "",
+        "What pylinkage has not, linkwork alone:",
+        "",
+        "| | widest gap [m] | frames a second |",
+        "|---|---:|---:|",
+    ]
+    lines += [f"| {name} | {row['gap']:.1e} | {row['frames a second']:,.0f} |" for name, row in found["others"].items()]
+    lines += ["", f"Places of parallel robots, {GOALS:,} in a batch, one thread:", ""]
+    lines += ["| | widest gap [m] | reached | a second |", "|---|---:|---:|---:|"]
+    lines += [
+        f"| {name} | {row['gap']:.1e} | {row['reached']:.1%} | {row['goals']:,.0f} |"
+        for name, row in found["robots"].items()
+    ]
     kept = ", ".join(f"{tool} {count}" for tool, count in found["kept"].items())
     spare = f"Of {NARROW} four-bars with 0.001 to 1 mm to spare before they fold, turned once in {COARSE} frames"
     return "\n".join([*lines, "", f"{spare}, so many stay on their circuit: {kept}."])
@@ -238,7 +310,7 @@ def main() -> None:
             turns[name]["pylinkage"] = theirs(name, options.frames)
     kept = {tool: count for tool, count in narrow().items() if there or tool == "linkwork"}
     label = f"pylinkage {version('pylinkage')} with Numba" if there else "pylinkage is not installed"
-    found = {"turns": turns, "kept": kept, "peer": label}
+    found = {"turns": turns, "kept": kept, "peer": label, "others": others(options.frames), "robots": robots()}
     publish(SECTION, section(found, options.frames), found, options)
 
 

@@ -15,7 +15,7 @@ import linkwork as lw
 
 HERE = Path(__file__).parent
 INK, QUIET, FOLD, END = "#263238", "#b0bec5", "#e65100", "#37474f"
-COLOURS = ("#3949ab", "#00897b", "#7b1fa2", "#6d4c41", "#558b2f")
+COLOURS = ("#3949ab", "#00897b", "#f9a825", "#6d4c41", "#558b2f")
 POSES = 4
 ACROSS, UP = "panda_joint7", "panda_joint3"
 

@@ -68,6 +68,18 @@ def test_a_page_shows_rates_and_dead_centres(bars: lw.Clip, page: str) -> None:
     assert "http" not in re.sub(r"<meta http-equiv", "", page)
 
 
+def test_polygons_turn_with_the_film(bars: lw.Clip, page: str) -> None:
+    rates, film = lw.drive_rates(bars, "crank"), film_of(page)
+    names = re.findall(r'class="image">(.*?)<', page)[:3]
+    for polygon, rate in zip(film["polygons"], (rates.velocity, rates.acceleration), strict=True):
+        images = (np.array(polygon["images"]) - polygon["pole"]) * (1.0, -1.0)
+        known = {"a": rate("coupler"), "b": rate("rocker_end"), "point": rate("point")}
+        vectors = np.stack([known[name][:, :2] for name in names], axis=1)
+        longest = np.linalg.norm(vectors, axis=-1).max(axis=1)
+        assert_allclose(images / 96.0, vectors / longest[:, None, None], atol=1e-3)
+        assert polygon["longest"][0].startswith(f"longest: {longest[0]:.4g} m/s")
+
+
 def test_names_keep_their_place_beside_pins_and_off_each_other() -> None:
     """Two pins on a wheel that turns, a line through both: names stand aside in every frame."""
     turns = np.linspace(0.0, 2.0 * math.pi, 9)[:-1]

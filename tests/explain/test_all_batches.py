@@ -41,3 +41,46 @@ def test_no_targets_are_no_error() -> None:
 def test_wrong_input_is_refused(options: dict[str, object]) -> None:
     with pytest.raises(OptionError):
         lw.solve_all_batch(TWO, "tip", PLACES, **FLAT, **options)
+
+
+UR5 = lw.models.ur5()
+
+
+def test_a_closed_form_gives_what_each_target_has_alone() -> None:
+    targets = UR5.forward(UR5.random_pose(1, 12), frame="tip")
+    targets[3, :3, 3] *= 3.0  # beyond the reach
+    targets[7] = np.nan
+    targets[8, :3, :3] *= 2.0
+    found = lw.solve_all_batch(UR5, "tip", targets)
+    assert found.q.shape == (12, 8, 6)
+    assert found.valid.tolist() == [k not in (7, 8) for k in range(12)]
+    assert found.complete.tolist() == found.valid.tolist()
+    assert found.counts[[3, 7, 8]].tolist() == [0, 0, 0]
+    assert np.isnan(found.q[~found.mask]).all()
+    for k in np.flatnonzero(found.counts):
+        alone, ours = lw.solve_all(UR5, lw.Reach("tip", pose=targets[k])).q, found.q[k, found.mask[k]]
+        assert_allclose(ours[np.lexsort(ours.T)], alone[np.lexsort(alone.T)], atol=1e-9)
+
+
+def test_room_for_fewer_or_more_than_there_are() -> None:
+    targets = UR5.forward(UR5.random_pose(1, 4), frame="tip")
+    full = lw.solve_all_batch(UR5, "tip", targets)
+    few, many = (lw.solve_all_batch(UR5, "tip", targets, most=most) for most in (3, 20))
+    assert (few.q.shape, many.q.shape) == ((4, 3, 6), (4, 20, 6))
+    assert few.counts.tolist() == many.counts.tolist() == full.counts.tolist()
+    for k, count in enumerate(full.counts.tolist()):
+        solutions = full.q[k, full.mask[k]]
+        assert_allclose(many.q[k, :count], solutions)
+        assert_allclose(few.q[k, : min(3, count)], solutions[:3])
+        assert not many.mask[k, count:].any()
+
+
+def test_joints_beside_the_chain_stay_at_the_start() -> None:
+    arm = UR5.attach(lw.models.planar([0.2, 0.1]), "tip", prefix="finger_")
+    start = arm.random_pose(2)
+    targets = arm.forward(arm.random_pose(3, 3), frame="tip")
+    found = lw.solve_all_batch(arm, "tip", targets, start=start)
+    assert found.counts.tolist() == lw.solve_all_batch(UR5, "tip", targets).counts.tolist()
+    reached = arm.forward(found.q[found.mask], frame="tip")
+    assert_allclose(reached, np.repeat(targets, found.counts, axis=0), atol=1e-9)
+    assert_allclose(found.q[found.mask][:, 6:], np.tile(start[6:], (int(found.counts.sum()), 1)))

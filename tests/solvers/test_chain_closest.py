@@ -150,9 +150,11 @@ def test_of_poses_as_close_the_nearest_to_the_start_is_taken() -> None:
 
 def test_answers_are_the_same_again_and_for_any_number_of_threads() -> None:
     targets = unreachable(lw.prepare(PANDA, "tip"), np.random.default_rng(5), 40)
-    alone, together = (lw.solve_batch(PANDA, "tip", np.tile(targets, (60, 1, 1)), threads=n) for n in (1, 2))
+    alone, together = (
+        lw.solve_batch(PANDA, "tip", np.tile(targets, (60, 1, 1)), threads=n, closest="thorough") for n in (1, 2)
+    )
     assert_array_equal(alone.q, together.q)
-    single = lw.solve_batch(PANDA, "tip", targets, dtype="float32")
+    single = lw.solve_batch(PANDA, "tip", targets, dtype="float32", closest="thorough")
     arm = Chain(PANDA, "tip").length / 4.0
     close, closer = (
         np.hypot(batch.residuals[:40, 0], arm * 2.0 * np.sin(batch.residuals[:40, 1] / 2.0))

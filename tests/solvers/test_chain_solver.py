@@ -48,7 +48,7 @@ def test_an_answer_says_of_itself_what_is_true(kind: str) -> None:
         assert solution.method == "robust"
         assert solution.linkage is PANDA
         assert_array_equal(solution.goals[0].target, target)
-        assert solution.iterations > 0
+        assert solution.iterations >= 0  # none where a closed form answers
 
 
 def test_the_default_method_is_the_compiled_search() -> None:

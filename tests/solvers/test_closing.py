@@ -11,6 +11,7 @@ from circuits import OFF, off_circuit
 from linkwork.errors import LoopError, OptionError
 from linkwork.goals import closings
 from linkwork.models.closed import direction, meeting, unit
+from mechanisms_in_space import ring
 
 SIZES = (1e-4, 1.0, 250.0, 1e5)
 
@@ -25,36 +26,6 @@ def slider_crank(crank: float, rod: float) -> lw.Linkage:
     b.continuous("rod", "rod", at=(crank, 0, 0)).frame("rod_end", at=(rod, 0, 0))
     b.prismatic("slide", "slider", axis="x", parent="block").frame("pin")
     return b.loop("guide", "rod_end", "pin").build()
-
-
-def scissor(stages: int) -> lw.Linkage:
-    """Return bars that cross in pairs on one another; the first pair on the floor."""
-    b = lw.Builder("scissor", base="floor")
-    b.continuous("a1", "A1", parent="floor").frame("am1", at=(0.5, 0, 0))
-    b.prismatic("slide", "slider", axis="x", parent="floor", limits=(0.05, 0.99))
-    b.continuous("b1", "B1", parent="slider").frame("bm1", at=(0.5, 0, 0)).loop("pin1", "am1", "bm1")
-    for k in range(2, stages + 1):
-        b.continuous(f"a{k}", f"A{k}", parent=f"B{k - 1}", at=(1, 0, 0)).frame(f"am{k}", at=(0.5, 0, 0))
-        b.continuous(f"b{k}", f"B{k}", parent=f"A{k - 1}", at=(1, 0, 0)).frame(f"bm{k}", at=(0.5, 0, 0))
-        b.loop(f"pin{k}", f"am{k}", f"bm{k}")
-    return b.build()
-
-
-def ring(name: str, rows: list[tuple[float, float]]) -> lw.Linkage:
-    """Return a ring of revolute joints: each link has a length along x and a twist about it."""
-
-    def link(length: float, twist: float) -> np.ndarray:
-        c, s = np.cos(twist), np.sin(twist)
-        return np.array([[1, 0, 0, length], [0, c, -s, 0], [0, s, c, 0], [0, 0, 0, 1.0]])
-
-    b, parent, place = lw.Builder(name, base="ground"), "ground", np.eye(4)
-    for k, row in enumerate(rows[:-1], start=1):
-        b.continuous(f"j{k}", f"l{k}", parent=parent, at=place[:3, 3], rotation=place[:3, :3])
-        parent, place = f"l{k}", link(*row)
-    home = np.linalg.inv(link(*rows[-1]))
-    b.frame("end", link=parent, at=place[:3, 3], rotation=place[:3, :3])
-    b.frame("home", link="ground", at=home[:3, 3], rotation=home[:3, :3])
-    return b.loop("ring", "end", "home", kind="axis").build()
 
 
 # Putting together
@@ -79,7 +50,7 @@ def test_mechanisms_close_without_a_start(name: str) -> None:
 
 
 def test_a_tall_scissor_closes_from_anywhere() -> None:
-    linkage, rng = scissor(10), np.random.default_rng(0)
+    linkage, rng = lw.models.scissor(10, 1.0), np.random.default_rng(0)
     for seed in range(10):
         pose = linkage.random_pose(rng)
         found = lw.assemble(linkage, start=pose, keep="slide", most=1, seed=seed)[0]
@@ -88,7 +59,7 @@ def test_a_tall_scissor_closes_from_anywhere() -> None:
 
 
 def test_more_ways_than_asked_for_are_not_called_all() -> None:
-    ways = lw.assemble(scissor(6), keep="slide", most=5)
+    ways = lw.assemble(lw.models.scissor(6, 1.0), keep="slide", most=5)
     assert len(ways) == 5
     assert not ways.complete
     assert repr(ways) == "<5 assemblies or more of 'scissor' with slide held>"
@@ -131,16 +102,14 @@ def test_a_large_mechanism_closes_from_far_off() -> None:
 
 def test_mechanisms_that_hold_themselves_too_often_move() -> None:
     twist = 0.8
-    bennett = ring("bennett", [(1.0, twist), (0.6, np.arcsin(0.6 * np.sin(twist)))] * 2)
-    bricard = ring("bricard", [(1.0, np.pi / 2), (1.0, -np.pi / 2)] * 3)
+    bennett = lw.models.bennett(1.0, 0.6, twist)
+    bricard = ring("bricard", 1.0, [(1.0, np.pi / 2), (1.0, -np.pi / 2)] * 3).build()
+    six = ring("six", 1.0, [(1.0, 0.3), (0.7, 0.5), (0.9, -0.4), (1.1, 0.2), (0.8, 0.6), (1.0, -0.7)]).build()
     assert lw.mobility(bennett) == lw.Mobility(1, -2)
     assert str(lw.mobility(bennett)) == "1 degree of freedom, overconstrained by 3 (Gruebler-Kutzbach counts -2)"
     assert lw.mobility(bricard) == lw.Mobility(1, 0)
-    assert (
-        lw.mobility(ring("six", [(1.0, 0.3), (0.7, 0.5), (0.9, -0.4), (1.1, 0.2), (0.8, 0.6), (1.0, -0.7)])).degrees
-        == 0
-    )
-    assert lw.mobility(scissor(4)) == lw.Mobility(1, 1)
+    assert lw.mobility(six).degrees == 0
+    assert lw.mobility(lw.models.scissor(4)) == lw.Mobility(1, 1)
     assert lw.mobility(lw.models.panda()) == lw.Mobility(7, 7)
 
 
@@ -182,8 +151,10 @@ def spatial_crank() -> lw.Linkage:
     return b.loop("ball", "rod_end", "pin").build()
 
 
-def test_a_rod_that_spins_does_not_matter() -> None:
+def test_a_rod_that_spins_does_not_matter(caplog: pytest.LogCaptureFixture) -> None:
     linkage = spatial_crank()
+    lw.drive(linkage, "crank", np.linspace(0.0, 2.0 * np.pi, 25))
+    assert not caplog.records  # it is back where it began
     assert lw.degrees_of_freedom(linkage) == 2
     found = lw.singular_positions(linkage, "rocker")
     assert found.complete
@@ -226,7 +197,7 @@ def test_several_driving_joints_leave_a_curve_for_each_value_of_the_others() -> 
 
 
 def test_a_tall_scissor_is_looked_through() -> None:
-    assert lw.singular_positions(scissor(12), "slide").complete
+    assert lw.singular_positions(lw.models.scissor(12, 1.0), "slide").complete
 
 
 def test_a_structure_is_called_one() -> None:

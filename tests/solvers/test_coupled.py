@@ -212,6 +212,10 @@ def test_batches_and_chains_say_that_they_hold_no_couplings() -> None:
     linkage = lw.models.cam_follower()
     with pytest.raises(GoalError, match="coupled"):
         lw.solve_batch(linkage, "roller", np.eye(4)[None])
+    leg = knee()  # couplings beyond a frame do not matter to it
+    targets = leg.forward(leg.random_pose(0, 4), frame="thigh")
+    assert lw.solve_batch(leg, "thigh", targets).success.all()
+    assert lw.explain.workspace(linkage, "roller", samples=50).points[:, 1].max() <= 0.08 + 1e-12
     with pytest.raises(GoalError, match="takes a Coupling"):
         lw.Follow("cam")
     with pytest.raises(GoalError, match="no such coupling"):

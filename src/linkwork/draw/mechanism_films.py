@@ -17,11 +17,13 @@ import numpy as np
 from ..errors import GoalError
 from ..explain.singular_positions import singular_positions
 from ..motion.clips import Clip
+from ..motion.drive import drive_rates
 from ..motion.drive_table import drive_table, ground_joint
 from ..transforms import FloatArray
 from .curves import Curves, Series
 from .dimensions import named
 from .mechanism_panels import COLORS, MARK, ORDER, SIZES, TRAILS, WIDE, MechanismPanel, mechanism_page
+from .moving_polygons import moving_polygons
 from .player import filled_page
 from .schemes import WORLD, Node, Piece
 
@@ -52,12 +54,14 @@ def mechanism_film(
     """
     stage = _Stage(panel, named(panel.scheme, labels), clip.poses)
     curves, centres, marks = _rates(clip, driver) if driver else ([], [], [])
+    polygons = moving_polygons(panel.scheme, drive_rates(clip, driver), stage.colors) if driver else []
     film = {
         "times": np.round(clip.times - clip.times[0], 4).tolist(),
         "tracks": stage.tracks(),
         "pins": stage.pins(),
         "trails": [stage.points(trail.points) for trail in panel.trails],
         "series": [series for chart in curves for series in chart.plain()],
+        "polygons": [polygon.plain() for polygon in polygons],
         "left": Curves.LEFT,
         "right": Curves.RIGHT,
         "driver": driver,
@@ -74,6 +78,7 @@ def mechanism_film(
         "marks": "".join(f'<i style="left:{100.0 * at:.2f}%" title="{escape(text)}"></i>' for at, text in marks),
         "centres": f'<p class="centres">{"<br>".join(centres)}</p>' if centres else "",
         "charts": "".join(chart.drawn(k, [at for at, _ in marks]) for k, chart in zip(first, curves, strict=True)),
+        "polygons": "".join(polygon.drawn(k) for k, polygon in enumerate(polygons)),
         "film": json.dumps(film, separators=(",", ":")).replace("</", "<\\/"),
     }
     return filled_page("mechanism.html", words)

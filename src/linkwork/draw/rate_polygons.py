@@ -7,13 +7,14 @@ the link's shape again, turned and scaled; what does not move is at the pole.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..solvers.loop_rates import LoopRates
 from ..transforms import FloatArray
 from .dimensions import letters
-from .schemes import WORLD, Scheme
+from .schemes import WORLD, Node, Scheme
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +42,7 @@ def rate_polygons(scheme: Scheme, rates: LoopRates) -> tuple[RatePolygon, RatePo
     moving = {k: node for k, node in enumerate(scheme.nodes) if WORLD not in node.places}
     places = {k: scheme.at(node, q) for k, node in enumerate(scheme.nodes)}
     spins = {body: _spin(scheme, rates, body) for body in dict.fromkeys(scheme.bodies) if body != WORLD}
-    velocity = {k: np.zeros(2) for k in places}
-    acceleration = {k: np.zeros(2) for k in places}
-    for k, node in moving.items():
-        body = min(node.places)
-        origin, v, a, (w, e) = spins[body]
-        r = places[k] - origin
-        velocity[k], acceleration[k] = v + w * _turned(r), a + e * _turned(r) - w * w * r
+    velocity, acceleration = pin_rates(scheme, rates)
     sides: dict[int, list[int]] = {}
     for body in spins:
         own = [k for k, node in enumerate(scheme.nodes) if body in node.places]
@@ -55,7 +50,7 @@ def rate_polygons(scheme: Scheme, rates: LoopRates) -> tuple[RatePolygon, RatePo
             sides[body] = own
     parts = []
     for body, (first, second, *_) in sides.items():
-        *_, (w, _) = spins[body]
+        w = float(spins[body].turning)
         start = acceleration[first]
         normal = start - w * w * (places[second] - places[first])
         parts.append((body, np.stack([start, normal, acceleration[second]])))
@@ -68,17 +63,47 @@ def rate_polygons(scheme: Scheme, rates: LoopRates) -> tuple[RatePolygon, RatePo
     return polygon(velocity, []), polygon(acceleration, parts)
 
 
+def pin_rates(scheme: Scheme, rates: LoopRates) -> tuple[dict[int, FloatArray], dict[int, FloatArray]]:
+    """Return velocities and accelerations of nodes by their numbers, (..., 2) each; zero for those on the ground."""
+    still = np.zeros((*rates.q.shape[:-1], 2))
+    velocity, acceleration = (dict.fromkeys(range(len(scheme.nodes)), still) for _ in range(2))
+    spins = {body: _spin(scheme, rates, body) for body in dict.fromkeys(scheme.bodies) if body != WORLD}
+    for k, node in enumerate(scheme.nodes):
+        if WORLD not in node.places:
+            spin = spins[min(node.places)]
+            r = _places(scheme, node, rates.q) - spin.origin
+            w, e = spin.turning[..., None], spin.change[..., None]
+            velocity[k] = spin.velocity + w * _turned(r)
+            acceleration[k] = spin.acceleration + e * _turned(r) - w * w * r
+    return velocity, acceleration
+
+
+class _Spin(NamedTuple):
+    """Where a body's origin is (..., 2), its velocity and acceleration, and how fast and ever faster it turns (...)."""
+
+    origin: FloatArray
+    velocity: FloatArray
+    acceleration: FloatArray
+    turning: FloatArray
+    change: FloatArray
+
+
+def _places(scheme: Scheme, node: Node, poses: FloatArray) -> FloatArray:
+    """Return where a node is in poses (..., nq), shape (..., 2)."""
+    flat = [scheme.at(node, q) for q in poses.reshape(-1, poses.shape[-1])]
+    return np.array(flat).reshape(*poses.shape[:-1], 2)
+
+
 def _turned(way: FloatArray) -> FloatArray:
-    """Return a way of the plane turned by a quarter to the left."""
-    return np.array([-way[1], way[0]])
+    """Return ways of the plane turned by a quarter to the left."""
+    return np.stack([-way[..., 1], way[..., 0]], axis=-1)
 
 
-def _spin(
-    scheme: Scheme, rates: LoopRates, body: int
-) -> tuple[FloatArray, FloatArray, FloatArray, tuple[float, float]]:
-    """Return where a body's origin is, its velocity and acceleration, and how fast and ever faster the body turns."""
+def _spin(scheme: Scheme, rates: LoopRates, body: int) -> _Spin:
+    """Return how a body moves in all poses of its rates."""
     name, plane = scheme.linkage.links[body], scheme.plane
     v, a = rates.velocity(name), rates.acceleration(name)
     towards_eye = np.cross(plane[0], plane[1])
-    place = scheme.linkage.forward(scheme.poses[0], frame=name)[:3, 3]
-    return plane @ place, plane @ v[:3], plane @ a[:3], (float(towards_eye @ v[3:]), float(towards_eye @ a[3:]))
+    place = scheme.linkage.forward(rates.q, frame=name)[..., :3, 3]
+    flat = (place @ plane.T, v[..., :3] @ plane.T, a[..., :3] @ plane.T)
+    return _Spin(*flat, v[..., 3:] @ towards_eye, a[..., 3:] @ towards_eye)

@@ -15,9 +15,12 @@ from ..linkage.poses import APART, PoseLike, start_pose
 from ..solvers.batch import as_targets, prepared_batch
 from ..solvers.chain_solver import Prepared, prepared_for
 from ..solvers.chain_targets import rigid
+from ..solvers.closed_form import ClosedForm
 from ..solvers.options import PrepareOptions, positive, whole
 from ..transforms import FloatArray
 from .all_solutions import fine, search_all
+
+SEARCHED = 8  # room for solutions of a target that is searched for
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,10 +30,13 @@ class BranchesBatch:
     Attributes:
         linkage: The linkage.
         goal: A goal of the kind that all targets are; its own target means nothing.
-        q: Poses, shape (n, most, nq): the solutions of each target first, NaN behind them.
+        q: Poses, shape (n, most, nq), NaN where the mask says that there is none. Solutions of a family of arms stand
+            at the places of their branches (shoulder, elbow, wrist), which they keep while a target moves; others stand
+            first.
         mask: Which of them are solutions, shape (n, most): within limits, and verified by forward kinematics.
         counts: How many solutions were found of each target, shape (n,); more than `most` where some did not fit.
-        complete: Whether it is proven that a target has no others, shape (n,).
+        complete: Whether it is proven that a target has no others, shape (n,). A pose of a singular target may stand
+            for others that one joint reaches if another makes up for it.
         valid: Whether each target is a finite rigid transform, shape (n,).
     """
 
@@ -56,24 +62,24 @@ def solve_all_batch(
     frame: str,
     targets: ArrayLike,
     *,
-    most: int = 8,
+    most: int | None = None,
     start: PoseLike | None = None,
     apart: float = APART,
     **options: Unpack[PrepareOptions],
 ) -> BranchesBatch:
     """Return every distinct pose that brings a frame to each of many targets: arrays, and a mask.
 
-    Where the arm has no closed form, each target is searched for from many starts, which takes milliseconds and proves
-    nothing: `complete` is then False.
+    Where the arm has a closed form and targets are whole poses, that gives them all, millions in a second. Otherwise
+    each target is searched for from many starts, which takes milliseconds and proves nothing: `complete` is then False.
 
     Args:
         linkage: The linkage.
         frame: Name of the frame.
         targets: As in `solve_batch`, shape (n, 4, 4). A target that is not finite or not rigid has no solution, alone.
-        most: Room for so many solutions of each target; `counts` tells where there were more.
-        start: Pose (nq,) that joints outside the chain have, and that solutions are sorted by nearness to where a
-            closed form gives them; the neutral one by default.
-        apart: By how much, in some value, two poses must differ to be two [rad, m].
+        most: Room for so many solutions of each target; `counts` tells where there were more. By default as many as a
+            closed form can have, eight or sixteen, and eight where they are searched for.
+        start: Pose (nq,) that joints outside the chain have; the neutral one by default.
+        apart: By how much, in some value, two poses must differ to be two, where they are searched for [rad, m].
         **options: As in `prepare`. Tolerances there are the largest errors that solutions may have; they are much
             smaller.
 
@@ -86,12 +92,15 @@ def solve_all_batch(
     """
     check_linkage(linkage)
     positive("apart", apart, finite=True)
-    most, rest = whole("most", most, least=1), start_pose(linkage, start)
+    rest = start_pose(linkage, start)
+    most = None if most is None else whole("most", most, least=1)
     if rest.ndim != 1:
         raise OptionError(f"start is one pose of shape ({linkage.nq},), got shape {rest.shape}.")
     prepared = prepared_batch(linkage, frame, options).held_at(rest)
     aims = prepared.as_targets(np.asarray(as_targets(targets, frame), np.float64))
-    shape = (len(aims), most)
+    if prepared.form:
+        return BranchesBatch(linkage, prepared.goal, *_by_form(prepared, prepared.form, aims, rest, most))
+    shape = (len(aims), most or SEARCHED)
     q, mask, counts = np.full((*shape, linkage.nq), np.nan), np.zeros(shape, np.bool_), np.zeros(len(aims), np.int64)
     answers = q, mask, counts, np.zeros(len(aims), np.bool_), rigid(aims)
     _searched(prepared, aims, rest, apart, answers)
@@ -99,6 +108,33 @@ def solve_all_batch(
 
 
 Answers = tuple[FloatArray, NDArray[np.bool_], NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]
+
+
+def _by_form(prepared: Prepared, form: ClosedForm, aims: FloatArray, rest: FloatArray, most: int | None) -> Answers:
+    """Return what a closed form gives: poses, mask, counts, complete and valid."""
+    values, mask, complete = form.all_many_proven(aims, limits=prepared.settings.limits)
+    counts = mask.sum(axis=1)
+    valid = counts > 0  # a solution was checked against its target, so only targets without any need a look
+    valid[~valid] = rigid(aims[~valid])
+    complete &= valid
+    if most is not None and most != mask.shape[1]:
+        values, mask = _fitted(values, mask, most)
+    linkage, chain = prepared.linkage, prepared.chain
+    if np.array_equal(np.stack(chain.plain), np.tile(np.arange(linkage.nq), (2, 1))):
+        return values, mask, counts, complete, valid  # the chain's values are the pose
+    q = np.where(mask[..., None], rest, np.nan)
+    q[mask] = chain.put(values[mask], q[mask])
+    return q, mask, counts, complete, valid
+
+
+def _fitted(values: FloatArray, mask: NDArray[np.bool_], most: int) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return values (m, k, n) and mask (m, k) in rooms for another number of solutions: they stand first then."""
+    order = np.argsort(~mask, axis=1, kind="stable")[:, :most]
+    count, room, joints = values.shape
+    q, there = np.full((count, most, joints), np.nan), np.zeros((count, most), np.bool_)
+    q[:, :room] = np.take_along_axis(values, order[..., None], axis=1)
+    there[:, :room] = np.take_along_axis(mask, order, axis=1)
+    return q, there
 
 
 def _searched(prepared: Prepared, aims: FloatArray, rest: FloatArray, apart: float, answers: Answers) -> None:

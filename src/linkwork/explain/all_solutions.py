@@ -99,7 +99,9 @@ class Branches(Shown):
         """Return the intervals of one coordinate, such as ``"joint7"``, that solutions on curves can have, in order."""
         names = {name: k for curve in self.curves[:1] for k, name in enumerate(curve.names)}
         if coordinate not in names:
-            raise OptionError(f"curves of solutions move {listed(names) or 'nothing'}; there is no {coordinate!r}.")
+            raise OptionError(
+                f"curves of solutions move {listed(list(names)) or 'nothing'}; there is no {coordinate!r}."
+            )
         found: list[tuple[float, float]] = []
         for low, high in sorted(curve.extent(names[coordinate]) for curve in self.curves):
             if found and low <= found[-1][1]:

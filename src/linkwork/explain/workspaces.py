@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OptionError, TransformError
+from ..linkage.couplings import followed
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, as_poses
 from ..linkage.program import Motions, chain_motions
@@ -104,8 +105,9 @@ def workspace(
     """
     check_linkage(linkage)
     samples, orientations = whole("samples", samples, least=1), whole("orientations", orientations)
-    if linkage.couplings:
-        raise OptionError(f"couplings, as of linkage {linkage.name!r}, are not sampled; lw.drive follows a frame.")
+    if linkage.couplings and linkage.loops:
+        what = f"loops and couplings together, as of linkage {linkage.name!r}"
+        raise OptionError(f"{what}, are not sampled; lw.drive follows a frame.")
     rng, pose = np.random.default_rng(seed), begun(linkage, start)
     if linkage.loops:
         points = sampled_places(linkage, frame, pose, samples, rng)
@@ -113,7 +115,8 @@ def workspace(
         points = np.empty((samples, 3))
         for first in range(0, samples, BLOCK):
             size = min(BLOCK, samples - first)
-            points[first : first + size] = linkage.forward(linkage.random_pose(rng, size), frame=frame)[:, :3, 3]
+            poses = followed(linkage, linkage.random_pose(rng, size))
+            points[first : first + size] = linkage.forward(poses, frame=frame)[:, :3, 3]
     planar = not linkage.evaluator.moving_rows(frame)[[2, 3, 4]].any()
     dexterity = None
     if orientations:

@@ -219,9 +219,11 @@ def followed(linkage: Linkage, q: FloatArray, changed: Iterable[int] | None = No
 
     Args:
         linkage: The linkage.
-        q: The poses, which are left alone.
+        q: The poses, which are left alone; they come back as they are where there are no couplings.
         changed: Places that were set: only followers of these are moved, and none that was set itself. All by default.
     """
+    if not linkage.couplings:
+        return q
     result, given = np.array(q), None if changed is None else set(changed)
     for row in linkage.coupling_rows:
         if given is not None:
@@ -230,6 +232,15 @@ def followed(linkage: Linkage, q: FloatArray, changed: Iterable[int] | None = No
             given.add(row.q)
         result[..., row.q] = row.value(result)
     return result
+
+
+def couplings_of(linkage: Linkage, frame: str) -> list[str]:
+    """Return the names of the couplings that have a part in where a frame is: of joints that move it."""
+    if not linkage.couplings:
+        return []
+    path, _ = linkage.path_to(frame)
+    moving = {place for i in path for place in range(linkage.nq)[linkage.drives[i].columns]}
+    return [row.coupling.name for row in linkage.coupling_rows if moving & {row.q, *row.values.tolist()}]
 
 
 def geared(rows: Iterable[CouplingRow]) -> set[int]:

@@ -17,7 +17,7 @@ from ..solvers.closing import assemble, close
 from ..solvers.closure_side import ACROSS, Side
 from ..solvers.loop_program import ROUGH, STEADY, loop_gaps, loop_program
 from ..solvers.loop_rates import LoopRates, loop_rates
-from ..solvers.loops import LONGEST_STEP, Closure, coordinate, least_squares, one_pose
+from ..solvers.loops import LONGEST_STEP, Closure, coordinate, least_squares, link_places, one_pose
 from ..solvers.options import positive
 from ..transforms import FloatArray, as_angle, as_array
 from .clips import Clip
@@ -110,11 +110,14 @@ def drive_rates(
 
 
 def _say_if_elsewhere(closure: Closure, path: FloatArray, poses: FloatArray, joint: str, *, wraps: bool) -> None:
-    """Say so if whole turns of a joint do not bring the mechanism back to where it began."""
+    """Say so if whole turns of a joint do not bring the mechanism back to where it began.
+
+    A rod between two balls may have spun: if all links are where they were, it is back.
+    """
     turns = (path[-1] - path[0]) / (2.0 * math.pi)
     whole = wraps and len(path) > 1 and round(turns) != 0 and abs(turns - round(turns)) < BACK
     away = float(np.abs(closure.way(poses[0], poses[-1])).max()) if whole else 0.0
-    if away > BACK:
+    if away > BACK and np.ptp(link_places(closure.linkage, poses[[0, -1]]), axis=0).max() > BACK * closure.size:
         _LOG.warning(
             "%r is not where it began after %d turns of %r: a joint is %.3g off, of radians or of its size.",
             closure.linkage.name, abs(round(turns)), joint, away,

@@ -20,6 +20,7 @@ from ..goals import Reach
 from ..kernels.chain_memory import REPORT
 from ..kernels.devices import as_library, on_card, require_card, to_host
 from ..kernels.search_many import BEYOND, CLOSEST, INVALID, REACHED, UNSOLVED
+from ..linkage.couplings import couplings_of, followed
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
 from ..linkage.showing import Shown
@@ -156,7 +157,7 @@ def solve_batch(
         <Batch of 'tip': 1000 of 1000 reached>
     """
     check_linkage(linkage)
-    if linkage.constrained:
+    if linkage.loops or couplings_of(linkage, frame):
         shared = {"device": device, "threads": threads, "dtype": dtype, "time_budget": time_budget, "first": first}
         return _on_legs(linkage, frame, targets, start, {**shared, "progress": progress, "closest": closest, **options})
     work = _work(device)(linkage, frame, dtype, threads, time_budget, options)
@@ -481,4 +482,4 @@ def _starts(linkage: Linkage, start: PoseLike | None, count: int) -> FloatArray:
     poses = start_pose(linkage, start)
     if poses.shape not in ((linkage.nq,), (count, linkage.nq)):
         raise OptionError(f"start has shape ({linkage.nq},) or ({count}, {linkage.nq}), got {poses.shape}.")
-    return poses
+    return followed(linkage, poses) if linkage.couplings else poses

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..errors import GoalError, listed
 from ..goals import Reach
 from ..kernels import chain_memory as memory, joint_step as steps
+from ..linkage.couplings import couplings_of
 from ..linkage.elements import moving_xyz
 from ..linkage.linkage import Linkage
 from ..linkage.poses import mid_range
@@ -335,8 +336,11 @@ def stiff_base(linkage: Linkage, goal: Reach, group: Group) -> str | None:
 def why_unsupported(linkage: Linkage, frame: str, group: Group | None = None) -> str:
     """Return what the compiled search does not know about the joints that move a frame, in words; empty if nothing."""
     linkage.frame_index(frame)
-    if linkage.constrained:
-        what = f"closes {len(linkage.loops)} loops" if linkage.loops else f"has {len(linkage.couplings)} couplings"
+    coupled = couplings_of(linkage, frame)
+    if linkage.loops or coupled:
+        what = (
+            f"closes {len(linkage.loops)} loops" if linkage.loops else f"is moved by coupled joints, {listed(coupled)}"
+        )
         return f"it {what}, which `solve` keeps with method 'damped' or 'robust'"
     path, _ = linkage.path_to(frame)
     places = {linkage.drives[i].q for i in path}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.closed_form.closer import closer_many
 from ..kernels.closest import closest_many, closest_room
 from ..kernels.search_many import BEYOND, CLOSEST
 from ..transforms import FloatArray
@@ -18,6 +19,8 @@ NO_STARTS = np.zeros(0)
 # How many poses of a target go on, and steps that each may take, from stage to stage. Far outside few starts do.
 # Inside, place and orientation are in each other's way, and there are many minima.
 OUTSIDE, INSIDE = np.array([(24, 4), (8, 6), (4, 8), (2, 60)]), np.array([(128, 4), (32, 60)])
+# From all branches of a closed form, as near as each comes, it takes few steps to where 128 starts lead.
+BRANCHES, BESIDE_START = np.array([(8, 2), (3, 6), (1, 60)]), np.array([(1, 0), (0, 0), (0, 0)])
 QUICK_OUTSIDE, QUICK_INSIDE = np.array([(8, 4), (4, 6), (1, 60)]), np.array([(16, 3), (4, 12), (1, 60)])
 
 
@@ -51,7 +54,10 @@ def bring_closer(
     if alone:
         _descend(prepared, aims, status, values, report, given, inside)
         return
-    for stages, chosen in [(outside, status == BEYOND), (inside, status == CLOSEST)]:
+    parts = [(outside, status == BEYOND), (inside, status == CLOSEST)]
+    if quick and prepared.branches is not None:
+        parts = [(BRANCHES, (status == BEYOND) | (status == CLOSEST))]
+    for stages, chosen in parts:
         if chosen.any():
             ends, poses, lines = status[chosen], values[chosen], report[chosen]
             _descend(prepared, aims[chosen], ends, poses, lines, given[chosen] if given.size else given, stages)
@@ -70,12 +76,19 @@ def _descend(
     """Bring values closer in stages, and write over them, their reports and their status."""
     if not ((status == CLOSEST) | (status == BEYOND)).any():
         return
+    kernel: Any = closest_many
+    begin: Any = prepared.starts(np.float64)
+    if stages is BRANCHES and prepared.branches is not None:
+        kernel, begin = closer_many, prepared.branches(aims)
+        if given.size:
+            begin, stages = np.concatenate([given[:, None], begin], axis=1), BRANCHES + BESIDE_START
+        begin = begin.reshape(-1)
     lanes, books, notes = closest_room(prepared.rows, prepared.chain.values, int(stages[0, 0]))
-    closest_many(
+    kernel(
         prepared.codes,
         prepared.numbers,
         prepared.packed(np.float32),
-        prepared.starts(np.float64),
+        begin,
         aims.reshape(-1),
         given.reshape(-1),
         stages.reshape(-1),

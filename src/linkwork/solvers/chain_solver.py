@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -27,7 +28,7 @@ from .chain_packing import WIDTHS, PackedChain
 from .chain_solution import Found
 from .chain_step import ChainStep, Follower, is_ready
 from .closed_form import ClosedForm, NoForm, closed_form, form_of
-from .closed_form.answering import Answering, answering_for
+from .closed_form.answering import Answering, FamilyAnswering, answering_for
 from .groups import Group, within_limits
 from .options import Settings
 from .solution import Solution
@@ -115,6 +116,11 @@ class Prepared(PackedChain):
             self._room = max(self._room, answering.room)
             self._rooms.clear()
         return answering
+
+    @property
+    def branches(self) -> Callable[[FloatArray], FloatArray] | None:
+        """What gives all branches of targets (m, 4, 4), solutions or not, as values (m, 8, 6); None without a form."""
+        return self._answering.branches if isinstance(self._answering, FamilyAnswering) else None
 
     @cached_property
     def follower(self) -> Follower:
@@ -283,11 +289,13 @@ class Prepared(PackedChain):
                 return self._elsewhere(target, pose, seed, tries)
             out[self._start_at] = pose if self.whole else self.chain.values_of(pose)
         aim = target if self.turn is None else self.spun(target)
-        answering = self._answering
-        outcome = UNSOLVED if answering is None else answering.one(*answering.known, room, aim, given, out)
-        proven = outcome != UNSOLVED
-        if not proven:
-            outcome = search_one(self.codes, self.known, room, aim, seed, tries, given, out)
+        answering, outcome = self._answering, UNSOLVED
+        if answering is not None and (answering.proves or not given):
+            outcome = answering.one(*answering.known, room, aim, given, out)
+        proven = outcome != UNSOLVED and answering.proves
+        if outcome == UNSOLVED:
+            few = tries if answering is None else min(tries, answering.edge_starts)
+            outcome = search_one(self.codes, self.known, room, aim, seed, few, given, out)
         self._rooms.append(room)
         solution: Found = NEW(Found)
         known = solution.__dict__
@@ -395,10 +403,14 @@ class Prepared(PackedChain):
         """
         count, values, kind = len(status), self.chain.values, np.dtype(dtype)
         poses, report = np.zeros((count, values)), np.zeros((count, memory.REPORT.size))
-        if self._answering is not None and restarts is None:
-            self._answering.many(targets, given, poses, report, status)
+        answering = self._answering if restarts is None else None
+        if answering is not None and (answering.proves or not given.size):
+            answering.many(targets, given, poses, report, status)
             if not (status == UNSOLVED).any():
                 return poses, report
+            if answering.proves:  # those that are left are at an edge, next to what they have
+                given = given if given.size else poses.copy()
+                restarts = int(min(self.restarts, answering.edge_starts))
         lanes, books, state = room(self.rows, values, WIDTHS[kind])
         search_many(
             self.codes,

@@ -139,6 +139,24 @@ def test_other_goals_that_leave_one_dimension_have_curves_too() -> None:
         assert np.abs(goal.error(arm, curve(np.linspace(0, 1, 33)))).max() < 1e-12
 
 
+def test_a_slide_ends_curves_and_a_position_leaves_one_of_four_joints() -> None:
+    b = lw.Builder("crane").revolute("a", "l1", axis="z").revolute("b", "l2", axis="z", at=(0.5, 0, 0))
+    crane = b.prismatic("c", "l3", axis="x", at=(0.2, 0, 0), limits=(0, 0.6)).frame("tip", at=(0.1, 0, 0)).build()
+    b = lw.Builder("arm").revolute("j1", "l1", axis="z", at=(0, 0, 0.3)).revolute("j2", "l2", axis="y", limits=(-2, 2))
+    b.revolute("j3", "l3", axis="x", at=(0.3, 0, 0), limits=(-2.5, 2.5))
+    arm = b.revolute("j4", "l4", axis="y", at=(0.25, 0, 0), limits=(-2.5, 2.5)).frame("tip", at=(0.2, 0, 0)).build()
+    rng = np.random.default_rng(2)
+    for linkage, axes in ((crane, 2), (arm, 3)):
+        for q in linkage.random_pose(rng, 4):
+            goal = lw.Reach("tip", position=linkage.forward(q, frame="tip")[:axes, 3])
+            ways = lw.solve_all(linkage, goal)
+            assert [bool(curve.holds(q[None])[0]) for curve in ways.curves].count(True) == 1
+            for curve in ways.curves:
+                poses = curve(np.linspace(0.0, 1.0, 33))
+                assert np.abs(goal.error(linkage, poses)).max() < 1e-12
+                assert ((poses >= linkage.lower) & (poses <= linkage.upper)).all()
+
+
 def test_a_planar_arm_of_three_links_turns_round_its_goal() -> None:
     arm = lw.models.planar([1.0, 1.0, 1.0])
     far = lw.solve_all(arm, lw.Reach("tip", position=(2.0, 0.5)))

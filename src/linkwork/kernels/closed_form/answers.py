@@ -146,13 +146,11 @@ def choose_branches(numbers, settings, edge, choice, found):
 
 @part
 def write_lane(chain, flow, lane, targets, one, pose, report, problem, status):
-    """Write the answer that stands in a lane; `flow` is the choice as numbers."""
+    """Write the answer that stands in a lane, or what comes closest; `flow` is the choice as numbers."""
     if not read_goal(chain.numbers, 0.0, targets, 16 * problem, one):
         store(status, problem, INVALID)
         return
     solved = load(flow, WIDTH * CHOICE.away + lane) < math.inf
-    if not solved and load(flow, WIDTH * CHOICE.doubt + lane) > 0.5:
-        return
     values = CHOICE.values if solved else CHOICE.closest
     for joint in range(JOINTS):
         store(pose, joint, load(flow, WIDTH * (values + joint) + lane))
@@ -160,8 +158,8 @@ def write_lane(chain, flow, lane, targets, one, pose, report, problem, status):
         position, rotation = load(flow, WIDTH * CHOICE.position + lane), load(flow, WIDTH * CHOICE.rotation + lane)
         write_report(report, position, rotation)
         store(status, problem, REACHED)
-    else:
-        store(status, problem, CLOSEST if in_reach(chain.settings, one) else BEYOND)
+    elif load(flow, WIDTH * CHOICE.doubt + lane) < 0.5:
+        store(status, problem, CLOSEST)
 
 
 @kernel("i8[] f8[] f8[,] f8[] f8[] f8[,] f8[] f8[] f8[] f8[] i8[]", nogil=True)

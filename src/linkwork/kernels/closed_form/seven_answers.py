@@ -22,6 +22,8 @@ from .seven import ARM, GOAL, HELD, JOINTS, LIMIT, NONE, misses, put_best, put_g
 
 WIDTH = 8
 NEARBY = 0.1  # summed half squares of angles by which poses are near enough to a start to keep the held joint [rad²]
+BESIDE = 16  # angles beside the one that is nearest to having a pose, where none has
+EVERY = (1 << WIDTH) - 1
 AROUND, FINER = 32, 2  # angles around a start's; rounds of going back towards it, by ninths each time
 Lanes = namedtuple("Lanes", "goal prefer pairs values angle score margin position rotation")
 
@@ -96,6 +98,14 @@ def angle_around(arm, home, attempt):
 
 
 @inner
+def angle_beside(arm, angle, number, tried):
+    """Return an angle on either side of another, nearer than the next of as many as were tried over the range."""
+    lower, upper = bounds_of(arm, HELD)
+    away = min(upper - lower, 2.0 * math.pi) / tried * (number // 2 + 1) * (2.0 / (BESIDE + 2))
+    return brought_within(arm, angle + away if number % 2 else angle - away)
+
+
+@inner
 def brought_within(arm, angle):
     """Return an angle of the held joint within its limits."""
     lower, upper = bounds_of(arm, HELD)
@@ -105,7 +115,8 @@ def brought_within(arm, angle):
 @inner
 def nothing_nearer(arm, home, attempt, score):
     """Return whether a pose is near enough to a start, or none from an attempt on nearer: the held joint is too far."""
-    return score > JOINTS - NEARBY or JOINTS - 1.0 + math.cos(angle_around(arm, home, attempt) - home) <= score
+    _, cosine = sine_cosine(angle_around(arm, home, attempt) - home)
+    return score > JOINTS - NEARBY or JOINTS - 1.0 + cosine <= score
 
 
 @part
@@ -148,13 +159,24 @@ def search_near(arm, lanes, flow, home):
 
 @part
 def search_anywhere(arm, tries, count, lanes, flow):
-    """Try angles in their order, eight at a time; return the lane of the best pose of the first eight, or -1."""
-    for row in range(count):
-        store(lanes.angle, 0, load(tries, row))
+    """Try angles in their order, eight at a time; return the lane of the best pose of the first eight, or -1.
+
+    Where none has a pose, the one nearest to one has neighbours, closer to it than the others are.
+    """
+    angle, margin = 0.0, NONE
+    for row in range(count + BESIDE // WIDTH):
+        if row < count:
+            store(lanes.angle, 0, load(tries, row))
+        else:
+            for lane in range(WIDTH):
+                store(flow.angle, lane, angle_beside(arm, angle, WIDTH * (row - count) + lane, WIDTH * count))
         store(lanes.score, 0, NONE)
         found = evaluate(arm, lanes)
         if found:
             return best_lane(found, flow.score)
+        lane = best_lane(EVERY, flow.margin)
+        if row < count and load(flow.margin, lane) > margin:
+            angle, margin = load(flow.angle, lane), load(flow.margin, lane)
     return -1
 
 

@@ -19,9 +19,11 @@ from ..starts import RIGID
 from .seven import GOAL, HELD, JOINTS, NONE, put_goal
 from .seven_answers import (
     AROUND,
+    BESIDE,
     NEARBY,
     WIDTH,
     angle_around,
+    angle_beside,
     evaluate,
     finish,
     lane_sizes,
@@ -168,11 +170,18 @@ def next_angle(batch, work, notes, book, lane, found, most):
         store(notes.best, lane, angle)
     if attempt > 0:
         score, home = load(work.score, lane), home_of(batch, problem) if batch.any_given else 0.0
-        store(notes.hope, lane, max(load(notes.hope, lane), load(work.margin, lane)))
-        some = score > NONE
+        some, hope = score > NONE, load(work.margin, lane)
+        if hope > load(notes.hope, lane):
+            store(notes.hope, lane, hope)
+            if not some and attempt <= most - BESIDE:
+                store(notes.best, lane, angle)
         enough = some and (attempt >= WIDTH or nothing_nearer(batch.arm, home, attempt, score))
         if attempt < most and not enough:
-            store(work.angle, lane, angle_tried(batch, problem, attempt, batch.tries))
+            if attempt < most - BESIDE:
+                angle = angle_tried(batch, problem, attempt, batch.tries)
+            else:
+                angle = angle_beside(batch.arm, load(notes.best, lane), attempt - most + BESIDE, batch.tried)
+            store(work.angle, lane, angle)
             return 0
         if not some:
             if load(notes.hope, lane) < EDGE:
@@ -261,7 +270,7 @@ def seven_many(arm, tries, settings, room, book, targets, given, poses, report, 
     batch = Batch(
         cells(arm), cells(tries), tries.size, status.size, cells(targets), cells(given), given.size > 0, cells(status)
     )
-    most = tries.size + (AROUND if batch.any_given else 0)
+    most = tries.size + BESIDE + (AROUND if batch.any_given else 0)
     answer_first(batch, cells(settings), lanes, work, cells(poses), cells(report))
     if not batch.any_given and tries.size <= FIRST_ANGLES:
         return

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels import chain_memory as memory
+from ...kernels import chain_memory as memory, joint_step as steps
 from ...kernels.closed_form.answers import EDGE, WIDTH, answer_many, answer_one, answer_room
-from ...kernels.closed_form.form_layout import PARALLEL
+from ...kernels.closed_form.closer import branch_poses
+from ...kernels.closed_form.form_layout import BRANCHES, JOINTS, PARALLEL
+from ...kernels.closed_form.seven_answers import answer_room as seven_room, seven_one
+from ...kernels.closed_form.seven_batch import batch_room, seven_many
 from ...kernels.closed_form.solve_six import branch_signs
+from ...kernels.search_many import BEYOND, CLOSEST
 from ...transforms import FloatArray
 from .finding import family_form
 from .form import ClosedForm
 from .packing import packed_numbers
+from .seven import Seven, seven_form
 
 if TYPE_CHECKING:
     from ..chain_solver import Prepared
 
+EDGE_STARTS = 16
 MARGIN = 3.0  # times the tolerances: how near to an edge a goal must be for a search to have its say
 ONE_GOAL, MANY_GOALS = branch_signs(1), branch_signs(2)
 
@@ -26,44 +32,104 @@ ONE_GOAL, MANY_GOALS = branch_signs(1), branch_signs(2)
 class Answering:
     """A closed form with the tolerances and limits of a prepared chain.
 
-    Args:
-        prepared: The chain.
-        form: Its closed form.
-
     Attributes:
-        known: What the kernel for one goal reads, in its order.
+        one: The kernel for one goal.
+        known: What it reads, in its order; the room to work in, the target and so on follow.
+        room: The shape of that room.
+        proves: Whether its answer is the nearest to a start, and it is certain that there is none where it has none.
+        edge_starts: How many starts are enough for goals that it leaves to a search.
     """
 
-    def __init__(self, prepared: Prepared, form: ClosedForm) -> None:
-        self.prepared, self.form = prepared, form
-        limits, settings = memory.LIMITS.view(prepared.kept_limits), prepared.settings
-        numbers = packed_numbers(form.recognised, form.axes, form.scale, limits.lower, limits.upper)
-        sure = MARGIN if form.exact else np.inf  # an arm a little off its family may have what the family has not
-        length, angle = sure * settings.tolerance, sure * settings.rotation_tolerance
-        codes = form.codes
-        roots = (length, angle, length) if codes[0] == PARALLEL else (length, length, angle)
-        self._edge = EDGE.pack(roots=roots, limits=angle)
-        self._head = codes, numbers
-        self.known = (codes, numbers, ONE_GOAL, self._edge, prepared.numbers)
-        self.room = answer_room(many=False)
-
-    one = staticmethod(answer_one)
+    one: ClassVar[Any]
+    proves: ClassVar[bool]
+    edge_starts: float = np.inf
+    prepared: Prepared
+    known: tuple[Any, ...]
+    room: tuple[int, int]
 
     def many(self, targets: FloatArray, given: FloatArray, values: FloatArray, report: FloatArray, status: Any) -> None:
         """Write values (m, n), reports and status of targets (m, 4, 4) whose status says that they are unsolved.
 
         Those at an edge stay unsolved.
         """
-        count = len(status)
+        count, before = len(status), status.copy()
+        arrays: list[Any] = [targets, given.reshape(-1, values.shape[1]), values, report, status]
         if count < WIDTH:  # fill the lanes with the last one
-            arrays = [_padded(a) for a in (targets, given.reshape(-1, values.shape[1]), values, report, status)]
-            self.many(*arrays)
-            for mine, theirs in zip((values, report, status), arrays[2:], strict=True):
-                mine[:] = theirs[:count]
-            return
-        packed, room = self.prepared.packed(np.float64, bounded=True), np.empty(answer_room(many=True))
-        flat = (array.reshape(-1) for array in (targets, given, values, report))
-        answer_many(*self._head, MANY_GOALS, self._edge, packed, room, *flat, status)
+            arrays = [_padded(array) for array in arrays]
+        self._answer(*arrays)
+        if count < WIDTH:
+            values[:], report[:], status[:] = (array[:count] for array in arrays[2:])
+        none = np.flatnonzero((status != before) & (status == CLOSEST))
+        if len(none):
+            self._miss(none, targets, values, report, status)
+
+    def _answer(self, *arrays: Any) -> None:
+        """Do the same for at least as many targets as there are lanes."""
+        raise NotImplementedError
+
+    def _miss(
+        self, rows: NDArray[np.int64], targets: FloatArray, values: FloatArray, report: FloatArray, status: Any
+    ) -> None:
+        """See to targets without an answer: the errors of the poses that they have, and which are out of reach."""
+        poses, lines = values[rows], report[rows]
+        self.prepared.check(targets[rows], poses, lines)
+        values[rows], report[rows] = poses, lines
+        status[rows] = np.where(_in_reach(self.prepared, targets[rows]), CLOSEST, BEYOND)
+
+
+class FamilyAnswering(Answering):
+    """The closed form of an arm of six joints that is of a family."""
+
+    one = staticmethod(answer_one)
+    proves = True
+
+    def __init__(self, prepared: Prepared, form: ClosedForm) -> None:
+        self.prepared = prepared
+        limits, settings = memory.LIMITS.view(prepared.kept_limits), prepared.settings
+        numbers = packed_numbers(form.recognised, form.axes, form.scale, limits.lower, limits.upper)
+        sure = MARGIN if form.exact else np.inf  # an arm a little off its family may have what the family has not
+        length, angle = sure * settings.tolerance, sure * settings.rotation_tolerance
+        roots = (length, angle, length) if form.codes[0] == PARALLEL else (length, length, angle)
+        edge = EDGE.pack(roots=roots, limits=angle)
+        self._known = form.codes, numbers, MANY_GOALS, edge, prepared.numbers
+        self.known = form.codes, numbers, ONE_GOAL, edge, prepared.numbers
+        self.room = answer_room(many=False)
+        self.edge_starts = EDGE_STARTS if form.exact else np.inf
+
+    def branches(self, targets: FloatArray) -> FloatArray:
+        """Return the values (m, 8, 6) of all branches of targets (m, 4, 4), within limits, as near as each comes."""
+        aims = _padded(targets) if len(targets) < WIDTH else targets
+        tried = np.empty((len(aims), BRANCHES, JOINTS))
+        room = np.empty(answer_room(many=True))
+        branch_poses(*self._known, room, np.ascontiguousarray(aims).reshape(-1), tried.reshape(-1))
+        return tried[: len(targets)]
+
+    def _answer(self, *arrays: Any) -> None:
+        *numbers, status = arrays
+        answer_many(*self._known, np.empty(answer_room(many=True)), *(array.reshape(-1) for array in numbers), status)
+
+
+class SevenAnswering(Answering):
+    """The closed form of an arm of seven joints, one of them tried at many angles. A start is a search's to follow."""
+
+    one = staticmethod(seven_one)
+    proves = False
+
+    def __init__(self, prepared: Prepared, form: Seven) -> None:
+        self.prepared, self.form = prepared, form
+        self.known = prepared.codes, form.numbers, form.tries.reshape(-1, WIDTH), prepared.numbers
+        self.room = seven_room()
+
+    def _answer(self, *arrays: Any) -> None:
+        (shape, book), (*numbers, status) = batch_room(), arrays
+        known = self.form.numbers, self.form.tries, self.prepared.numbers, np.zeros(shape), np.zeros(book, np.int64)
+        seven_many(*known, *(array.reshape(-1) for array in numbers), status)
+
+    def _miss(
+        self, rows: NDArray[np.int64], targets: FloatArray, values: FloatArray, report: FloatArray, status: Any
+    ) -> None:
+        values[rows] = self.prepared.chain.values_of(self.prepared.rest)
+        super()._miss(rows, targets, values, report, status)
 
 
 def _padded(array: NDArray[Any]) -> NDArray[Any]:
@@ -71,7 +137,24 @@ def _padded(array: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate([array, np.repeat(array[-1:], WIDTH - len(array), axis=0)]) if len(array) else array
 
 
+def _in_reach(prepared: Prepared, targets: FloatArray) -> NDArray[np.bool_]:
+    """Return which targets (m, 4, 4) lie in the shells of `Prepared.reach`, as `kernels.starts.in_reach` tells it."""
+    if not prepared.settings.keeps_limits:
+        return np.ones(len(targets), np.bool_)
+    centre, point, extents = prepared.reach
+    goals = steps.TRANSFORM.view(prepared.chain.goals(targets))
+    tips = goals.origin
+    points = tips - np.einsum("nij,i->nj", goals.axes.reshape(-1, 3, 3), point)
+    away = np.linalg.norm(np.stack([tips, points], axis=1) - centre, axis=-1)
+    return np.asarray(((away >= extents[:, 0]) & (away <= extents[:, 1])).all(axis=1))
+
+
 def answering_for(prepared: Prepared) -> Answering | None:
-    """Return the closed form of a prepared chain if it is of a family, whose roots take less time than a search."""
-    form = family_form(prepared.chain) if prepared.whole_pose else None
-    return None if form is None else Answering(prepared, form)
+    """Return the closed form that is quicker than a search, if a prepared chain has one that serves its goals."""
+    if not prepared.whole_pose:
+        return None
+    form = family_form(prepared.chain)
+    if form is not None:
+        return FamilyAnswering(prepared, form)
+    seven = seven_form(prepared.chain) if prepared.settings.keeps_limits else ""
+    return SevenAnswering(prepared, seven) if isinstance(seven, Seven) else None

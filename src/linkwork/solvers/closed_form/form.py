@@ -255,17 +255,26 @@ class ClosedForm:
 
     # Many targets
 
-    def all_many(self, targets: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """Return all solutions of targets (m, 4, 4) within limits: values (m, 8, n), NaN where there is none; a mask.
+    def all_many(self, targets: FloatArray, *, limits: Limits = "clamp") -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Return all solutions of targets (m, 4, 4): values (m, 8, n), NaN where there is none, and a mask (m, 8).
 
-        A solution stands at the place of its branch.
+        A solution stands at the place of its branch. Any six joints have room for sixteen, and solutions stand first.
         """
+        values, mask, _ = self.all_many_proven(targets, limits=limits)
+        return values, mask
+
+    def all_many_proven(
+        self, targets: FloatArray, *, limits: Limits = "clamp"
+    ) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return the same, and whether it is certain that a target has no others, shape (m,)."""
         count = len(targets)
-        aims = np.ascontiguousarray(np.concatenate([targets, np.tile(np.eye(4), (max(0, LEAST - count), 1, 1))]))
+        aims = np.ascontiguousarray(targets, np.float64)
+        if count < LEAST:  # fill the lanes
+            aims = np.concatenate([aims, np.tile(np.eye(4), (LEAST - count, 1, 1))])
         values, mask = np.empty((len(aims), BRANCHES, JOINTS)), np.empty((len(aims), BRANCHES), np.uint8)
         all_many(
             self.codes,
-            self.numbers,
+            self.unlimited if limits == "ignore" else self.numbers,
             MANY_GOALS,
             aims.reshape(-1),
             self._near,
@@ -274,11 +283,7 @@ class ClosedForm:
             values.reshape(-1),
             mask.reshape(-1),
         )
-        return values[:count, :, : len(self.axes)], mask[:count].view(np.bool_)
-
-    def all_many_proven(self, targets: FloatArray) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return what `all_many` does, and of which targets it is certain that these are all, shape (m,)."""
-        return *self.all_many(targets), np.full(len(targets), self.complete)
+        return values[:count, :, : len(self.axes)], mask[:count].view(np.bool_), np.full(count, self.complete)
 
     @property
     def family(self) -> str:

@@ -27,6 +27,8 @@ AHEAD = (0.31, 0.73)  # by how much u and v are turned on [rad]
 HIGHEST, WHOLE = 8, 12  # degree of the polynomial, and with the arm's own factor at most
 PROBES, SEED = 48, 20
 VANISHING = 1e-20  # determinants of rows of length one that are nothing but rounding
+TINY = 1e-300  # in place of zero, to divide by
+ALIKE = 1e-8  # singular value of lines that move alike
 NOTHING = 1e-10  # coefficients against the largest that count as zero
 GAP = 1e4  # between singular values that belong to polynomials and those that are rounding
 SOUND = 1e-5  # how far roots may be from the angles of goals' own poses, nine times of ten [rad]
@@ -117,7 +119,7 @@ def determinants(left: FloatArray, sides: FloatArray, angles: FloatArray) -> Flo
     constant = np.einsum("nek,nk->ne", null[:, :4, :6], sides[:, :6, 0])
     block[:, :4, 0, ::2, ::2] -= constant[..., None, None]
     block = np.swapaxes(block, 1, 2).reshape(len(sides), 3, 6, 9)
-    block /= np.linalg.norm(block, axis=(1, 3), keepdims=True)
+    block /= np.maximum(np.linalg.norm(block, axis=(1, 3), keepdims=True), TINY)
     parts = np.stack([np.ones_like(angles), np.cos(angles), np.sin(angles)])
     at = np.einsum("nmek,ma->naek", block, parts)
     matrix = np.zeros((*at.shape[:2], 12, 12))
@@ -150,7 +152,7 @@ def own_factor(lines: FloatArray, order: Order) -> FloatArray | None:
     values = determinants(in_powers(left_side(lines), order), right_sides(motions, points, directions), angles)
     if np.abs(values).max() < VANISHING:
         return None
-    values /= np.linalg.norm(values, axis=1, keepdims=True)
+    values /= np.maximum(np.linalg.norm(values, axis=1, keepdims=True), TINY)
     found = np.linalg.lstsq(waves(angles, WHOLE), values.T, rcond=None)[0].T
     degree = degree_of(found, WHOLE)
     _, sizes, span = np.linalg.svd(found)
@@ -171,7 +173,8 @@ def own_factor(lines: FloatArray, order: Order) -> FloatArray | None:
 
 def degree_of(coefficients: NDArray[np.floating[Any]], highest: int) -> int:
     """Return the degree of trigonometric polynomials (n, 2 highest + 1)."""
-    sizes = np.abs(coefficients / np.abs(coefficients).max(axis=1, keepdims=True)).max(axis=0)
+    largest = np.maximum(np.abs(coefficients).max(axis=1, keepdims=True), TINY)
+    sizes = np.abs(coefficients / largest).max(axis=0)
     sizes = np.maximum(sizes[1 : highest + 1], sizes[highest + 1 :])
     return int(np.flatnonzero(sizes > NOTHING).max(initial=-1)) + 1
 
@@ -283,7 +286,7 @@ def fitted(left: FloatArray, sides: FloatArray, factor: FloatArray) -> tuple[Flo
     values = determinants(left, sides, angles)
     if np.abs(values).max() < VANISHING:
         return angles, 0, values
-    values /= np.linalg.norm(values, axis=1, keepdims=True)
+    values /= np.maximum(np.linalg.norm(values, axis=1, keepdims=True), TINY)
     whole = weights[:, None] * waves(angles, HIGHEST)
     degree = degree_of(np.linalg.lstsq(whole, values.T, rcond=None)[0].T, HIGHEST)
     basis = weights[:, None] * waves(angles, degree)
@@ -340,12 +343,27 @@ class General:
         return (*found[:1], *others[:1])
 
     @cached_property
+    def freedom(self) -> int:
+        """In how many ways the joints move the frame: the rank of their lines at a pose like any other."""
+        held = self.axes
+        pose = np.random.default_rng(SEED).uniform(-np.pi, np.pi, len(held))
+        moved, lines = np.eye(4), []
+        for joint, value in enumerate(pose.tolist()):
+            direction = moved[:3, :3] @ held.direction[joint]
+            point = moved[:3, :3] @ held.point[joint] + moved[:3, 3]
+            lines.append(np.concatenate([direction, np.cross(point, direction) / held.size]))
+            moved = moved @ held.motion(joint, value)
+        return int(np.linalg.matrix_rank(np.array(lines), tol=ALIKE))
+
+    @cached_property
     def why_unsound(self) -> str:
         """Why elimination does not serve the arm, in words; empty where it does."""
         if len(self.axes) != memory.JOINTS or self.axes.slides.any():
             return "elimination takes six revolute joints"
+        if self.freedom < memory.JOINTS:
+            return f"its joints move the frame in {self.freedom} ways only, so that solutions form continua"
         if not self.ways:
-            return "elimination finds nothing to hold on to: some of its joints move alike"
+            return "elimination finds nothing to hold on to"
         blur = self.ways[0].blur
         return f"elimination keeps too few digits on it: its angles are good to {blur:.1e} rad" if blur > SOUND else ""
 

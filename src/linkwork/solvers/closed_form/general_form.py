@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...kernels.closed_form import general as kernels, general_memory as memory
 from ...transforms import FloatArray
 from ..chain import Chain
+from ..options import Limits
 from .axes import Axes
 from .form import NEAR, Answers, ClosedForm
 from .general import General
@@ -78,18 +79,16 @@ class GeneralForm(ClosedForm):
             f"the angle of {joint} would need an imaginary part of at least {float(report.imaginary):.2g} rad"
         )
 
-    def all_many(self, targets: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """Return all solutions of targets (m, 4, 4) within limits: values (m, 16, 6), NaN beyond; a mask (m, 16)."""
-        return self.all_many_proven(targets)[:2]
-
-    def all_many_proven(self, targets: FloatArray) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return what `all_many` does, and of which targets it is certain that these are all, shape (m,)."""
+    def all_many_proven(
+        self, targets: FloatArray, *, limits: Limits = "clamp"
+    ) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
         count, room = len(targets), np.empty(self._room)
         values, mask = np.empty((count, memory.MOST, memory.JOINTS)), np.empty((count, memory.MOST), np.uint8)
         clear = np.empty(count, np.uint8)
+        numbers = self.unlimited if limits == "ignore" else self.numbers
         aims = np.ascontiguousarray(targets, np.float64).reshape(-1)
         out = values.reshape(-1), mask.reshape(-1), clear
-        kernels.general_many(self.general.packed, self.numbers, aims, self._near, NEAR, room, *out)
+        kernels.general_many(self.general.packed, numbers, aims, self._near, NEAR, room, *out)
         return values, mask.view(np.bool_), clear.view(np.bool_)
 
 

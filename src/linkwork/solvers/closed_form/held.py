@@ -6,6 +6,7 @@ Only the target depends on the angle of the held joint, so that one form serves 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -37,8 +38,7 @@ class Held:
     held: int
     rest: float
 
-    exact = True
-    proves = False
+    proves: ClassVar[bool] = False
 
     @property
     def kind(self) -> str:
@@ -47,7 +47,7 @@ class Held:
 
     def slices(self, target: FloatArray) -> FloatArray:  # noqa: ARG002 - as in `Seven`
         """Return angles of the held joint at which curves are begun: equally spaced, whatever the target."""
-        return np.arange(SLICES) * (2.0 * np.pi / SLICES) + 0.1
+        return np.asarray(0.1 + np.arange(SLICES) * (2.0 * np.pi / SLICES), np.float64)
 
     def at(self, target: FloatArray, angles: FloatArray) -> FloatArray:
         """Return the values (k, 7) of all poses with the held joint at any of some angles; limits aside."""

@@ -16,7 +16,7 @@ from ..chain import Chain
 from ..chain_solver import Prepared
 from .curves import Curve, within_limits
 from .held import Held, held_of
-from .seven import JOINTS, Seven, seven_of
+from .seven import JOINTS, Seven, seven_form
 from .tracing import Tracer, Whole
 
 ROUNDS, FIRST, SEEN = 4, 256, 4  # of the search for beginnings: until every curve was met so often
@@ -37,16 +37,6 @@ class SelfMotion:
     complete: bool
     remark: str
     family: str = ""
-
-
-def seven_form(chain: Chain) -> Seven | str:
-    """Return the closed form of a chain of seven joints, one held, or why there is none; it is kept on the linkage."""
-    if chain.free is not None:
-        return "an axis of it is free"
-    if chain.group is not None:
-        return seven_of(chain)
-    found: Seven | str = chain.linkage.cache.get("seven", chain.frame, lambda: seven_of(chain))
-    return found
 
 
 def held_form(chain: Chain) -> Seven | Held | str:
@@ -74,7 +64,7 @@ def self_motion(prepared: Prepared, target: FloatArray, form: Seven | Held) -> S
     lost = np.isnan(errors).any(axis=1)
     wholes, broken = traced(tracer, seeds[~lost])
     remarks = [f"all poses at {where}, lie on these curves"]
-    if not form.exact:
+    if isinstance(form, Seven) and not form.exact:
         remarks.append(f"the arm is {1e3 * form.off.length:.2g} mm off its family, which is what the folds are of")
     if isinstance(form, Held):
         remarks.append("one between two of these angles is unlikely, and not excluded")
@@ -86,7 +76,10 @@ def self_motion(prepared: Prepared, target: FloatArray, form: Seven | Held) -> S
 
 def searched_motion(prepared: Prepared, target: FloatArray) -> SelfMotion:
     """Return the curves of solutions that a search meets; the goal must leave one dimension."""
-    chain, wholes, curves, hits, made = prepared.chain, [], [], [], 0
+    chain, made = prepared.chain, 0
+    wholes: list[Whole] = []
+    curves: list[Curve] = []
+    hits: list[int] = []
     tracer: Tracer | None = None
     for turn in range(ROUNDS):
         count = FIRST * 2**turn
@@ -103,9 +96,9 @@ def searched_motion(prepared: Prepared, target: FloatArray) -> SelfMotion:
         for one in new[len(wholes) :]:
             curves += within_limits(tracer, one, names(prepared))
         wholes = new
-        hits = np.resize([*hits, *np.zeros(len(curves))], len(curves))
-        hits += [int(curve.holds(seeds).sum()) for curve in curves]
-        if len(hits) and hits.min() >= SEEN:
+        seen = [*hits, *[0] * (len(curves) - len(hits))]
+        hits = [before + int(curve.holds(seeds).sum()) for before, curve in zip(seen, curves, strict=True)]
+        if hits and min(hits) >= SEEN:
             break
     remark = f"met by {made} starts of a search, which proves nothing"
     return SelfMotion(in_order(tuple(curves)), False, remark)

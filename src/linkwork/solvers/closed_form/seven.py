@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from ...kernels import chain_memory as memory, joint_step as steps
 from ...kernels.closed_form import seven as kernels
-from ...kernels.closed_form.seven_batch import WIDTH, batch_room, seven_many
+from ...kernels.closed_form.seven_answers import WIDTH
+from ...kernels.closed_form.seven_batch import batch_room, seven_many
 from ...kernels.search_many import REACHED
 from ...linkage.poses import wrapped
 from ...transforms import FloatArray, inverse, plane_basis
@@ -287,3 +288,13 @@ def _roots(samples: FloatArray, degree: int) -> FloatArray:
     roots = np.roots(coefficients)
     near = np.abs(np.abs(roots) - 1.0) < ROUND
     return np.asarray(np.angle(roots[near]))
+
+
+def seven_form(chain: Chain) -> Seven | str:
+    """Return the closed form of a chain of seven joints, one held, or why there is none; it is kept on the linkage."""
+    if chain.free is not None:
+        return "an axis of it is free"
+    if chain.group is not None:
+        return seven_of(chain)
+    found: Seven | str = chain.linkage.cache.get("seven", chain.frame, lambda: seven_of(chain))
+    return found

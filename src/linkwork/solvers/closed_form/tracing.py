@@ -24,6 +24,7 @@ TURN = 2.0 * math.pi
 MOST_KNOTS = 4096
 SAME = 1e-6  # values this far apart belong to one point of a curve
 RANK, NONE = 1e-6, 1e-3  # least share of the largest singular value that counts, and share of it that is an error's
+NEXT = 1.2 * LONGEST_STEP  # farther than that another knot is nearer
 CLOSER = 8  # rounds of looking for the point of a curve that is nearest to a pose
 NEWTON = 6
 FINER = 8  # parts that a piece of a curve is cut into where a limit is near
@@ -94,7 +95,7 @@ class Whole:
     @cached_property
     def winding(self) -> FloatArray:
         """What the values gain in one round, shape (n,): whole turns."""
-        return self.pieces.values[-1] - self.pieces.values[0]
+        return np.asarray(self.pieces.values[-1] - self.pieces.values[0])
 
     def twice(self) -> Pieces:
         """Return two rounds of a closed curve."""
@@ -236,7 +237,8 @@ class Tracer:
             ahead = -np.einsum("mn,mn->m", away[np.arange(len(values)), near], tangent)
             start = pieces.values[near] + ahead[:, None] * pieces.rates[near]
             put, errors = self.put_on(start, tangent / self.scales)
-            outside = ((near == 0) & (ahead < -SAME)) | ((near == len(pieces.along) - 1) & (ahead > SAME))
+            place = pieces.along[near] + ahead
+            outside = (place < pieces.along[0] - SAME) | (place > pieces.along[-1] + SAME) | (np.abs(ahead) > NEXT)
             found |= ~outside & ~np.isnan(errors).any(axis=1) & (self.apart(put, values) < SAME)
         gaps = np.pad(np.linalg.norm(away, axis=-1), ((0, 0), (1, 1)), constant_values=np.inf)
         here = gaps[:, 1:-1]
