@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from ..explain.diagnosis import reach
+from ..explain.proofs import reach
 from ..goals import Reach
 from ..linkage.geometry import Capsule, Cylinder, Visual
 from ..linkage.linkage import Linkage

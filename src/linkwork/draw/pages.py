@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..explain.diagnosis import reach
+from ..explain.proofs import reach
 from ..goals import Reach
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike

@@ -17,7 +17,6 @@ from ..errors import OptionError
 from ..goals import Block, Reach
 from ..linkage.linkage import Linkage
 from ..linkage.poses import mid_range, wrapped
-from ..linkage.program import chain_motions
 from ..linkage.showing import Shown
 from ..solvers import Group, Problem, Solution
 from ..solvers.groups import random_poses
@@ -25,6 +24,7 @@ from ..solvers.solution import ending, errors_in_words
 from ..transforms import FloatArray
 from .conflicts import Conflict, Experiments, amount, apart, called, joined, levels, missed_blocks
 from .lost_directions import NEARLY, SINGULAR, bent_starts, lost_direction
+from .proofs import Proof, proof_of, reach
 
 if TYPE_CHECKING:
     from ..solvers import Method
@@ -71,7 +71,10 @@ def reason(solution: Solution) -> str:
     if solution.success:
         return ending("reached", _missed(solution) or "nothing but wishes", _steps(solution.iterations))
     certain = _certain(solution)
-    return certain.sentence if certain is not None else _ended(solution)
+    if certain is not None:
+        return certain.sentence
+    proof = proof_of(solution) if getattr(solution, "proven", False) else None
+    return _ended(solution) if proof is None else f"{_ended(solution)} {proof.sentence}"
 
 
 def explain(solution: Solution) -> str:
@@ -201,20 +204,6 @@ def _beside_others(solution: Solution, certain: Diagnosis) -> Diagnosis:
     return replace(certain, sentence=text, evidence=certain.evidence | _evidence(trials, found))
 
 
-def reach(linkage: Linkage, frame: str) -> tuple[FloatArray, float, float, str]:
-    """Return where a chain begins to move, the least and largest distance its end can have from there, and the joint.
-
-    These are the lengths of its segments laid straight, limits of revolute joints aside: nothing outside is reached.
-    """
-    chain = chain_motions(linkage, frame)
-    joint = linkage.table.velocity_joints[chain.motions[0].v] if chain.motions else linkage.root.name
-    origin = chain.offsets[0]  # the first constant lies before anything moves
-    segments = np.linalg.norm(chain.offsets[1:], axis=1)
-    slack = sum(motion.stroke(linkage) for motion in chain.motions)
-    total = float(segments.sum()) + slack
-    return origin, max(0.0, 2.0 * float(segments.max(initial=0.0)) - total), total, joint
-
-
 def _beyond_reach(solution: Solution, goal: Reach) -> Diagnosis | None:
     origin, least, most, joint = reach(solution.linkage, goal.frame)
     if goal.position is None or not np.isfinite(most):
@@ -286,6 +275,9 @@ def _experiments(solution: Solution) -> Diagnosis:
     trials = Experiments(solution)
     if len(trials.goals) > 1:
         return _several(trials, base)
+    proof = proof_of(solution)
+    if proof is not None:
+        return _proven(trials, base, proof)
     settings = replace(solution.settings, trace=False, time_budget=None, max_iterations=200)
     others = random_poses(solution.linkage, 0, STARTS, solution.group, solution.start)
     starts = np.concatenate([solution.q[None], others])
@@ -306,6 +298,15 @@ def _experiments(solution: Solution) -> Diagnosis:
         return found
     beyond = _nowhere(problem, base, free, where="Limits aside, at the closest pose")
     return beyond if beyond.cause != "unknown" else found
+
+
+def _proven(trials: Experiments, base: str, proof: Proof) -> Diagnosis:
+    """Return why a goal is missed that no pose reaches: limits, if poses without them do, else the arm's geometry."""
+    text, evidence = f"{base} {proof.sentence}", {"proof": proof.evidence, "family": proof.family}
+    if len(proof.free):
+        found = _limits(trials, text, proof.free)
+        return replace(found, evidence=found.evidence | evidence)
+    return Diagnosis("out-of-reach", text, "Move the goal to within its reach, or turn it.", evidence)
 
 
 def _several(trials: Experiments, base: str) -> Diagnosis:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import GoalError
-from ..explain.diagnosis import reach
+from ..explain.proofs import reach
 from ..goals import Goal
 from ..linkage.linkage import Linkage
 from ..linkage.poses import difference

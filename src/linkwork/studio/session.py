@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import KeyFrameError, MethodNotFoundError, OptionError, TargetNotFoundError
-from ..explain.diagnosis import at_limits, diagnose, reach
+from ..explain.diagnosis import at_limits, diagnose
+from ..explain.proofs import reach
 from ..formats import Remark
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
