@@ -284,7 +284,7 @@ def as_curves(
     if found is not None and not len(q):
         return found
     starts, hits = (0, (0,) * len(q)) if found is None else (found.starts, (1,) * len(q))
-    kept = (_angles(prepared), motion.complete, motion.family, None, np.zeros(len(q), np.bool_))
+    kept = (_angles(prepared), motion.complete, motion.family, motion.evidence, np.zeros(len(q), np.bool_))
     dimension = 1 if len(q) else -1
     return Branches(prepared.linkage, goal, q, hits, starts, dimension, *kept, motion.curves, motion.remark)
 

@@ -124,8 +124,25 @@ def test_a_goal_with_no_pose_is_proven_to_have_none() -> None:
     assert ways.dimension == -1
     assert ways.complete
     assert not ways.curves
+    # the last two axes but one meet 88 mm beside the last axis; the arm's two bones are bent by 82.5 mm
+    angle = np.linspace(0.0, 2.0 * np.pi, 721)
+    wrist = np.stack([1.5 + 0.088 * np.cos(angle), 0.088 * np.sin(angle), 0.3 - 0.2104 + 0.0 * angle], axis=-1)
+    away = np.linalg.norm(wrist - [0.0, 0.0, 0.333], axis=1).min() - np.hypot(0.316, 0.0825) - np.hypot(0.384, 0.0825)
+    assert ways.evidence is not None
+    assert ways.evidence.startswith(f"the shoulder is {1e3 * away:.3g} mm too far from where the axes of panda_joint6")
     with pytest.raises(OptionError, match="0 curves"):
         ways.curve(0)
+
+
+def test_limits_that_leave_no_pose_are_named() -> None:
+    arm = lw.models.panda()
+    goal = lw.Reach("tip", pose=arm.forward("ready", frame="tip"))
+    (low, _), *_ = lw.solve_all(arm, goal).extents("panda_joint4")
+    bound = arm.replace(joints={"panda_joint4": {"lower": low - 0.4, "upper": low - 0.1}})
+    ways = lw.solve_all(bound, goal)
+    assert ways.complete
+    assert not len(ways)
+    assert ways.evidence == "every pose breaks a limit; the nearest has panda_joint4 5.73° beyond its upper one"
 
 
 def test_other_goals_that_leave_one_dimension_have_curves_too() -> None:

@@ -17,6 +17,7 @@ from ..chain_solver import Prepared
 from .curves import Curve, within_limits
 from .held import Held, held_of
 from .seven import JOINTS, Seven, seven_form
+from .seven_evidence import why_beyond_limits, why_no_pose
 from .tracing import Tracer, Whole
 
 ROUNDS, FIRST, SEEN = 4, 256, 4  # of the search for beginnings: until every curve was met so often
@@ -30,6 +31,7 @@ class SelfMotion:
         curves: The curves, the longest first.
         complete: Whether it is proven that there are no others.
         remark: What is proven and how, or why it is not, in words.
+        evidence: Where there is no curve: what stops the arm, and by how much.
         family: The closed form that the curves begin at; empty where a search gave their beginnings.
     """
 
@@ -37,6 +39,7 @@ class SelfMotion:
     complete: bool
     remark: str
     family: str = ""
+    evidence: str | None = None
 
 
 def held_form(chain: Chain) -> Seven | Held | str:
@@ -54,7 +57,8 @@ def self_motion(prepared: Prepared, target: FloatArray, form: Seven | Held) -> S
     seeds, family = form.at(target, angles), f"{form.kind}, {joint} held"
     where = f"{len(angles)} angles of {joint!r}" + ", one between any two folds" * isinstance(form, Seven)
     if not len(seeds):
-        return SelfMotion((), form.proves, f"there is no pose at {where}", family)
+        evidence = why_no_pose(form, target, names(prepared)) if isinstance(form, Seven) else None
+        return SelfMotion((), form.proves, f"there is no pose at {where}", family, evidence)
     tracer = Tracer(prepared, target, seeds[:8])
     if not len(tracer.mix):
         return SelfMotion((), False, "the goal is singular: its solutions form no regular curves", family)
@@ -71,7 +75,8 @@ def self_motion(prepared: Prepared, target: FloatArray, form: Seven | Held) -> S
     if broken or lost.any():
         remarks.append("some pass a singular pose, beyond which nothing is proven")
     curves = tuple(curve for one in wholes for curve in within_limits(tracer, one, names(prepared)))
-    return SelfMotion(in_order(curves), form.proves and len(remarks) == 1, "; ".join(remarks), family)
+    evidence = why_beyond_limits(tracer, wholes, names(prepared)) if wholes and not curves else None
+    return SelfMotion(in_order(curves), form.proves and len(remarks) == 1, "; ".join(remarks), family, evidence)
 
 
 def searched_motion(prepared: Prepared, target: FloatArray) -> SelfMotion:

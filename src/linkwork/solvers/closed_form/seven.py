@@ -201,17 +201,33 @@ class Seven:
         is one of degree four, and ``s² = 1 - x²``, where both c are one, is of degree two. Eight roots and four.
         """
         angles = np.arange(SAMPLES) * TURN / SAMPLES
-        u, v, square = self._discriminants(target, angles)
+        u, v, square = self.discriminants(target, angles)
         found = np.concatenate([_roots(u * u - v * v * square, DEGREE), _roots(square, 2)])
         return np.sort(wrapped(found))
 
-    def _discriminants(self, target: FloatArray, angles: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        arm, h = kernels.ARM.view(self.numbers), self.axes.direction
+    @cached_property
+    def reach(self) -> tuple[float, float]:
+        """How near and how far joint c can bring the centre to and from the meeting point [m]."""
+        swing = kernels.SWING.view(kernels.ARM.view(self.numbers).distance)
+        middle, room = float(swing.middle), 1.0 / float(swing.per_swing)
+        return math.sqrt(max(middle - room, 0.0)), math.sqrt(middle + room)
+
+    def distances(self, target: FloatArray, angles: FloatArray) -> FloatArray:
+        """Return how far the centre must be from the meeting point for angles of the held joint [m]."""
+        return np.asarray(np.linalg.norm(self._places(target, angles), axis=1))
+
+    def _places(self, target: FloatArray, angles: FloatArray) -> FloatArray:
+        """Return where the centre must be, from the meeting point, seen before the held joint."""
         goal = self.tip @ inverse(target) if self.backwards else target @ inverse(self.tip)
-        axis, point = h[0], self.axes.point[0]
+        axis, point = self.axes.direction[0], self.axes.point[0]
         away = _orbit(axis, goal[:3, :3] @ self.centre + goal[:3, 3] - point)
         turns = np.stack([np.ones_like(angles), np.cos(angles), -np.sin(angles)], axis=-1)
-        p = turns @ away + (point - self.meeting)
+        return np.asarray(turns @ away + (point - self.meeting))
+
+    def discriminants(self, target: FloatArray, angles: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return u, v and the squared sine of c for angles of the held joint; see `folds`."""
+        arm, h = kernels.ARM.view(self.numbers), self.axes.direction
+        p = self._places(target, angles)
         swing = kernels.SWING.view(arm.distance)
         x = ((p * p).sum(axis=1) - swing.middle) * swing.per_swing
         constant, across, aside = arm.reach.reshape(3, 3) @ h[2]

@@ -1,0 +1,60 @@
+"""Why a goal of an arm of seven joints has no pose: what is out of reach at every angle, or which limit stops it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...transforms import FloatArray
+from .seven import TURN, Seven
+from .tracing import Tracer, Whole
+
+ANGLES = 720  # of the held joint that are looked at
+ROUNDS, PARTS = 4, 16  # how the pose that breaks limits least is closed in on
+
+
+def why_no_pose(form: Seven, target: FloatArray, names: tuple[str, ...]) -> str:
+    """Return what no angle of the held joint makes possible, and by how much it is missed at the best of them."""
+    angles = np.arange(ANGLES) * TURN / ANGLES
+    distance, (low, high) = form.distances(target, angles), form.reach
+    held, a, b = (names[form.order[k]] for k in range(3))
+    what = "shoulder" if form.backwards else "wrist"
+    far, near = float(distance.min()) - high, low - float(distance.max())
+    if max(far, near) > 0.0:
+        side = "too far from" if far > near else "too near to"
+        missed = 1e3 * max(far, near)
+        return f"the {what} is {missed:.3g} mm {side} where the axes of {a} and {b} meet, whatever {held} does"
+    u, v, square = form.discriminants(target, angles)
+    real = square >= 0.0
+    rooms = np.abs(v[real]) * np.sqrt(square[real]) + u[real]
+    missed = 1e3 * math.sqrt(max(-float(rooms.max(initial=-np.inf)), 0.0))
+    return f"{a} and {b} cannot bring the {what} to its place, whatever {held} does: they miss it by {missed:.3g} mm"
+
+
+def why_beyond_limits(tracer: Tracer, wholes: list[Whole], names: tuple[str, ...]) -> str:
+    """Return by how much the pose that breaks limits least breaks them."""
+    best = [beyond(tracer, whole.pieces.values).max(axis=(1, 2)) for whole in wholes]
+    whole = wholes[int(np.argmin([one.min() for one in best]))]
+    along = whole.pieces.along
+    k = int(np.argmin(beyond(tracer, whole.pieces.values).max(axis=(1, 2))))
+    begin, end = along[max(k - 1, 0)], along[min(k + 1, len(along) - 1)]
+    for _ in range(ROUNDS):
+        places = np.linspace(begin, end, PARTS + 1)
+        broken = beyond(tracer, tracer.exact(whole.pieces, places))
+        k = int(np.argmin(broken.max(axis=(1, 2))))
+        begin, end = places[max(k - 1, 0)], places[min(k + 1, PARTS)]
+    side, joint = np.unravel_index(int(np.argmax(broken[k])), broken[k].shape)
+    most = float(broken[k].max())
+    sliding = tracer.prepared.chain.sliding[joint]
+    amount = f"{1e3 * most * tracer.scales[joint]:.3g} mm" if sliding else f"{math.degrees(most):.3g}°"
+    which = ("lower", "upper")[int(side)]
+    return f"every pose breaks a limit; the nearest has {names[joint]} {amount} beyond its {which} one"
+
+
+def beyond(tracer: Tracer, values: FloatArray) -> FloatArray:
+    """Return how far values (m, n) are below lower and above upper limits, in scales, shape (m, 2, n)."""
+    limited = tracer.turning & np.isfinite(tracer.lower) & np.isfinite(tracer.upper)
+    middle = np.where(limited, 0.5 * (tracer.lower + tracer.upper), 0.0)
+    values = values + TURN * np.where(limited, np.rint((middle - values) / TURN), 0.0)
+    return np.stack([(tracer.lower - values) / tracer.scales, (values - tracer.upper) / tracer.scales], axis=1)
