@@ -94,6 +94,8 @@ def test_where_the_last_axis_is_parallel_too_a_pose_stands_for_the_continuum(nam
         target = arm.forward(q, frame="tip")
         found = form.all(target)
         assert found.continua.any()
+        assert not found.complete
+        assert not form.all_many_proven(target[None])[2][0]
         assert_allclose(arm.forward(found.values, frame="tip"), np.tile(target, (len(found), 1, 1)), atol=1e-9)
 
 

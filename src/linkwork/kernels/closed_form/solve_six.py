@@ -25,6 +25,7 @@ from .form_layout import (
     CLOSE,
     CODES,
     DISTINCT,
+    FREE,
     GOAL,
     JOINTS,
     NUMBERS,
@@ -37,6 +38,7 @@ from .wrist import solve as solve_wrists
 
 WIDTH = 8
 ROOTS = 3
+SOLUTION, CONTINUUM = 1, 2  # of a branch, in a mask
 APART = 1.0e-6  # solutions whose values differ by less are one [rad, m]
 
 
@@ -209,14 +211,15 @@ def gather_goals(targets, first, goal):
 
 
 @inner
-def give_branch(values, mask, first, branch, found, good):
+def give_branch(values, mask, first, branch, found, good, free):
     """Write a branch of the goals in lanes into rows of values, NaN where it is no solution, and into the mask."""
     for joint in range(JOINTS):
         value = select(good, load(found, BRANCH.values + joint), math.nan)
         scatter(values, JOINTS * (BRANCHES * first + branch) + joint, JOINTS * BRANCHES, value)
-    chosen = bits(good)
+    chosen, continua = bits(good), bits(free)
     for lane in range(WIDTH):
-        store(mask, BRANCHES * (first + lane) + branch, np.uint8((chosen >> lane) & 1))
+        what = SOLUTION * ((chosen >> lane) & 1) + CONTINUUM * ((continua >> lane) & 1)
+        store(mask, BRANCHES * (first + lane) + branch, np.uint8(what))
 
 
 @part
@@ -237,7 +240,9 @@ def seen_before(numbers, found, branch):
 
 @kernel("i8[] f8[] f8[,] f8[] f8 f8 f8[,] f8[] u1[]", nogil=True)
 def all_many(codes, numbers, signs, targets, near, aligned_to, room, values, mask):
-    """Write the solutions of targets (m * 16,), m >= 8: values (m * 8 * 6,) and which there are (m * 8,).
+    """Write the solutions of targets (m * 16,), m >= 8: values (m * 8 * 6,) and what they are, a mask (m * 8,).
+
+    The mask has SOLUTION where there is one, and CONTINUUM where a branch, within limits or not, stands for one.
 
     A solution stands at the place of its branch, so that it keeps its place while a target moves. `room` has the shape
     `many_room`.
@@ -252,11 +257,13 @@ def all_many(codes, numbers, signs, targets, near, aligned_to, room, values, mas
         for branch in range(BRANCHES):
             one = beyond(found, BRANCH.size * branch)
             good, _ = settle(memory, one, memory, False)
-            _, second = kind_of(one, cells(signs), 2, branch >> 2, (branch >> 1) & 1, branch & 1)
+            kind, second = kind_of(one, cells(signs), 2, branch >> 2, (branch >> 1) & 1, branch & 1)
             if load(cells(codes), CODES.merged):
                 second = seen_before(memory, found, branch)
-            good = good & reaches(one, near, aligned_to) & (second < 0.5)
-            give_branch(cells(values), cells(mask), at, branch, one, good)
+            there = reaches(one, near, aligned_to)
+            give_branch(
+                cells(values), cells(mask), at, branch, one, good & there & (second < 0.5), there & (kind >= FREE)
+            )
 
 
 def many_room() -> tuple[int, int]:

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from ...kernels import chain_memory as memory
 from ...kernels.closed_form.form_layout import ANSWER, BRANCHES, CLOSE, FREE, JOINTS, NUMBERS
 from ...kernels.closed_form.solve_six import (
+    CONTINUUM,
+    SOLUTION,
     all_many,
     all_one,
     answers_room,
@@ -168,7 +170,7 @@ class ClosedForm:
             >>> len(form.all(arm.forward(arm.pose([0.1, -1.2, 1.5, -0.8, 1.0, 0.4]), frame="tool0")))
             8
         """
-        if target.__class__ is not np.ndarray or target.shape != SQUARE:  # type: ignore[union-attr]
+        if target.__class__ is not np.ndarray or target.shape != SQUARE:
             target = as_transform(target, f"the target of {self.chain.frame!r}")
         given: Any = NO_START if start is None else start
         if given is not NO_START and (given.__class__ is not np.ndarray or given.shape != self.lower.shape):
@@ -226,9 +228,12 @@ class ClosedForm:
         """Return the target (4, 4) that answers were sought for."""
         return target_in(room)
 
-    def proves(self, found: Answers) -> bool:  # noqa: ARG002 - another form looks at them
-        """Return whether it is certain that solutions of a target are all there are."""
-        return self.complete
+    def proves(self, found: Answers) -> bool:
+        """Return whether it is certain that solutions of a target are all there are; never of a continuum."""
+        branches = branches_in(found.room)
+        near, aligned = self.tolerance
+        there = (branches.position <= near**2) & (branches.rotation <= aligned**2)
+        return self.complete and not bool((there[:, None] & (branches.same == FREE)).any())
 
     def why_none(self, target: FloatArray) -> str:
         """Return why a target (4, 4) has no solution: what stops it, and by how much."""
@@ -283,7 +288,8 @@ class ClosedForm:
             values.reshape(-1),
             mask.reshape(-1),
         )
-        return values[:count, :, : len(self.axes)], mask[:count].view(np.bool_), np.full(count, self.complete)
+        isolated = np.asarray((mask[:count] < CONTINUUM).all(axis=1))
+        return values[:count, :, : len(self.axes)], mask[:count] % CONTINUUM == SOLUTION, isolated & self.complete
 
     @property
     def family(self) -> str:
