@@ -25,7 +25,7 @@ from ..lanes import beyond, cells, divided, fill, load, scatter, store
 from .answers import BRANCHES, CHOICE, judge
 from .form_layout import BRANCH, GOAL, JOINTS, NUMBERS
 from .polish import POLISH_ROOM
-from .solve_six import WIDTH, gather_goals, solve_branches
+from .solve_six import WIDTH, gather_goals, put_home, solve_branches
 
 
 @kernel("i8[] f8[] f8[,] f8[] f8[] f8[,] f8[] f8[]", nogil=True)
@@ -38,6 +38,7 @@ def branch_poses(codes, numbers, signs, edge, packed, room, targets, tried):
     goal, found, choice, work = divided(cells(room), (GOAL.size, BRANCHES * BRANCH.size, CHOICE.size, POLISH_ROOM))
     for joint in range(JOINTS):
         store(choice, CHOICE.home + joint, fill(choice, load(memory, NUMBERS.middle + joint)))
+    put_home(cells(codes), memory, memory, False, goal)
     for first in range(0, count, WIDTH):
         begin = min(first, count - WIDTH)  # the last ones are looked at again
         gather_goals(cells(targets), begin, goal)
