@@ -264,11 +264,12 @@ def search_all(prepared: Prepared, goal: Reach, apart: float, most: int, starts:
 
 
 def curves_of(prepared: Prepared, goal: Reach, most: int) -> Branches | None:
-    """Return the solutions of a whole pose for an arm of seven joints with a closed form; None where it has none."""
+    """Return the solutions of a whole pose for an arm of seven joints; None where no closed form finds or excludes any."""
     form = held_form(prepared.chain) if len(goal.rows) == GOAL_ROWS else ""
     if isinstance(form, str):
         return None
-    return as_curves(prepared, goal, most, self_motion(prepared, goal.target, form))
+    motion = self_motion(prepared, goal.target, form)
+    return as_curves(prepared, goal, most, motion) if motion.curves or motion.complete else None
 
 
 def as_curves(

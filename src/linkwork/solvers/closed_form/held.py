@@ -1,4 +1,4 @@
-"""Arms of seven joints of no family of their own, with their first or last joint held: six joints with a closed form.
+"""Arms of seven joints of no family, or a little off one, with an end joint held: six joints with a closed form.
 
 Only the target depends on the angle of the held joint, so that one form serves all angles.
 """
@@ -17,8 +17,9 @@ from ..groups import group_of
 from .axes import Axes, axes_of
 from .finding import form_of
 from .form import ClosedForm
+from .seven import JOINTS, Seven
 
-JOINTS = 7
+AROUND, CLOSE = 0.02, 9  # angles around each fold of a family that an arm is a little off [rad]
 SLICES = 64  # angles of the held joint at which curves are begun
 
 
@@ -31,12 +32,14 @@ class Held:
         axes: Lines of all seven.
         held: Which joint is held: the first or the last.
         rest: The angle at which the form has it.
+        beside: A family of arms of seven joints that the arm is a little off; its folds tell where curves may be short.
     """
 
     form: ClosedForm
     axes: Axes
     held: int
     rest: float
+    beside: Seven | None = None
 
     proves: ClassVar[bool] = False
 
@@ -45,9 +48,14 @@ class Held:
         """The family of the other six joints."""
         return self.form.family
 
-    def slices(self, target: FloatArray) -> FloatArray:  # noqa: ARG002 - as in `Seven`
-        """Return angles of the held joint at which curves are begun: equally spaced, whatever the target."""
-        return np.asarray(0.1 + np.arange(SLICES) * (2.0 * np.pi / SLICES), np.float64)
+    def slices(self, target: FloatArray) -> FloatArray:
+        """Return angles of the held joint at which curves are begun: equally spaced, and between known folds."""
+        even = np.asarray(0.1 + np.arange(SLICES) * (2.0 * np.pi / SLICES), np.float64)
+        if self.beside is None:
+            return even
+        folds = self.beside.folds(target)
+        near = (folds[:, None] + np.linspace(-AROUND, AROUND, CLOSE)).reshape(-1)  # this arm's are a little elsewhere
+        return np.concatenate([self.beside.slices(target), near, even])
 
     def at(self, target: FloatArray, angles: FloatArray) -> FloatArray:
         """Return the values (k, 7) of all poses with the held joint at any of some angles; limits aside."""
@@ -61,7 +69,7 @@ class Held:
         return np.concatenate(found)
 
 
-def held_of(chain: Chain) -> Held | str:
+def held_of(chain: Chain, beside: Seven | None = None) -> Held | str:
     """Return the form of a chain of seven revolute joints with one at its end held, or why there is none, in words."""
     found = axes_of(chain)
     if isinstance(found, str):
@@ -70,10 +78,10 @@ def held_of(chain: Chain) -> Held | str:
     if len(axes) != JOINTS or axes.slides.any() or np.any(scale != 1.0) or chain.group is not None:
         return "it is no chain of seven revolute joints that all may move"
     names = [chain.linkage.coordinates[place] for place in chain.plain[1]]
-    for held in (JOINTS - 1, 0):
+    for held in (JOINTS - 1, 0) if beside is None else (beside.held,):
         others = [name for k, name in enumerate(names) if k != held]
         six = Chain(chain.linkage, chain.frame, None, group_of(chain.linkage, others), chain.rest)
         form = form_of(six)
         if isinstance(form, ClosedForm):
-            return Held(form, axes, held, float(chain.values_of(chain.rest)[held]))
+            return Held(form, axes, held, float(chain.values_of(chain.rest)[held]), beside)
     return str(form)

@@ -45,10 +45,12 @@ class SelfMotion:
 def held_form(chain: Chain) -> Seven | Held | str:
     """Return the closed form of a chain of seven joints with one held, of a family or by elimination, or why not."""
     form = seven_form(chain)
-    if not isinstance(form, str) or chain.free is not None or chain.group is not None or chain.values != JOINTS:
+    beside = None if isinstance(form, str) else form
+    sure = beside is not None and beside.exact
+    if sure or chain.free is not None or chain.group is not None or chain.values != JOINTS:
         return form
-    found: Held | str = chain.linkage.cache.get("held", chain.frame, lambda: held_of(chain))
-    return found
+    found: Held | str = chain.linkage.cache.get("held", chain.frame, lambda: held_of(chain, beside))
+    return found if beside is None or not isinstance(found, str) else beside
 
 
 def self_motion(prepared: Prepared, target: FloatArray, form: Seven | Held) -> SelfMotion:
@@ -68,15 +70,21 @@ def self_motion(prepared: Prepared, target: FloatArray, form: Seven | Held) -> S
     lost = np.isnan(errors).any(axis=1)
     wholes, broken = traced(tracer, seeds[~lost])
     remarks = [f"all poses at {where}, lie on these curves"]
+    if not form.proves:
+        more = tracer.nearest_on_curve(prepared.chain.values_of(prepared.candidates(target, FIRST)))
+        wholes, _ = traced(tracer, more, wholes)
+        remarks = [f"all poses at {where}, and all that {FIRST} starts of a search met lie on these curves"]
     if isinstance(form, Seven) and not form.exact:
         remarks.append(f"the arm is {1e3 * form.off.length:.2g} mm off its family, which is what the folds are of")
     if isinstance(form, Held):
-        remarks.append("one between two of these angles is unlikely, and not excluded")
+        remarks.append("another one is unlikely, and not excluded")
     if broken or lost.any():
         remarks.append("some pass a singular pose, beyond which nothing is proven")
     curves = tuple(curve for one in wholes for curve in within_limits(tracer, one, names(prepared)))
     evidence = why_beyond_limits(tracer, wholes, names(prepared)) if wholes and not curves else None
-    return SelfMotion(in_order(curves), form.proves and len(remarks) == 1, "; ".join(remarks), family, evidence)
+    return SelfMotion(
+        in_order(curves), form.proves and not (broken or lost.any()), "; ".join(remarks), family, evidence
+    )
 
 
 def searched_motion(prepared: Prepared, target: FloatArray) -> SelfMotion:

@@ -205,6 +205,8 @@ class Tracer:
 
     def nearest_on_curve(self, values: FloatArray) -> FloatArray:
         """Return values near solutions brought onto them across the curve, those that get there."""
+        if not len(values):
+            return values
         rows = self._rows(values)
         planes = np.linalg.svd(rows, full_matrices=True)[2][:, -1]
         found, errors = self.put_on(values, planes / self.scales)
