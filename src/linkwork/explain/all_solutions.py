@@ -264,7 +264,7 @@ def search_all(prepared: Prepared, goal: Reach, apart: float, most: int, starts:
 
 
 def curves_of(prepared: Prepared, goal: Reach, most: int) -> Branches | None:
-    """Return the solutions of a whole pose for an arm of seven joints; None where no closed form finds or excludes any."""
+    """Return the solutions of a whole pose for an arm of seven joints; None where no form finds or excludes any."""
     form = held_form(prepared.chain) if len(goal.rows) == GOAL_ROWS else ""
     if isinstance(form, str):
         return None
