@@ -85,7 +85,8 @@ def put_goals(line, folder):
             "positions.csv": "0,0,0\n1,0.5,0.4\n2,0.6,1\n",
             "angles.csv": "0deg,0deg\n20deg,24deg\n40deg,44deg\n60deg,60deg\n",
         }
-        (folder / words[2]).write_text(tables[words[2]])
+        if words[2] in tables:  # a stroke or a swing needs no table
+            (folder / words[2]).write_text(tables[words[2]])
     elif words[0] == "batch":
         parquet = pytest.importorskip("pyarrow.parquet")
         from pyarrow import csv, table
@@ -100,6 +101,7 @@ def test_every_example_in_help_runs(line, tmp_path, monkeypatch):
     monkeypatch.setattr("linkwork.draw.gallery.FPS", 2)
     if line == "demo":  # a few cards; test_gallery makes them all
         monkeypatch.setattr("linkwork.models.MODELS", dict(islice(lw.models.MODELS.items(), 3)))
+        monkeypatch.setattr("linkwork.draw.gallery.MECHANISMS", {"four_bar": (("point",), "Four bars.")})
     if line == "demo" or line.startswith("figure all"):  # test_figures draws them all
         monkeypatch.setattr("linkwork.models.textbook.FIGURES", dict(islice(lw.textbook.FIGURES.items(), 1)))
     put_goals(line, tmp_path)

@@ -80,6 +80,13 @@ def test_six_points_on_a_line_are_met_exactly() -> None:
         assert not design.defects
 
 
+def test_five_points_on_a_line() -> None:
+    """Problem 7 of Morgan and Wampler, Solving a planar four-bar design problem using continuation, 1990."""
+    best = lw.synthesis.path([(-0.83, -0.27), (-0.34, 0.22), (-0.13, 0.43), (0.22, 0.78), (0.50, 1.06)])[0]
+    assert best.worst < 1e-6
+    assert not best.defects
+
+
 def test_nine_points() -> None:
     """Alt's problem with the points of HomotopyContinuation.jl's example: nine are the most that can be met exactly."""
     nine = [
