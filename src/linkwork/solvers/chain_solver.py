@@ -408,9 +408,9 @@ class Prepared(PackedChain):
             answering.many(targets, given, poses, report, status)
             if not (status == UNSOLVED).any():
                 return poses, report
-            if answering.proves:  # those that are left are at an edge, next to what they have
-                given = given if given.size else poses.copy()
-                restarts = int(min(self.restarts, answering.edge_starts))
+            restarts = int(min(self.restarts, answering.edge_starts))
+            if answering.proves and not given.size:  # those that are left are at an edge, next to what they have
+                given = poses.copy()
         lanes, books, state = room(self.rows, values, WIDTHS[kind])
         search_many(
             self.codes,

@@ -42,7 +42,7 @@ class Answering:
 
     one: ClassVar[Any]
     proves: ClassVar[bool]
-    edge_starts: float = np.inf
+    edge_starts: float = EDGE_STARTS
     prepared: Prepared
     known: tuple[Any, ...]
     room: tuple[int, int]
@@ -94,7 +94,7 @@ class FamilyAnswering(Answering):
         self._known = form.codes, numbers, MANY_GOALS, edge, prepared.numbers
         self.known = form.codes, numbers, ONE_GOAL, edge, prepared.numbers
         self.room = answer_room(many=False)
-        self.edge_starts = EDGE_STARTS if form.exact else np.inf
+        self.edge_starts = EDGE_STARTS if form.exact else np.inf  # the form knows but the edges of exact arms
 
     def branches(self, targets: FloatArray) -> FloatArray:
         """Return the values (m, 8, 6) of all branches of targets (m, 4, 4), within limits, as near as each comes."""
@@ -114,6 +114,7 @@ class SevenAnswering(Answering):
 
     one = staticmethod(seven_one)
     proves = False
+    edge_starts = 64
 
     def __init__(self, prepared: Prepared, form: Seven) -> None:
         self.prepared, self.form = prepared, form
