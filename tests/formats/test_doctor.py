@@ -81,7 +81,7 @@ def test_what_is_odd_is_said_once_with_its_place(name: str) -> None:
 def test_ready_made_models_have_no_wrong_masses_poses_or_motions(name: str) -> None:
     linkage = lw.models.build(name)
     kinds = {remark.kind for remark in examine(Content(linkage, {"own": lw.models.motion(name)}))}
-    assert kinds <= {"no-limits", "zero-range", "loop"}
+    assert kinds <= {"no-limits", "zero-range", "loop", "coupling"}
 
 
 def test_keys_beyond_limits_are_counted_and_measured() -> None:

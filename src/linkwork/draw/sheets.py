@@ -62,7 +62,9 @@ class Stage:
     def room(self) -> tuple[float, float, float, float]:
         """Return the room that numbers and names of axes take: left, bottom, right, top [inch]."""
         if self.flat:
-            return ROOM_FLAT
+            low, high = float(self.extent.low[1]), float(self.extent.high[1])
+            digits = max(0.0, -math.log10(max(high - low, 1e-9)) + 0.4)  # small things have long numbers beside them
+            return ROOM_FLAT[0] + 0.075 * min(math.ceil(digits), 4), *ROOM_FLAT[1:]
         return ROOM_TOP if self.view == "top" else ROOM_LEVEL if isinstance(self.view, str) else ROOM_SPACE
 
     def notes(self) -> list[str]:
