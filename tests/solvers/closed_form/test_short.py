@@ -16,6 +16,8 @@ ARMS = {  # rows, and how many solutions a target has
     "scara": ([(0, 0.4, 0.3, 0), (0, 0, 0.25, 0), (0, 0.1, 0, 0, "P"), (0, -0.1, 0, 0)], 2),
     "scara, slide last": ([(0, 0.4, 0.3, 0), (0, 0, 0.25, 0), (0, 0, 0, 0), (0, 0.1, 0, 0, "P")], 2),
     "palletizer": ([(0, 0.4, 0.1, P), (0, 0, 0.5, 0), (0, 0, 0.5, 0)], 1),
+    "tip on the last of three axes": ([(0, 0.4, 0.1, P), (0, 0, 0.5, 0), (0, 0, 0, -P)], 1),
+    "tip where the last two of four meet": ([(0, 0.4, 0.1, P), (0, 0, 0.5, 0), (0, 0, 0, P), (0, 0, 0, 0)], 1),
     "five": ([(0, 0.3, 0, P), (0, 0, 0.3, 0), (0, 0, 0.25, 0), (P, 0, 0, P), (0, 0.1, 0, 0)], 4),
 }
 arms = pytest.mark.parametrize("name", ARMS)
@@ -50,7 +52,8 @@ def test_what_a_target_is_beyond_the_chain_is_said(name: str) -> None:
     arm, form = form_of(name)
     target = arm.forward(arm.random_pose(2), frame="tip")
     tilted = target.copy()
-    tilted[:3, :3] = target[:3, :3] @ axis_rotation(np.array([0.0, 1.0, 0.0]), 0.2)
+    axis = np.array([0.0, 1.0, 0.0]) if name.startswith("scara") else np.array([0.36, 0.48, 0.8])
+    tilted[:3, :3] = target[:3, :3] @ axis_rotation(axis, 0.2)
     found = form.all(tilted)
     assert len(found) == 0
     assert "would have to turn" in str(found.evidence)

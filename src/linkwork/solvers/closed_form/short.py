@@ -20,6 +20,7 @@ from .packing import packed_codes, packed_numbers
 from .recognition import EXACT, JOINTS, Family, families
 
 FEWEST = 3
+ASIDE = np.array([0.48, 0.36, 0.8])  # where three turns are put, in sizes of the chain: off every axis
 
 
 class ShortForm(ClosedForm):
@@ -79,24 +80,28 @@ class ShortForm(ClosedForm):
 
 
 def completions(axes: Axes) -> Iterator[Axes]:
-    """Yield chains of three to five joints with turns at their ends that make them six."""
+    """Yield chains of three to five joints with turns at their ends that make them six.
+
+    Three joints, and a fourth, must move the point where the turns meet, which may be anywhere on the last link: it is
+    put off their axes.
+    """
     missing = JOINTS - len(axes)
     if not 1 <= missing <= JOINTS - FEWEST:
-        return
-    if missing == JOINTS - FEWEST:
-        yield _with(axes, np.eye(3), axes.tip[:3, 3])
         return
     last = len(axes) - (2 if axes.slides[-1] else 1)  # a slide along the turn before it can come before that
     h = axes.direction[last]
     basis = plane_basis(h).T
-    if missing == 2:
-        yield _with(axes, basis[:2], axes.point[last])
-        return
-    foot = nearest_points(axes, last - 1, last)[1]
-    for direction in (np.cross(axes.direction[last - 1], h), basis[0]):
-        length = np.linalg.norm(direction)
-        if length > EXACT:
-            yield _with(axes, (direction / length)[None], foot)
+    if len(axes) == FEWEST:
+        yield _with(axes, np.eye(3), axes.point[last] + axes.size * (ASIDE @ basis))
+    elif missing == 2:
+        foot = nearest_points(axes, last - 1, last)[1]
+        yield _with(axes, basis[:2], foot + axes.size * h)
+    else:
+        foot = nearest_points(axes, last - 1, last)[1]
+        for direction in (np.cross(axes.direction[last - 1], h), basis[0]):
+            length = np.linalg.norm(direction)
+            if length > EXACT:
+                yield _with(axes, (direction / length)[None], foot)
 
 
 def _with(axes: Axes, directions: FloatArray, point: FloatArray) -> Axes:
