@@ -52,6 +52,7 @@ ARM = Layout(
     ("last", ORBIT.size),  # Ey z, the axis z
     ("between", SWING.size),  # its part along the axis x
     "per_extent",  # one over the squared length of the longest reach
+    "slanted",  # 0 where x is at right angles to y, and y to z
     ("beside", 3),  # a direction at right angles to the axis z
 )
 GOAL = Layout(("transform", TRANSFORM.size), ("point", 3))  # H, and a point: where H takes it is how far the tip is off
@@ -203,6 +204,12 @@ def rated(arm, prefer, joint, pair, rate):
 
 
 @inner
+def chosen(first, one, two):
+    """Return the first pair where that is said, else the second."""
+    return select(first, one[0], two[0]), select(first, one[1], two[1])
+
+
+@inner
 def keep(out, joint, better, pair):
     """Keep a pair where it is of the better pose."""
     store(out, 2 * joint, select(better, pair[0], load(out, 2 * joint)))
@@ -228,21 +235,26 @@ def put_better(arm, prefer, held, p, axis, beside, c, side, rate, best, out):
     between = dot(line(arm, X), axis)
     _, turning = swung(arm, ARM.between, between, 1.0)
     rate = rate[0], real(turning, real(square * load(arm, ARM.per_extent), rate[1]))
-    score, most = best
-    for flip in (1.0, -1.0):
-        y, _ = swung(arm, ARM.between, between, flip)
-        x, z = wrist(arm, axis, beside, y)
-        total, margin = rated(arm, prefer, Z, z, rated(arm, prefer, Y, y, rated(arm, prefer, X, x, rate)))
-        better = (margin >= 0.0) & (total > score)
-        score, most = select(better, total, score), select(margin > most, margin, most)
-        keep(out, HELD, better, held)
-        keep(out, A, better, a)
-        keep(out, B, better, b)
-        keep(out, C, better, c)
-        keep(out, X, better, x)
-        keep(out, Y, better, y)
-        keep(out, Z, better, z)
-    return score, most
+    up, _ = swung(arm, ARM.between, between, 1.0)
+    down, _ = swung(arm, ARM.between, between, -1.0)
+    x, z = wrist(arm, axis, beside, up)
+    u, w = (-x[0], -x[1]), (-z[0], -z[1])  # half a turn away, where the axes are at right angles
+    if load(arm, ARM.slanted) != 0.0:
+        u, w = wrist(arm, axis, beside, down)
+    one, room = rated(arm, prefer, Z, z, rated(arm, prefer, Y, up, rated(arm, prefer, X, x, rate)))
+    two, margin = rated(arm, prefer, Z, w, rated(arm, prefer, Y, down, rated(arm, prefer, X, u, rate)))
+    one, two = select(room >= 0.0, one, NONE), select(margin >= 0.0, two, NONE)
+    first, margin = one >= two, select(room > margin, room, margin)
+    total = select(first, one, two)
+    better = total > best[0]
+    keep(out, HELD, better, held)
+    keep(out, A, better, a)
+    keep(out, B, better, b)
+    keep(out, C, better, c)
+    keep(out, X, better, chosen(first, x, u))
+    keep(out, Y, better, chosen(first, up, down))
+    keep(out, Z, better, chosen(first, z, w))
+    return select(better, total, best[0]), select(margin > best[1], margin, best[1])
 
 
 @part

@@ -25,14 +25,14 @@ NEARBY = 0.1  # summed half squares of angles by which poses are near enough to 
 BESIDE = 16  # angles beside the one that is nearest to having a pose, where none has
 EVERY = (1 << WIDTH) - 1
 AROUND, FINER = 32, 2  # angles around a start's; rounds of going back towards it, by ninths each time
-Lanes = namedtuple("Lanes", "goal prefer pairs values angle score margin position rotation")
+Lanes = namedtuple("Lanes", "goal prefer pairs values angle score margin position rotation far")
 
 
 @inner
 def lane_sizes(width):
     """Return how much each part of the room takes: in lanes where the width is 1, else in numbers."""
     pairs = 2 * JOINTS * width
-    return Lanes(GOAL.size * width, pairs, pairs, JOINTS * width, width, width, width, width, width)
+    return Lanes(GOAL.size * width, pairs, pairs, JOINTS * width, width, width, width, width, width, width)
 
 
 @inner

@@ -1,45 +1,46 @@
 """Answers of an arm of seven joints for many goals: goals stand in lanes, and each tries one angle after another.
 
 A lane whose goal is answered, or given up, takes the next goal at once. Goals are read eight at a time, and answers are
-judged eight at a time; `seven_answers` says which angles are tried.
+judged eight at a time. With starts, the held joint keeps its angle where it can, or takes the nearest that serves. A
+goal next to its start, which has no pose near enough with that angle, is left to a search: that goes there directly.
 """
 
 from __future__ import annotations
 
+import math
 from collections import namedtuple
 
 from .. import inner, kernel, part
 from ..chain_memory import REPORT
 from ..joint_step import sine_cosine
-from ..lanes import beyond, bits, cells, divided, fill, flat, gather, load, store
+from ..lanes import beyond, bits, cells, divided, fill, flat, gather, load, select, store
 from ..layout import Layout
 from ..rotations import cross, dot
 from ..search_many import CLOSEST, INVALID, REACHED, UNSOLVED
 from ..starts import RIGID
-from .seven import GOAL, HELD, JOINTS, NONE, put_goal
+from .seven import ARM, GOAL, HELD, JOINTS, NONE, misses, put_goal
 from .seven_answers import (
     AROUND,
     BESIDE,
-    NEARBY,
     WIDTH,
-    angle_around,
     angle_beside,
+    bounds_of,
+    brought_within,
     evaluate,
     finish,
     lane_sizes,
     middle_of,
-    nothing_nearer,
     place_of,
     write_answer,
 )
 
 EDGE = -0.2  # a goal whose margins are all below it has no pose; nearer ones are left to a search
-HALVINGS = 4  # of the way from the best angle back to a start's
 FIRST_ANGLES = 2  # that all goals without a start try before those that are left are seen to one by one
-NEAR_ENOUGH = JOINTS - NEARBY  # the score of a pose that is near enough to a start
-LANE = Layout("problem", "attempt")  # of a lane: its goal, -1 for none; angles tried, or, below zero, halvings left
+NEAR = 0.05  # squared error of a start, shares of the arm and [rad²], that is next to its goal
+NEAR_ENOUGH = JOINTS - 1.0e-3  # the score of a pose that is as near to a start as a search would find one
+LANE = Layout("problem", "attempt")  # of a lane: its goal, -1 for none; how many angles it has tried
 BOOK = Layout(("lanes", LANE.size * WIDTH), ("done", WIDTH), "filled", "next", "slot", "end")  # of the whole batch
-Rooms = namedtuple("Rooms", "coming work done best step hope")
+Rooms = namedtuple("Rooms", "coming work done best hope")
 Batch = namedtuple("Batch", "arm tries tried count targets given any_given status")
 
 
@@ -47,10 +48,10 @@ Batch = namedtuple("Batch", "arm tries tried count targets given any_given statu
 def room_sizes(width):
     """Return how much each part of the room takes: goals to come, at work and done; then, by lane, what is noted.
 
-    The best angle so far, how far the next one is from it, and the largest margin that was met.
+    The angle that is nearest to having a pose, and its margin.
     """
-    size = (GOAL.size + 5 * JOINTS + 5) * width  # of `lane_sizes`
-    return Rooms(size, size, size, width, width, width)
+    size = (GOAL.size + 5 * JOINTS + 6) * width  # of `lane_sizes`
+    return Rooms(size, size, size, width, width)
 
 
 @part
@@ -78,6 +79,12 @@ def read_goals(batch, first, coming):
         s, c = sine_cosine(home)
         store(coming.prefer, 2 * joint, c)
         store(coming.prefer, 2 * joint + 1, s)
+        store(coming.values, joint, home)
+    far = fill(coming.goal, 1.0)
+    if batch.any_given:
+        p, r = misses(arm, coming.goal, coming.values)
+        far = select((p * load(arm, ARM.per_extent) < NEAR) & (r < NEAR), 0.0, 1.0)
+    store(coming.far, 0, far)
     return bits((flaw < RIGID) & (dot(one, cross(two, three)) > 0.0))
 
 
@@ -91,7 +98,7 @@ def any_left(status, begin):
 
 
 @part
-def next_goal(batch, coming, book):
+def next_goal(batch, coming, flow, book):
     """Return the slot and the number of the next goal that is to be solved; the number is -1 where there is none."""
     while True:
         slot = load(book, BOOK.slot)
@@ -112,7 +119,7 @@ def next_goal(batch, coming, book):
             continue
         store(book, BOOK.slot, slot + 1)
         problem = load(book, BOOK.end) + slot
-        if load(batch.status, problem) == UNSOLVED:
+        if load(batch.status, problem) == UNSOLVED and load(flow.far, slot) > 0.5:
             return slot, problem
 
 
@@ -138,16 +145,19 @@ def angle_tried(batch, problem, attempt, tries):
         return load(tries, attempt)
     if attempt >= AROUND:
         return load(tries, attempt - AROUND)
-    return angle_around(batch.arm, home_of(batch, problem), attempt)
+    lower, upper = bounds_of(batch.arm, HELD)
+    away = min(upper - lower, 2.0 * math.pi) * ((attempt + 1) // 2 * 2.0 / AROUND)
+    home = home_of(batch, problem)
+    return brought_within(batch.arm, home + away if attempt % 2 else home - away)
 
 
 @part
 def take_goal(batch, coming, work, hope, book, lane):
     """Give a lane the next goal; return whether there is one."""
-    slot, problem = next_goal(batch, coming[0], book)
+    slot, problem = next_goal(batch, coming[0], coming[1], book)
     own = beyond(book, BOOK.lanes + LANE.size * lane)
     store(own, LANE.problem, problem)
-    first = 0 if batch.any_given else FIRST_ANGLES
+    first = 1 if batch.any_given else FIRST_ANGLES
     store(own, LANE.attempt, first)
     if problem < 0:
         return False
@@ -161,43 +171,23 @@ def take_goal(batch, coming, work, hope, book, lane):
 @inner
 def next_angle(batch, work, notes, book, lane, found, most):
     """Choose the next angle of a lane; return 0 to go on, 1 where its answer is there, -1 where it is given up."""
-    own = beyond(book, BOOK.lanes + LANE.size * lane)
-    problem, attempt, angle = load(own, LANE.problem), load(own, LANE.attempt) + 1, load(work.angle, lane)
-    store(own, LANE.attempt, attempt)
     if found:
-        if not batch.any_given:
-            return 1
-        store(notes.best, lane, angle)
-    if attempt > 0:
-        score, home = load(work.score, lane), home_of(batch, problem) if batch.any_given else 0.0
-        some, hope = score > NONE, load(work.margin, lane)
-        if hope > load(notes.hope, lane):
-            store(notes.hope, lane, hope)
-            if not some and attempt <= most - BESIDE:
-                store(notes.best, lane, angle)
-        enough = some and (attempt >= WIDTH or nothing_nearer(batch.arm, home, attempt, score))
-        if attempt < most and not enough:
-            if attempt < most - BESIDE:
-                angle = angle_tried(batch, problem, attempt, batch.tries)
-            else:
-                angle = angle_beside(batch.arm, load(notes.best, lane), attempt - most + BESIDE, batch.tried)
-            store(work.angle, lane, angle)
-            return 0
-        if not some:
-            if load(notes.hope, lane) < EDGE:
-                store(batch.status, problem, CLOSEST)
-            return -1
-        away = home - load(notes.best, lane)
-        if away == 0.0:
-            return 1
-        store(notes.step, lane, away)
-        attempt = -HALVINGS
-        store(own, LANE.attempt, attempt)
-    if attempt == 0:
         return 1
-    step = 0.5 * load(notes.step, lane)
-    store(notes.step, lane, step)
-    store(work.angle, lane, load(notes.best, lane) + step)
+    own = beyond(book, BOOK.lanes + LANE.size * lane)
+    problem, attempt = load(own, LANE.problem), load(own, LANE.attempt) + 1
+    store(own, LANE.attempt, attempt)
+    if load(work.margin, lane) > load(notes.hope, lane) and attempt <= most - BESIDE:
+        store(notes.hope, lane, load(work.margin, lane))
+        store(notes.best, lane, load(work.angle, lane))
+    if attempt == most:
+        if load(notes.hope, lane) < EDGE:
+            store(batch.status, problem, CLOSEST)
+        return -1
+    if attempt < most - BESIDE:
+        angle = angle_tried(batch, problem, attempt, batch.tries)
+    else:
+        angle = angle_beside(batch.arm, load(notes.best, lane), attempt - most + BESIDE, batch.tried)
+    store(work.angle, lane, angle)
     return 0
 
 
@@ -236,7 +226,7 @@ def answer_first(batch, settings, lanes, flow, poses, report):
             for lane in range(WIDTH):
                 store(flow.angle, lane, angle_tried(batch, begin + lane, attempt, batch.tries))
             evaluate(batch.arm, lanes)
-        least = NEAR_ENOUGH if batch.any_given else 0.5 * NONE
+        least = select(load(lanes.far, 0) > 0.5, 0.5 * NONE, NEAR_ENOUGH)
         good &= bits(load(lanes.score, 0) > least) & finish(batch.arm, settings, lanes)
         for lane in range(WIDTH):
             problem = begin + lane

@@ -32,6 +32,7 @@ ROUND = 0.05  # how far a root may be from the unit circle and still be looked a
 TRIES, LEARNT, SEED = 64, 256, 11  # angles to try; poses that their order is learnt from, and where these come from
 LEAST_SLICES = 8
 APART = 1e-4  # folds this far from each other have nothing between them that could be told apart from a fold [rad]
+SQUARE = 1e-14  # ... so exactly that it need not be looked at
 RIGHT = 1e-9  # cosine of the angle between axes at right angles
 
 
@@ -110,6 +111,7 @@ class Seven:
             last=last.reshape(-1),
             between=_swing(*(last @ h[4])),
             per_extent=1.0 / (distance[0] + math.hypot(*distance[1:])),
+            slanted=float(max(abs(h[4] @ h[5]), abs(h[5] @ h[6])) > SQUARE),
             beside=plane_basis(h[6])[:, 0],
         )
 
