@@ -219,10 +219,14 @@ def keep_poses(figures, room, flat_room, group, count, attempt, out):
         root = WIDTH * group + lane
         dc = pairs[WIDTH * 2 * unknown + lane] - near[root]
         ds = pairs[WIDTH * (2 * unknown + 1) + lane] - near[MOST + root]
-        reached, doubt = moved <= ACCEPTED and missing <= ACCEPTED, dc * dc + ds * ds > own * own
+        reached, away = moved <= ACCEPTED and missing <= ACCEPTED, dc * dc + ds * ds > own * own
+        doubt = away or not reached
         if reached:
-            doubt |= keep(figures, angles, lane, moved, missing, errors[2 * WIDTH + lane], attempt, out)
-        if (doubt or not reached) and off[root] < 1.0:
+            again = keep(figures, angles, lane, moved, missing, errors[2 * WIDTH + lane], attempt, out)
+            doubt |= again
+            if again and not away:
+                off[root] = 0.0  # a pair of roots that should be one each
+        if doubt and off[root] < 1.0:
             out[REPORT.doubts] += 1.0
 
 
