@@ -266,20 +266,18 @@ class _MjcfReader:
         follower = free[-1]
         factor = own.pop(follower)
         drivers = {self.joint_names[k]: -c / factor for k, c in own.items()}
+        curve, phase, offset = None, 0.0, (rest + a[0] - a[1] * length) / factor
         if any(a[2:]):
-            curve = Polynomial(tuple(c / factor for c in a))
-            drivers |= {self.joint_names[k]: c for k, c in other.items()}
-            shifts = curve, -length, rest / factor
-        else:
-            drivers |= {self.joint_names[k]: a[1] * c / factor for k, c in other.items() if a[1]}
-            shifts = None, 0.0, (rest + a[0] - a[1] * length) / factor
-        if len(drivers) == 1 and shifts[0] is None:
+            curve, phase, offset = Polynomial(tuple(c / factor for c in a)), -length, rest / factor
+        share = 1.0 if curve is not None else a[1] / factor
+        drivers |= {self.joint_names[k]: share * c for k, c in other.items() if share}
+        if len(drivers) == 1 and curve is None:
             ((leader, ratio),) = drivers.items()
-            self.mimics[follower] = Mimic(leader, ratio, shifts[2])
+            self.mimics[follower] = Mimic(leader, ratio, offset)
         elif drivers:
             name = fresh(name, {coupling.name for coupling in self.couplings.values()})
-            what = self.joint_names[follower]
-            self.couplings[follower] = Coupling(name, what, tuple(drivers.items()), *shifts, self.closed)
+            given = self.joint_names[follower], tuple(drivers.items())
+            self.couplings[follower] = Coupling(name, *given, curve, phase, offset, self.closed)
 
     def _tendon(self, tendon: int) -> dict[int, float]:
         """Return the joints that a fixed tendon runs over, with what each adds to its length."""

@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..goals import Follow
+from ..goals import Follow, Goal
 from ..linkage.couplings import followed
+from ..linkage.linkage import Linkage
 from ..linkage.poses import clamped
 from ..transforms import FloatArray
 from .body_solver import BodySolver
@@ -43,7 +44,7 @@ def solved_by_tangents(
     if not np.isfinite(tolerances).all():
         return None  # wishes end where nothing more comes of them: tangents would begin anew every time
     for _ in range(ROUNDS):
-        straight = Problem(linkage, [g.tangent(linkage, q) if _is_curved(g) else g for g in problem.goals], q)
+        straight = Problem(linkage, [_straight(goal, linkage, q) for goal in problem.goals], q)
         body = body_of(straight, settings)
         if body is None:
             return None
@@ -59,5 +60,10 @@ def solved_by_tangents(
     return None
 
 
-def _is_curved(goal: object) -> bool:
+def _is_curved(goal: Goal) -> bool:
     return isinstance(goal, Follow) and not goal.linear
+
+
+def _straight(goal: Goal, linkage: Linkage, q: FloatArray) -> Goal:
+    """Return a goal as it is near a pose."""
+    return goal.tangent(linkage, q) if isinstance(goal, Follow) and not goal.linear else goal
