@@ -8,10 +8,7 @@ from numpy.testing import assert_allclose
 
 import linkwork as lw
 from linkwork.errors import LoopError
-from linkwork.motion import drive as driving
-from linkwork.solvers import loop_rates as rating
 from linkwork.solvers.closure_side import Side
-from linkwork.solvers.loop_program import loop_gaps, loop_program
 from linkwork.solvers.loops import Closure, coordinate, link_places
 from mechanisms import PLANE
 from mechanisms_in_space import SPACE
@@ -42,7 +39,7 @@ def driven(linkage: lw.Linkage, driver: str, path: np.ndarray, start: np.ndarray
 def test_it_goes_where_numpy_goes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     begin = begun(name)
     compiled, end = driven(*begin)
-    monkeypatch.setattr(driving, "loop_program", lambda _closure: None)
+    monkeypatch.setattr(Closure, "program", None)
     slow, stop = driven(*begin)
     assert_allclose(end, stop, atol=1e-9)
     places = link_places(begin[0], slow)  # not joints: a rod between two balls spins as it likes
@@ -56,7 +53,7 @@ def test_ordinary_turns_are_compiled_from_end_to_end(name: str) -> None:
     free = np.arange(linkage.nv) != v
     poses = np.zeros((len(path), linkage.nq))
     poses[0] = start
-    program = loop_program(closure)
+    program = closure.program
     assert program is not None
     count, rates = program.drive(v, free, Side(closure.jacobian(start)[:, free]).rank(), path, poses, 0)
     assert count == len(path)
@@ -65,12 +62,18 @@ def test_ordinary_turns_are_compiled_from_end_to_end(name: str) -> None:
     assert rates[v] == 1.0
 
 
-@pytest.mark.parametrize("name", ["jansen", "bennett", "cardan", "RSSR"])
-def test_gaps_are_those_of_the_goals(name: str) -> None:
-    linkage = ALL[name](1.0).linkage
+@pytest.mark.parametrize("name", ["jansen", "bennett", "cardan", "RSSR", "stewart"])
+def test_gaps_and_their_jacobian_are_those_of_the_goals(name: str) -> None:
+    linkage = ALL[name](3.0).linkage
     closure, poses = Closure(linkage), linkage.random_pose(0, 5)
-    known = np.stack([np.linalg.norm(goal.error(linkage, poses), axis=-1) for goal in closure.goals], axis=-1)
-    assert_allclose(loop_gaps(closure, poses), known, atol=1e-12)
+    errors = [goal.error(linkage, poses) for goal in closure.goals]
+    assert_allclose(closure.error(poses), np.concatenate(errors, axis=-1), atol=1e-12)
+    assert_allclose(closure.widths(poses), np.stack([np.linalg.norm(e, axis=-1) for e in errors], -1), atol=1e-12)
+    jacobian = closure.jacobian(poses)
+    assert_allclose(closure.jacobian(poses[2]), jacobian[2], atol=1e-14)
+    metres = np.concatenate([[b.unit == "m"] * (b.rows.stop - b.rows.start) for g in closure.goals for b in g.blocks])
+    rows = np.concatenate([goal.jacobian(linkage, poses) for goal in closure.goals], axis=-2)
+    assert_allclose(jacobian, rows * np.where(metres, 1.0 / closure.size, 1.0)[:, None] * closure.units, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ONE)
@@ -79,7 +82,7 @@ def test_rates_are_those_of_numpy(name: str, monkeypatch: pytest.MonkeyPatch) ->
     poses = lw.drive(linkage, driver, path[:3], start=start).poses if name != "parallelogram" else start[None]
     given = {"accelerations": {driver: np.full(len(poses), 0.7)}}
     compiled = lw.loop_rates(linkage, poses, {driver: 2.0}, **given)
-    monkeypatch.setattr(rating, "loop_program", lambda _closure: None)
+    monkeypatch.setattr(Closure, "program", None)
     slow = lw.loop_rates(linkage, poses, {driver: 2.0}, **given)
     assert_allclose(compiled.velocities, slow.velocities, rtol=1e-8, atol=1e-8)
     assert_allclose(compiled.accelerations, slow.accelerations, rtol=1e-7, atol=1e-7)
@@ -91,7 +94,7 @@ def test_what_has_no_usual_rank_is_handed_back() -> None:
     closure = Closure(linkage)
     flat = linkage.pose(crank=0.0, coupler=0.0, rocker=0.0)
     assert closure.closed(flat)
-    program, poses = loop_program(closure), np.stack([flat, np.full(3, 9.0)])
+    program, poses = closure.program, np.stack([flat, np.full(3, 9.0)])
     assert program is not None
     count, rates = program.drive(0, np.array([False, True, True]), 2, np.array([0.0, 0.1]), poses, 0)
     assert count == 1

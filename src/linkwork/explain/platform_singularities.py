@@ -133,7 +133,10 @@ def sampled_places(
 def _form(linkage: Linkage, frame: str) -> PlatformForm:
     form = form_of(linkage, frame)
     if isinstance(form, str):
-        raise GoalError(f"{frame!r} of linkage {linkage.name!r} is no platform on legs in closed form: {form}.")
+        raise GoalError(
+            f"{frame!r} of linkage {linkage.name!r} is no platform on legs in closed form: {form}; lw.drive follows frames "
+            "of other loops."
+        )
     return form
 
 

@@ -6,7 +6,6 @@ loop. Gaps and rows are measured by the size of the mechanism: metres are divide
 
 from __future__ import annotations
 
-import math
 from collections import namedtuple
 
 import numpy as np
@@ -165,13 +164,13 @@ def largest(numbers, count):
     return most
 
 
-Sweep = namedtuple("Sweep", "world twists work gaps")  # memory that measuring works in
+Sweep = namedtuple("Sweep", "world twists work")  # memory that measuring works in
 
 
 @inner
 def sweep_sizes(codes):
     """Return how much memory measuring takes."""
-    return Sweep(16 * codes[HEADER.frames], 6 * codes[HEADER.motions], 12, codes[HEADER.errors])
+    return Sweep(16 * codes[HEADER.frames], 6 * codes[HEADER.motions], 12)
 
 
 def sweep_size(codes: NDArray[np.int64]) -> int:
@@ -179,15 +178,12 @@ def sweep_size(codes: NDArray[np.int64]) -> int:
     return int(sum(sweep_sizes.py_func(codes)))
 
 
-@kernel(f"{LOOPS} f8[] f8[,] f8[,]", nogil=True)
-def measure_loops(loops, memory, q, widths):
-    """Write how wide each loop is open at poses (n, nq), turn and all: lengths (n, loops)."""
-    own = all_flat(loops)
+@kernel(f"{LOOPS} f8[] f8[,] f8[,] f8[,,]", nogil=True)
+def measure_loops(loops, memory, q, gaps, rows):
+    """Write the gaps (n, gaps) at poses (n, nq) [m, rad], and rows (n, rows, columns) of the closure if wanted."""
+    own, count = all_flat(loops), rows.shape[1] * rows.shape[2]
     desk = divided(flat(memory), sweep_sizes(own.codes))
     for i in range(q.shape[0]):
-        leave_gaps(own, beyond(flat(q), q.shape[1] * i), desk, desk.gaps)
-        for k in range(widths.shape[1]):
-            loop, square = loop_at(own.codes, k), 0.0
-            for j in range(6 if loop[GOAL.mask] & ROTATION_ROWS else 3):
-                square += desk.gaps[loop[GOAL.error] + j] ** 2
-            widths[i, k] = math.sqrt(square)
+        leave_gaps(own, beyond(flat(q), q.shape[1] * i), desk, beyond(flat(gaps), gaps.shape[1] * i))
+        if rows.shape[0] > 0:
+            leave_rows(own, rows.shape[1], desk, beyond(flat(rows), count * i))

@@ -15,9 +15,10 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike
 from ..solvers.closing import assemble, close
 from ..solvers.closure_side import ACROSS, Side
-from ..solvers.loop_program import ROUGH, STEADY, loop_gaps, loop_program
+from ..solvers.loop_measures import LONGEST_STEP
+from ..solvers.loop_program import ROUGH, STEADY
 from ..solvers.loop_rates import LoopRates, loop_rates
-from ..solvers.loops import LONGEST_STEP, Closure, coordinate, least_squares, link_places, one_pose
+from ..solvers.loops import Closure, coordinate, least_squares, link_places, one_pose
 from ..solvers.options import positive
 from ..transforms import FloatArray, as_angle, as_array
 from .clips import Clip
@@ -69,7 +70,7 @@ def drive(linkage: Linkage, joint: str, values: ArrayLike, *, start: PoseLike | 
         poses[0] = _closed(linkage, pose, linkage.coordinates[q_index], given=start is not None)
         _Follower(closure, joint, q_index, v_index).along(path, poses)
         _say_if_elsewhere(closure, path, poses, joint, wraps=linkage.table[q_index].wraps)
-    return Clip(linkage, np.arange(len(path)) / fps, poses, loop_gaps(closure, poses))
+    return Clip(linkage, np.arange(len(path)) / fps, poses, closure.widths(poses))
 
 
 def drive_rates(
@@ -168,7 +169,7 @@ class _Follower:
 
         Compiled steps go as far as all is ordinary; where it is not, `to` does, and says why if it cannot.
         """
-        program, k = loop_program(self.closure), 1
+        program, k = self.closure.program, 1
         while k < len(path):
             begin = poses[k - 1]
             if program is not None and self.v in program.place:

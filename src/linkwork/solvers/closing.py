@@ -19,7 +19,6 @@ from ..linkage.couplings import followed
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, clamped, same_pose
 from ..transforms import FloatArray
-from .loop_program import loop_program
 from .loops import APART, Closure, free_velocities, least_squares, link_places, one_pose, pose_places, widest
 from .options import whole
 
@@ -231,7 +230,7 @@ def _closed(closure: Closure, q: FloatArray, free: NDArray[np.bool_]) -> FloatAr
 
 def _all_closed(closure: Closure, starts: FloatArray, free: NDArray[np.bool_]) -> list[FloatArray | None]:
     """Return the closed poses that searches begun at poses (n, nq) lead to, None for those that lead to none."""
-    linkage, program = closure.linkage, loop_program(closure)
+    linkage, program = closure.linkage, closure.program
     if linkage.couplings:  # followers are put at once where their drivers have them
         starts = np.where(pose_places(linkage, ~free), starts, clamped(linkage, followed(linkage, starts)))
     if program is None:

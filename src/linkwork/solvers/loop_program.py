@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
-from ..goals import Close
+from ..goals import Close, Closing
 from ..kernels.loop_closing import CLOSING, close_loops, closing_size
 from ..kernels.loop_drive import SETTINGS, desk_size, drive_loops
 from ..kernels.loop_motion import MOTION, motion_size, move_loops
 from ..kernels.loop_rows import Loops, measure_loops, sweep_size
+from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 from .body_program import BodyProgram
 from .closure_side import MEETING
 from .goal_arrays import write_goal
-from .loops import DAMPING, LONGEST_STEP, ROUNDING, TRIES, Closure
+from .loop_measures import DAMPING, LONGEST_STEP, ROUNDING, TRIES
 from .options import Settings
 from .problem import Problem
 
@@ -30,27 +34,41 @@ class LoopProgram:
     """The loops of a linkage, packed for kernels.
 
     Args:
-        closure: The loops.
+        linkage: The linkage.
+        goals: Its loops.
+        units: What one is of every velocity, in radians and in metres: shape (nv,).
+        tolerances: What counts as closed, of every gap.
+        keep_limits: Whether joints keep within their limits.
 
     Attributes:
         columns: The velocities that loops depend on, in order.
+        place: Where each is among them.
+        rows: How many gaps joints change.
     """
 
-    def __init__(self, closure: Closure) -> None:
-        linkage = self.linkage = closure.linkage
-        self.count = len(closure.goals)
-        problem = Problem(linkage, closure.goals)
-        self.body = BodyProgram(problem, Settings(limits="clamp" if closure.keep_limits else "ignore"))
+    def __init__(
+        self,
+        linkage: Linkage,
+        goals: Sequence[Closing],
+        units: FloatArray,
+        tolerances: FloatArray,
+        *,
+        keep_limits: bool,
+    ) -> None:
+        self.linkage, size = linkage, linkage.loop_size
+        problem = Problem(linkage, goals)
+        self.body = BodyProgram(problem, Settings(limits="clamp" if keep_limits else "ignore"))
         self.columns = self.body.columns
         self.place = {int(v): k for k, v in enumerate(self.columns)}
         self.aims, at = np.zeros(self.body.size), 0
         for goal in problem.goals:  # a metre counts as a share of the mechanism's size, a radian as itself
-            at = write_goal(linkage, goal, 1.0 / closure.size, closure.size, self.aims, at)
-        changeable = np.concatenate([goal.changeable(linkage) for goal in closure.goals])
+            at = write_goal(linkage, goal, 1.0 / size, size, self.aims, at)
+        changeable = np.concatenate([goal.changeable(linkage) for goal in goals])
         self.rows = int(changeable.sum())
         self.used = np.where(changeable, np.cumsum(changeable) - 1, -1)
-        self.units = closure.units[self.columns]
-        self.tolerances = closure.tolerances
+        self.units, self.tolerances = units[self.columns], tolerances
+        self.memory = sweep_size(self.body.codes)
+        self.all_rows = self.loops(np.zeros(linkage.nv, np.bool_))._replace(used=np.arange(len(tolerances)))
 
     def loops(self, free: NDArray[np.bool_]) -> Loops:
         """Return what kernels read, where velocities (nv,) that are free follow."""
@@ -78,11 +96,24 @@ class LoopProgram:
         result[self.columns] = rates
         return count, result
 
-    def widths(self, poses: FloatArray) -> FloatArray:
-        """Return how wide loops are open at poses (n, nq): lengths of their gaps, turns included, (n, loops)."""
-        result, memory = np.empty((len(poses), self.count)), np.empty(sweep_size(self.body.codes))
-        measure_loops(self.loops(np.zeros(self.linkage.nv, np.bool_)), memory, poses, result)
-        return result
+    def error(self, q: FloatArray) -> FloatArray:
+        """Return the gaps at poses (..., nq): metres and radians, shape (..., gaps)."""
+        return self._measured(q, np.empty((0, 0, 0)))
+
+    def jacobian(self, q: FloatArray) -> FloatArray:
+        """Return how velocities close the gaps, both measured by the mechanism's size, shape (..., gaps, nv)."""
+        count, nv = len(self.tolerances), self.linkage.nv
+        rows = np.empty((q[..., 0].size, count, len(self.columns)))
+        self._measured(q, rows)
+        result = np.zeros((len(rows), count, nv))
+        result[:, :, self.columns] = rows
+        return result.reshape(*q.shape[:-1], count, nv)
+
+    def _measured(self, q: FloatArray, rows: FloatArray) -> FloatArray:
+        poses, memory = np.ascontiguousarray(q, np.float64).reshape(-1, q.shape[-1]), np.empty(self.memory)
+        gaps = np.empty((len(poses), len(self.tolerances)))
+        measure_loops(self.all_rows, memory, poses, gaps, rows)
+        return gaps.reshape(*q.shape[:-1], gaps.shape[1])
 
     def closed(self, free: NDArray[np.bool_], poses: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
         """Return poses (n, nq) that damped steps of free velocities (nv,) lead to, and which of them are closed."""
@@ -113,27 +144,24 @@ class LoopProgram:
         return done
 
 
-def why_not_compiled(closure: Closure) -> str:
+def why_not_compiled(linkage: Linkage, goals: Sequence[Closing]) -> str:
     """Return why kernels cannot close the loops of a linkage, in words; nothing where they can."""
-    if not closure.goals:
+    if not goals:
         return "there are none"
-    if not all(type(goal) is Close for goal in closure.goals):
+    if not all(type(goal) is Close for goal in goals):
         return "couplings are not compiled"
-    return "balls with cones are not compiled" if closure.linkage.cones else ""
+    return "balls with cones are not compiled" if linkage.cones else ""
 
 
-def loop_program(closure: Closure) -> LoopProgram | None:
-    """Return the loops of a linkage as kernels read them, None where they cannot; kept on the linkage."""
-    if why_not_compiled(closure):
+def loop_program(
+    linkage: Linkage, goals: Sequence[Closing], units: FloatArray, tolerances: FloatArray, *, keep_limits: bool
+) -> LoopProgram | None:
+    """Return the loops of a linkage as kernels read them, None where they cannot; kept on the linkage.
+
+    See `LoopProgram` for arguments.
+    """
+    if why_not_compiled(linkage, goals):
         return None
-    key = closure.keep_limits, tuple(goal.tolerance for goal in closure.goals)
-    return closure.linkage.cache.get("loop program", key, lambda: LoopProgram(closure))
-
-
-def loop_gaps(closure: Closure, poses: FloatArray) -> FloatArray:
-    """Return how wide each loop and coupling is open at poses (n, nq), shape (n, loops)."""
-    program = loop_program(closure)
-    if program is not None:
-        return program.widths(poses)
-    gaps = [np.linalg.norm(goal.error(closure.linkage, poses), axis=-1) for goal in closure.goals]
-    return np.reshape(gaps, (len(gaps), len(poses))).T
+    key = keep_limits, tuple((goal.part.name, goal.tolerance) for goal in goals)
+    make = partial(LoopProgram, linkage, goals, units, tolerances, keep_limits=keep_limits)
+    return linkage.cache.get("loop program", key, make)

@@ -16,7 +16,7 @@ from ..errors import LoopError, OptionError
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, joint_shape, start_pose
 from ..transforms import FloatArray, as_array
-from .loop_program import REFUSED as CONTRADICTED, loop_program
+from .loop_program import REFUSED as CONTRADICTED
 from .loops import Closure, coordinate
 
 SINGULAR = 1e-6  # of the largest singular value: poses are not closed so finely that less can be told from nothing
@@ -129,7 +129,7 @@ def _followed(
     shape, (nq, nv) = q.shape[:-1], (q.shape[-1], len(free))
     poses, rates = q.reshape(-1, nq), [np.array(given).reshape(-1, nv) for given in (velocities, accelerations)]
     determined, refused = np.ones((len(poses), nv), np.bool_), np.zeros(len(poses), np.bool_)
-    program = loop_program(closure)
+    program = closure.program
     left = np.ones(len(poses), np.bool_) if program is None else ~program.move(free, poses, *rates)
     if left.any():
         jacobian = closure.jacobian(poses[left])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,12 @@ from ..goals import Close, Closing, closings
 from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike, advance, between, clamped, start_pose
 from ..transforms import FloatArray
+from .loop_measures import DAMPING, LONGEST_STEP, RANK, ROUNDING, TRIES, loop_rank
+from .loop_program import LoopProgram, loop_program
 
-ROUNDING = 2e-15  # of the mechanism's size: a gap that no step makes smaller
-RANK = 1e-9  # of the largest singular value: below, a direction is lost
-BLUR = 10.0  # of the tolerance over the length: rows of loops that differ by so little say the same
-NEWTON, TRIES = 30, 300
-DAMPING = 0.05  # of steps from far away, for each squared gap
+NEWTON = 30
 NUDGE, FOLLOWED = 1e-3, 0.5  # how far a mechanism is pushed to see whether it moves, and how much of it must come
 APART = 1e-6  # of the size: positions of links and pins that differ by less are one
-LONGEST_STEP = 0.3  # the largest change of a value in a step: radians, or shares of the mechanism's size
 
 
 class Closure:
@@ -53,10 +51,22 @@ class Closure:
         self.units = np.where([unit == "m" for unit in linkage.table.velocity_units], self.size, 1.0)
         self.rank = loop_rank(linkage, self.goals)
 
+    @cached_property
+    def program(self) -> LoopProgram | None:
+        """The loops as kernels read them; None where they cannot."""
+        return loop_program(self.linkage, self.goals, self.units, self.tolerances, keep_limits=self.keep_limits)
+
     def error(self, q: FloatArray) -> FloatArray:
         """Return the gaps at poses (..., nq): metres and radians, shape (..., rows)."""
+        if self.program is not None:
+            return self.program.error(q)
         none = np.zeros((*q.shape[:-1], 0))
         return np.concatenate([none, *(goal.error(self.linkage, q) for goal in self.goals)], axis=-1)
+
+    def widths(self, q: FloatArray) -> FloatArray:
+        """Return how wide each loop and coupling is open at poses (..., nq), turns included, shape (..., goals)."""
+        ends = np.cumsum([0, *(goal.blocks[-1].rows.stop for goal in self.goals)])
+        return np.sqrt(np.add.reduceat(self.error(q) ** 2, ends[:-1], axis=-1)) if len(ends) > 1 else self.error(q)
 
     def gap(self, q: FloatArray) -> Any:
         """Return the largest gap at poses (..., nq), shape (...) [m, rad]."""
@@ -68,6 +78,8 @@ class Closure:
 
     def jacobian(self, q: FloatArray) -> FloatArray:
         """Return how velocities close the gaps, both measured by the mechanism's size, shape (..., rows, nv)."""
+        if self.program is not None:
+            return self.program.jacobian(q)
         none = np.zeros((*q.shape[:-1], 0, self.linkage.nv))
         rows = np.concatenate([none, *(goal.jacobian(self.linkage, q) for goal in self.goals)], axis=-2)
         scaled: FloatArray = rows * self._rows[:, None] * self.units
@@ -215,12 +227,6 @@ class Closure:
     def _off(self, q: FloatArray) -> float:
         """Return the largest gap at a pose, measured by the mechanism's size."""
         return float(np.abs(self.error(q) * self._rows).max(initial=0.0))
-
-
-def loop_rank(linkage: Linkage, goals: Iterable[Closing]) -> float:
-    """Return below which share of the largest singular value the loops of a linkage ask for nothing new."""
-    each = [max(goal.tolerance[0] / linkage.loop_size, goal.tolerance[1]) for goal in goals]
-    return max(RANK, BLUR * float(max(each, default=0.0)))
 
 
 def least_squares(matrix: FloatArray, wanted: FloatArray, damping: float = 0.0, *, rank: float = RANK) -> FloatArray:

@@ -21,7 +21,7 @@ from ..goals.base import metres_per_radian
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 from .groups import Group, random_poses
-from .loops import loop_rank
+from .loop_measures import loop_rank
 
 RANK = 1e-10  # of the largest singular value: below, a direction is lost
 ROUNDING = 1e-13  # of a Jacobian: what is left of entries that should have gone
