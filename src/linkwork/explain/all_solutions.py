@@ -203,8 +203,8 @@ def solve_all(
     if rest.ndim != 1:
         raise OptionError(f"start is one pose of shape ({linkage.nq},), got shape {rest.shape}.")
     if linkage.loops and starts is None and joints is None:
-        found = _on_legs(linkage, goal, rest, apart or APART, limits)
-        return found.windings(start=rest, most=most, limits=limits) if windings else found
+        ways = _on_legs(linkage, goal, rest, apart or APART, limits)
+        return ways.windings(start=rest, most=most, limits=limits) if windings else ways
     prepared = _prepared(linkage, goal, limits, seed, group_of(linkage, joints), rest)
     prepared.chain.check()
     found = None if starts else _proven(prepared, goal, rest, apart, most or SAMPLES)
@@ -217,7 +217,7 @@ def solve_all(
 
 def _on_legs(linkage: Linkage, goal: Reach, start: FloatArray, apart: float, limits: Limits) -> Branches:
     """Return all poses of a parallel robot whose platform is where a goal wants it: the solutions of its legs."""
-    form, goal = form_of(linkage, goal.frame), goal.resolve(linkage, start)
+    form = form_of(linkage, goal.frame)
     if isinstance(form, str) or not serves(form, goal):
         why = (
             form if isinstance(form, str) else f"the goal asks for {'less' if form.oriented else 'more'} than its path"

@@ -66,10 +66,11 @@ def lines_of(linkage: Linkage, frame: str) -> Lines | str:
     arcs = [arc for arc in linkage.path_to(frame)[0] if linkage.arcs[arc].articulation.nv]
     order = {linkage.arcs[arc].name: k for k, arc in enumerate(arcs)}
     rows = sorted((row for row in linkage.table if row.joint in order), key=lambda row: (order[row.joint], row.q))
-    if any(row.v is None for row in rows):
+    columns = [row.v for row in rows if row.v is not None]
+    if len(columns) < len(rows):
         return "it has balls"
     zero = zero_pose(linkage)
-    end, jacobian = linkage.forward(zero, frame=frame), linkage.jacobian(zero, frame)[:, [row.v for row in rows]]
+    end, jacobian = linkage.forward(zero, frame=frame), linkage.jacobian(zero, frame)[:, columns]
     linear, angular = jacobian[:3].T, jacobian[3:].T
     slides = [not a.any() for a in angular]
     sizes = np.array([np.linalg.norm(v if s else a) for v, a, s in zip(linear, angular, slides, strict=True)])
@@ -120,7 +121,8 @@ def limb_of(linkage: Linkage, frame: str) -> Limb | str:
         moves = (axes / scale[:, None]).T
         if abs(np.linalg.det(axes)) < ASKEW:
             return "its slides lie in a plane"
-        return Limb(forms.SLIDES, places, {"axes": np.linalg.inv(moves).ravel(), "base": tip, "scale": np.ones(3)})
+        ways = np.asarray(np.linalg.inv(moves), np.float64).ravel()
+        return Limb(forms.SLIDES, places, {"axes": ways, "base": tip, "scale": np.ones(3)})
     if slides == [False, False, True]:
         foot, off = meeting(axes[0], points[0], axes[1], points[1])
         if off < near:
@@ -173,8 +175,9 @@ class PlatformForm:
                 setattr(own, name, _padded(value, np.size(getattr(own, name))))
         head = ENDS.pack(dtype=np.int64, limbs=len(limbs), loops=len(ends), frame=body.index[frame])
         pairs = np.array([[body.index[name] for name in pair] for pair in ends], np.int64)
-        own, modes = (codes.array.ravel(), figures.array.ravel()), np.full(len(limbs), ANY)
-        self.platform = Platform(body.codes, body.numbers, *own, np.concatenate([head, pairs.ravel()]), modes)
+        tables, modes = (codes.array.ravel(), figures.array.ravel()), np.full(len(limbs), ANY)
+        loops = np.concatenate([head, pairs.ravel()])
+        self.platform = Platform(body.codes, body.numbers, tables[0], tables[1], loops, modes)
 
     def solve(
         self,
@@ -199,7 +202,7 @@ class PlatformForm:
             return tuple(part[: len(targets)] for part in found)  # type: ignore[return-value]
         count, nq = len(targets), self.linkage.nq
         q, errors, reached = np.empty((count, nq)), np.empty((count, ERRORS.size)), np.zeros(count, np.uint8)
-        gap = min(goal.tolerance_of("m") for goal in closings(self.linkage))
+        gap = min(float(goal.tolerance_of("m") or 0.0) for goal in closings(self.linkage))
         tolerances = TOLERANCES.pack(position=near[0], rotation=near[1], gap=gap)
         platform = self.platform if modes is None else self.platform._replace(modes=modes)
         height = room_rows(targets.shape[1], nq, self.platform.codes)
