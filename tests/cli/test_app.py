@@ -335,12 +335,17 @@ def test_draw_draws_mechanisms_closed_with_what_is_given_kept(tmp_path):
     assert (tmp_path / "a.dxf").read_bytes() == (tmp_path / "b.dxf").read_bytes()
     for words, said in (
         (["--dimensions"], "belongs to --mechanism"),
-        (["--mechanism", "--strip", "3"], "is drawn in its plane"),
-        (["--mechanism", "--dimensions", "-o", tmp_path / "a.gif"], "a film shows the motion"),
+        (["--mechanism", "--view", "top"], "is drawn in its plane"),
+        (["--mechanism", "--dimensions", "-o", tmp_path / "a.gif"], "a film or a strip shows the motion"),
     ):
         result = run("draw", "four_bar", *words)
         assert result.exit_code == 2
         assert said in " ".join(result.stderr.split())
+    for name in ("moments.svg", "page.html"):
+        words = ["--mechanism", "-o", tmp_path / name, *(["--strip", "2"] if name == "moments.svg" else [])]
+        assert run("draw", "slider_crank", *words).exit_code == 0
+    assert (tmp_path / "moments.svg").read_text(encoding="utf-8").count('id="axes_') == 2
+    assert "data-body" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_draw_starts_from_the_pose_that_shows_a_linkage_best(tmp_path, monkeypatch):

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..motion.clips import Clip
     from ..transforms import FloatArray
 
+MOVING = (".gif", ".mp4", ".html")  # films of a mechanism
+
 
 @command("info panda", "info planar:15,10,5 --json")
 def info(model: ModelOperand, *, reading: FileOptions, as_json: AsJson = False) -> None:
@@ -100,13 +102,16 @@ def pose(
     "draw snake:9 -o snake.gif",
     "draw four_bar crank=1.2 --mechanism --dimensions -o four_bar.svg",
     "draw engine --mechanism -o engine.dxf",
+    "draw klann --mechanism --strip 5 -o klann.svg",
 )
 def draw(
     model: ModelOperand,
     *,
     given: PoseOptions,
     output: Annotated[Path | None, writes("A .png, .svg or .pdf, or a .gif of the motion.")] = None,
-    mechanism: Annotated[bool, flag("--mechanism", "Draw as a textbook on mechanisms does; also as .dxf.")] = False,
+    mechanism: Annotated[
+        bool, flag("--mechanism", "As a textbook on mechanisms draws; also .dxf, .mp4, .html.")
+    ] = False,
     dimensions: Annotated[bool, flag("--dimensions", "Write lengths and angles beside a mechanism.")] = False,
     frames: Annotated[bool, flag("--show-frames", "Show all frames, their axes x, y, z in red, green, blue.")] = False,
     limits: Annotated[bool, flag("--show-limits", "Show the ranges of the joints.")] = False,
@@ -124,11 +129,13 @@ def draw(
     from .. import draw as pictures
 
     linkage = reading.model(model)
-    film = output is not None and output.suffix.lower() == ".gif"
+    suffix = "" if output is None else output.suffix.lower()
+    film = suffix == ".gif"
     if mechanism:
-        if frames or limits or strip or view:
-            raise OptionError("a mechanism is drawn in its plane: no --show-frames, --show-limits, --strip, --view")
-        draw_mechanism(linkage, given, reading.motion(model, poses=True) if film else None, dimensions, size, output)
+        if frames or limits or view:
+            raise OptionError("a mechanism is drawn in its plane: no --show-frames, --show-limits, --view")
+        clip = reading.motion(model, poses=True) if strip is not None or suffix in MOVING else None
+        draw_mechanism(linkage, given, clip, dimensions, strip, size, output)
         return
     if dimensions:
         raise OptionError("--dimensions belongs to --mechanism")
@@ -170,14 +177,21 @@ def closed_pose(linkage: Linkage, q: FloatArray | None, given: PoseOptions) -> F
 
 
 def draw_mechanism(
-    linkage: Linkage, given: PoseOptions, clip: Clip | None, dimensions: bool, size: str | None, output: Path | None
+    linkage: Linkage,
+    given: PoseOptions,
+    clip: Clip | None,
+    dimensions: bool,
+    strip: int | None,
+    size: str | None,
+    output: Path | None,
 ) -> None:
-    """Draw a mechanism in a pose, closed with the joints that were given kept; or a film of its motion."""
+    """Draw a mechanism in a pose, closed with the joints that were given kept; or its motion as a film or a strip."""
     from .. import draw as pictures
 
     if clip is not None and (given != PoseOptions() or dimensions):
-        raise OptionError("a film shows the motion: give no pose and no --dimensions")
+        raise OptionError("a film or a strip shows the motion: give no pose and no --dimensions")
     q = closed_pose(linkage, asked_pose(linkage, given), given)
-    with writing(output or Path(f"{linkage.name}.png"), (*pictures.IMAGES, ".gif", ".dxf")) as path:
-        room = read_size(size, path.suffix.lower())
-        pictures.mechanism(linkage if clip is None else clip, q, dimensions=dimensions, size=room, path=path)
+    moments = 0 if clip is None or strip is None else [round(k * (len(clip) - 1) / strip) for k in range(strip)]
+    with writing(output or Path(f"{linkage.name}.png"), (*pictures.IMAGES, *MOVING, ".dxf")) as path:
+        room, motion = read_size(size, path.suffix.lower()), linkage if clip is None else clip
+        pictures.mechanism(motion, q, frame=moments, dimensions=dimensions, size=room, path=path)

@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import OptionError
-from ..explain.singular_positions import singular_positions
+from ..errors import LoopError, OptionError
 from ..explain.transmission import transmission_angle
 from ..linkage.linkage import Linkage
-from ..linkage.poses import PoseLike
+from ..linkage.poses import PoseLike, start_pose
 from ..transforms import FloatArray
 from .clips import Clip
-from .drive import drive_rates
+from .drive import drive, drive_rates
 
 AXES = "xyz"
+AROUND, NEARLY = 25, 2.0 * math.pi - 1e-4  # frames of a turn that is tried, and how far: whole ones are remarked upon
 
 
 def drive_table(
@@ -57,7 +58,7 @@ def drive_table(
 
 
 def turning_joint(linkage: Linkage, start: PoseLike | None = None) -> str:
-    """Return the first coordinate of a mechanism that can be turned all the way round.
+    """Return the first coordinate of a mechanism that can be turned all the way round: driven once, it does not stop.
 
     Raises:
         OptionError: If there is none.
@@ -69,13 +70,19 @@ def turning_joint(linkage: Linkage, start: PoseLike | None = None) -> str:
     """
     followers = {row.q for row in linkage.coupling_rows}
     endless = (row for row in linkage.table if (row.lower, row.upper) == (-math.inf, math.inf))
-    angles = [row.name for row in endless if row.kind == "revolute" and row.q not in followers]
-    for name in angles:
-        found = singular_positions(linkage, name, start=start)
-        if found.complete and not any(one.kind == "dead-centre" for one in found):
-            return name
-    tried = ", ".join(angles) or "no joint that turns without limits"
-    raise OptionError(f"no joint of linkage {linkage.name!r} can be turned all the way round, of {tried}.")
+    rows = [row for row in endless if row.kind == "revolute" and row.q not in followers]
+    begin = linkage.neutral() if start is None else start_pose(linkage, start)
+    for row in rows:
+        try:
+            drive(linkage, row.name, begin[row.q] + np.linspace(0.0, NEARLY, AROUND), start=start)
+        except LoopError:
+            continue
+        return row.name
+    tried = ", ".join(row.name for row in rows) or "no joint that turns without limits"
+    raise OptionError(
+        f"no joint of linkage {linkage.name!r} can be turned all the way round, of {tried}; say which drives, and from "
+        f"where to where."
+    )
 
 
 def ground_joint(linkage: Linkage, driver: str) -> str | None:
