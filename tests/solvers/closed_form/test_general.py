@@ -86,6 +86,13 @@ def test_arms_with_parallel_and_meeting_neighbours(rows: list[tuple[float, ...]]
         check(arm, form, pose)  # joints at right angles, where several solutions share a root
 
 
+def test_a_joint_at_zero_leaves_no_doubt() -> None:
+    arm, form = form_of(CRX)  # with the fourth joint at zero, axes 3 and 5 are parallel
+    for pose in np.random.default_rng(4).uniform(-1.5, 1.5, (8, 6)) * np.array([1, 1, 1, 0, 1, 1]):
+        check(arm, form, pose)
+        assert form.all(arm.forward(pose, frame="tip")).complete
+
+
 def test_a_search_finds_no_more() -> None:
     arm, form = form_of(SKEW)
     for pose in np.random.default_rng(8).uniform(-np.pi, np.pi, (3, 6)):

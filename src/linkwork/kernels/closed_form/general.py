@@ -54,7 +54,8 @@ from .general_polish import polish
 from .general_roots import LAST, put_roots
 from .solve_six import reaches, settle, sort_in
 
-NEAR, NEAR_ASIDE = 0.04, 0.3  # how far from the unit circle a root may lie to be looked at
+NEAR = 0.04  # how far from the unit circle a root may lie to be looked at
+NEAR_ASIDE = (0.3, 0.3, 0.1, 0.1)  # the same beside a goal, where what is real at the goal may be complex
 ACCEPTED = 1.0e-9  # error of a pose, lengths as a share of the arm
 OWN, OWN_ASIDE = 3.0e-5, 0.3  # how far the angle of a pose may be from its root [rad]
 SAME, SAME_FOLDED = 1.0e-6, 1.0e-4  # angles of two poses that are one, and of two such solutions in one [rad]
@@ -262,7 +263,7 @@ def go_one_way(way, flat_way, room, flat_room, target, attempt, out):
     steps = put_roots(coefficients, degree, beyond(room, ROOM.roots), roots)
     widest, noise = NEAR, CERTAIN * (ROUNDING + misfit)
     if attempt >= ASIDE:  # what is complex beside the goal may be real at the goal
-        widest, noise = NEAR_ASIDE, math.inf
+        widest, noise = NEAR_ASIDE[attempt - ASIDE], math.inf
     count = chosen_roots(coefficients, degree, noise, widest, roots, near, off)
     for k in range(count, WIDTH * ((count + WIDTH - 1) // WIDTH)):
         near[k], near[MOST + k] = near[0], near[MOST]
