@@ -222,6 +222,20 @@ def test_batches_and_chains_say_that_they_hold_no_couplings() -> None:
         lw.Follow(lw.models.geneva(4).couplings[0]).error(linkage, linkage.neutral())
 
 
+def test_steps_and_tracks_hold_couplings() -> None:
+    linkage = lw.models.geneva(4)
+    ways = [linkage.pose(crank=angle) for angle in (0.4, 0.5, 0.6)]
+    goals = [lw.Reach("slot", position=linkage.forward(q, frame="slot")[:3, 3]) for q in ways]
+    clip = lw.track(linkage, goals, fps=24, start=ways[0])
+    assert_allclose(linkage.follow(clip.poses), clip.poses, atol=1e-10)
+    q = ways[0]
+    for _ in range(30):
+        q = lw.step(linkage, goals[-1], q, dt=0.05).q
+    assert_allclose(q, ways[-1], atol=1e-6)
+    with pytest.raises(GoalError, match="couplings by curves"):
+        lw.prepare(linkage, goals[:1])
+
+
 # Outlines
 
 

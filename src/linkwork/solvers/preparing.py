@@ -151,8 +151,8 @@ def _body(
     problem = Problem(linkage, goals, group=group)
     if not can_compile(problem):
         raise GoalError(
-            "only goals of linkwork's own kinds, on three levels of priority at most, can be prepared; "
-            "solve(...) takes all of them."
+            "only goals of linkwork's own kinds, on three levels of priority at most and without couplings by curves, "
+            "can be prepared; solve(...) takes all of them."
         )
     found = body_solver_for(problem, settings, restarts, seed)
     if not found.program.moving:

@@ -109,7 +109,7 @@ class Robust(Damped):
             return body.stay(problem.goals, start)
         raise GoalError(
             "stay=True goes on from one start, without a trace, to goals of linkwork's own kinds on three levels of "
-            "priority at most, which some joint moves; leave it out."
+            "priority at most, which some joint moves, without couplings by curves; leave it out."
         )
 
     def prepared(self, problem: Problem, settings: Settings) -> Prepared | None:
