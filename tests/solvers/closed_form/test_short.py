@@ -18,6 +18,7 @@ ARMS = {  # rows, and how many solutions a target has
     "palletizer": ([(0, 0.4, 0.1, P), (0, 0, 0.5, 0), (0, 0, 0.5, 0)], 1),
     "tip on the last of three axes": ([(0, 0.4, 0.1, P), (0, 0, 0.5, 0), (0, 0, 0, -P)], 1),
     "tip where the last two of four meet": ([(0, 0.4, 0.1, P), (0, 0, 0.5, 0), (0, 0, 0, P), (0, 0, 0, 0)], 1),
+    "shoulder, elbow, roll": ([(0, 0.36, 0, -P), (0, 0, 0, P), (0, 0.42, 0, P), (0, 0, 0, -P), (0, 0.2, 0, 0)], 4),
     "five": ([(0, 0.3, 0, P), (0, 0, 0.3, 0), (0, 0, 0.25, 0), (P, 0, 0, P), (0, 0.1, 0, 0)], 4),
 }
 arms = pytest.mark.parametrize("name", ARMS)

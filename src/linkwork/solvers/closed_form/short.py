@@ -102,6 +102,7 @@ def completions(axes: Axes) -> Iterator[Axes]:
             length = np.linalg.norm(direction)
             if length > EXACT:
                 yield _with(axes, (direction / length)[None], foot)
+                yield _with(axes, (direction / length)[None], foot + axes.size * h)
 
 
 def _with(axes: Axes, directions: FloatArray, point: FloatArray) -> Axes:
