@@ -45,6 +45,10 @@ def all_data(branches: Branches) -> dict[str, Any]:
         "evidence": branches.evidence,
         "dimension": branches.dimension,
         "starts": branches.starts,
+        "curves": [
+            {"length": curve.length, "closed": curve.closed, "begins": curve.ends[0], "ends": curve.ends[1]}
+            for curve in branches.curves
+        ],
         "solutions": [
             {"pose": dict(zip(names, q, strict=True)), "double": double}
             for q, double in zip(branches.q.tolist(), branches.doubles.tolist(), strict=True)
@@ -62,6 +66,9 @@ def print_all(found: Sequence[Branches], many: bool, form: Form) -> None:
     else:
         for k, branches in enumerate(found):
             print(f"{f'goal {k}: ' * many}{in_words(branches)}")
+            for number, curve in enumerate(branches.curves):
+                ends = "closed" if curve.closed else f"from {curve.ends[0]} to {curve.ends[1]}"
+                print(f"curve {number}: {curve.length:.3g} rad, {ends}")
             if len(branches):
                 titles = ("", *branches.linkage.coordinates)
                 rows = [(str(i), *(f"{x:.6g}" for x in q)) for i, q in enumerate(branches.q.tolist())]
@@ -73,11 +80,17 @@ def in_words(branches: Branches) -> str:
     count = f"{len(branches)} solution{'s' * (len(branches) != 1)}" if len(branches) else "no solution"
     if branches.dimension > 0:
         count = f"{len(branches)} samples of a {branches.dimension}-dimensional set of solutions"
+    if branches.curves:
+        count = (
+            f"{len(branches)} samples of {len(branches.curves)} curve{'s' * (len(branches.curves) != 1)} of solutions"
+        )
     doubles = int(branches.doubles.sum())
     told = f", {doubles} of them next to a singular pose" if doubles else ""
     if branches.complete:
         why = "" if branches.evidence is None else f" ({branches.evidence})"
         return f"{count}{told}; proven, by the closed form of the family {branches.family!r}{why}"
+    if branches.proof and not branches.starts:
+        return f"{count}{told}; {branches.proof}"
     return f"{count}{told}; found from {branches.starts} starts, others cannot be excluded"
 
 

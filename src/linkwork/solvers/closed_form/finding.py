@@ -9,6 +9,7 @@ from .form import ClosedForm, NoForm
 from .general import General
 from .general_form import GeneralForm
 from .recognition import JOINTS, recognised
+from .seven import seven_form
 from .short import short_form
 
 
@@ -23,6 +24,8 @@ def form_of(chain: Chain) -> ClosedForm | NoForm:
     if len(axes) < JOINTS:
         short = short_form(chain, axes, scale)
         return NoForm(chain.frame, short) if isinstance(short, str) else short
+    if len(axes) > JOINTS:
+        return NoForm(chain.frame, why_a_continuum(chain, len(axes)))
     family = recognised(axes)
     if not isinstance(family, str) and family.exact(axes.size):
         return ClosedForm(chain, axes, scale, family)
@@ -33,6 +36,17 @@ def form_of(chain: Chain) -> ClosedForm | NoForm:
     if isinstance(family, str):
         return NoForm(chain.frame, f"{family}; {why_not}")
     return ClosedForm(chain, axes, scale, family)
+
+
+def why_a_continuum(chain: Chain, joints: int) -> str:
+    """Return what is left to say of a chain of more than six joints: which of seven may be held, for a closed form."""
+    seven = seven_form(chain)
+    if isinstance(seven, str):
+        return f"its {joints} joints leave a continuum of solutions to a goal; {seven}"
+    names = dict(zip(*(one.tolist() for one in chain.plain), strict=True))
+    held = chain.linkage.coordinates[names[seven.held]] if seven.held in names else "its end joint"
+    words = "its 7 joints leave curves of solutions to a goal, which solve_all gives"
+    return f"{words}; with {held} held, the others have one, {seven.kind}"
 
 
 def family_form(chain: Chain) -> ClosedForm | None:
