@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import LoopError, OptionError
+from ..explain.singular_positions import singular_positions
 from ..explain.transmission import transmission_angle
 from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike, start_pose
@@ -73,7 +74,10 @@ def turning_joint(linkage: Linkage, start: PoseLike | None = None) -> str:
     rows = [row for row in endless if row.kind == "revolute" and row.q not in followers]
     begin = linkage.neutral() if start is None else start_pose(linkage, start)
     for row in rows:
-        try:
+        found = singular_positions(linkage, row.name, start=start)
+        if any(one.kind == "dead-centre" for one in found):
+            continue
+        try:  # limits, and places where branches meet and all of them end, are in no list
             drive(linkage, row.name, begin[row.q] + np.linspace(0.0, NEARLY, AROUND), start=start)
         except LoopError:
             continue
