@@ -14,7 +14,7 @@ from ..lanes import beyond, bits, fabs, load, select, sqrt
 from ..rotations import cross, dot, minus, plus, times
 from .angles import added, subtracted
 from .form_layout import BRANCH, CODES, FREE, GOAL, NUMBERS, amount, columns, filled, line, note, pair_at_home, put
-from .subproblems import NOTHING, aligned, measures, root, turned, turned_back, turned_onto
+from .subproblems import NOTHING, aligned, measures, root, spun_to, turned, turned_back, turned_onto
 
 EASE = 0.05  # share of its range that a reach keeps from both ends where it can be chosen
 ROUNDING = 1.0e-12  # share of a squared length
@@ -30,10 +30,10 @@ def solve_plane(numbers, sum_pair, total, end, sign, found, size):
     h, p2 = line(numbers, NUMBERS.solved, 1)
     _, p3 = line(numbers, NUMBERS.solved, 2)
     _, p4 = line(numbers, NUMBERS.solved, 3)
-    to_centre = filled(found, minus(vector(numbers, NUMBERS.centre), p4))
-    place, home = minus(end, turned(h, sum_pair, to_centre)), filled(found, p4)
-    third, miss, same = turned_onto(1, h, p3, p2, home, place, sign, size)
-    elbow = plus(turned(h, third, minus(home, p3)), p3)
+    to_centre = minus(vector(numbers, NUMBERS.centre), p4)
+    place = minus(end, turned(h, sum_pair, to_centre))
+    third, miss, same = turned_onto(1, h, p3, p2, p4, place, sign, size)
+    elbow = plus(turned(h, third, minus(p4, p3)), p3)
     second, _ = aligned(h, minus(elbow, p2), minus(place, p2), NOTHING * size.extent)
     a, b = amount(False, second), amount(False, third)
     put(found, 1, second, a)
@@ -69,7 +69,7 @@ def reachable_sum(numbers, total, end, size):
 
 
 @inner
-def solve_turns(codes, numbers, goal, first, fifth, end, size, found):
+def solve_turns(codes, numbers, goal, first, fifth, end, size):
     """Return the last joint, the sum of the three in the middle, and where the last axis is parallel to them.
 
     There, any turn of the last joint serves that lets the arm reach: the one that it has at home, or another.
@@ -80,19 +80,19 @@ def solve_turns(codes, numbers, goal, first, fifth, end, size, found):
     h5, _ = line(numbers, NUMBERS.solved, 4)
     h6, _ = line(numbers, NUMBERS.solved, 5)
     aside, across = vector(numbers, NUMBERS.aside), vector(numbers, NUMBERS.across)
-    upright = turned(h1, first, filled(found, h))
+    upright = turned(h1, first, h)
     seen = dot(x, upright), dot(y, upright), dot(z, upright)  # h, from the last link
-    sixth, free = aligned(h6, seen, turned_back(h5, fifth, filled(found, h)), NOTHING)
+    sixth, free = aligned(h6, seen, turned_back(h5, fifth, h), NOTHING)
     if bits(free) != 0:
         at_home = pair_at_home(goal, 5)
         sixth = select(free, at_home[0], sixth[0]), select(free, at_home[1], sixth[1])
-    left = turned_back(h6, sixth, turned_back(h5, fifth, filled(found, aside)))
-    total, _ = aligned(h, filled(found, aside), turned_back(h1, first, blend(x, y, z, *left)), NOTHING)
+    left = turned_back(h6, sixth, turned_back(h5, fifth, aside))
+    total = spun_to(h, aside, turned_back(h1, first, blend(x, y, z, *left)))
     if bits(free) != 0 and load(codes, CODES.held) == 0:
         chosen = reachable_sum(numbers, total, end, size)
         total = select(free, chosen[0], total[0]), select(free, chosen[1], total[1])
         left = turned_back(h, total, turned_back(h1, first, blend(x, y, z, *across)))
-        chosen, _ = aligned(h6, filled(found, across), turned_back(h5, fifth, left), NOTHING)
+        chosen = spun_to(h6, across, turned_back(h5, fifth, left))
         sixth = select(free, chosen[0], sixth[0]), select(free, chosen[1], sixth[1])
     return sixth, total, free
 
@@ -122,7 +122,7 @@ def solve(codes, numbers, signs, n, goal, found):
         a1 = amount(False, first)
         for j in range(n):
             fifth, turn, again = root(a, b, level, rest, load(signs, n + j), 0.0, size.floor)
-            sixth, total, free = solve_turns(codes, numbers, goal, first, fifth, end, size, found)
+            sixth, total, free = solve_turns(codes, numbers, goal, first, fifth, end, size)
             a5, a6, sum_angle = amount(False, fifth), amount(False, sixth), amount(False, total)
             for k in range(n):
                 branch = beyond(found, BRANCH.size * ((i * n + j) * n + k))

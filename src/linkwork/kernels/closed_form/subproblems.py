@@ -102,6 +102,14 @@ def aligned(h, x, y, least):
 
 
 @inner
+def spun_to(h, u, y):
+    """Return the pair that turns u, a unit vector at right angles to h, into y, as far as that is."""
+    cosine, sine = dot(u, y), dot(cross(h, u), y)
+    over = 1.0 / sqrt(cosine * cosine + sine * sine)
+    return cosine * over, sine * over
+
+
+@inner
 def turned_onto(sphere, h, c, anchor, x, z, sign, size):
     """Return the turn that brings x onto the plane, or sphere, about an anchor that goes through z: `root`'s results.
 

@@ -13,7 +13,19 @@ from ..joint_step import blend, vector
 from ..lanes import beyond, bits, load, select
 from ..rotations import cross, dot, minus, plus, times
 from .form_layout import BRANCH, CODES, FREE, GOAL, NUMBERS, amount, columns, filled, line, note, pair_at_home, put
-from .subproblems import NOTHING, aligned, brought, carried, measures, moved, moved_back, root, turned, turned_back
+from .subproblems import (
+    NOTHING,
+    aligned,
+    brought,
+    carried,
+    measures,
+    moved,
+    moved_back,
+    root,
+    spun_to,
+    turned,
+    turned_back,
+)
 
 
 @inner
@@ -55,7 +67,7 @@ def solve_wrist(codes, numbers, goal, toward, spun, sign, found):
         other, _ = aligned(h4, turned(h5, fifth, at_home), spun, NOTHING)
         fourth = select(free, other[0], fourth[0]), select(free, other[1], fourth[1])
     left = turned_back(h5, fifth, turned_back(h4, fourth, spun))
-    sixth, _ = aligned(h6, filled(found, u), left, NOTHING)
+    sixth = spun_to(h6, u, left)
     put(found, 3, fourth, amount(False, fourth))
     put(found, 4, fifth, amount(False, fifth))
     put(found, 5, sixth, amount(False, sixth))
