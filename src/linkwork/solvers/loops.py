@@ -182,6 +182,9 @@ class Closure:
 
     def closed_poses(self, poses: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
         """Return poses (n, nq) closed by Newton's method, all at once, and which of them are; others as they were."""
+        if self.program is not None:
+            found, closed = self.program.closed(np.ones(self.linkage.nv, np.bool_), poses)
+            return np.where(closed[:, None], found, poses), closed
         result = np.array(poses)
         left = np.arange(len(result))
         for _ in range(NEWTON):
