@@ -87,8 +87,7 @@ def test_what_makes_no_sense_is_refused():
         (("engine", "--turns", "0"), "would stay where it is"),
         (("engine", "--joint", "piston", "--turns", "1"), "--turns is for joints that turn"),
         (("four_bar:0.4,0.3,0.3,0.25",), "can be turned all the way round"),
-        (("peaucellier",), "can be turned all the way round, of crank"),  # it stops where branches meet
-        (("scissor",), "say which drives, and from where to where"),  # its slide has limits
+        (("peaucellier",), "say which drives, and from where to where"),  # it stops where branches meet
         (("four_bar", "--view", "top", "-o", "x.csv"), "are of films"),
     ):
         result = run("drive", *words)
