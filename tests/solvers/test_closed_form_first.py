@@ -1,0 +1,129 @@
+"""Closed forms behind solve, prepare and batches: exact, the nearest to a start, honest at edges and beyond them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.transform import Rotation
+
+import linkwork as lw
+from chains import errors, placed, serial, within
+from linkwork.errors import GoalError
+from linkwork.linkage.joints import Revolute
+
+UR5, PANDA = lw.models.ur5(), lw.models.panda()
+WRIST_STEPS = [placed(None, p) for p in ((0, 0, 0), (0, 0, 0.4), (0.5, 0, 0), (0.1, 0, 0), (0.4, 0, 0), (0, 0, 0))]
+
+
+def wristed(limit: float) -> lw.Linkage:
+    """Return an arm with a wrist whose joints turn no further than a limit."""
+    return serial([Revolute(axis, -limit, limit) for axis in "zyyxyx"], WRIST_STEPS, placed(None, (0.1, 0, 0)))
+
+
+ARMS = {"three parallel": UR5, "wrist": wristed(2.8), "seven": PANDA}
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_answers_are_exact_without_a_single_start(name: str) -> None:
+    arm = ARMS[name]
+    targets = arm.forward(arm.random_pose(0, 500), frame="tip")
+    batch, ik = lw.solve_batch(arm, "tip", targets), lw.prepare(arm, "tip")
+    assert batch.success.all()
+    assert (batch.restarts == 0).mean() > 0.99
+    assert errors(arm, "tip", batch.q, targets, "pose")[batch.restarts == 0].max() < 1e-9
+    assert within(arm, batch.q).all()
+    for target in targets[:40]:
+        alone = ik(target)
+        assert alone.success
+        assert errors(arm, "tip", alone.q[None], target[None], "pose").max() < 1e-9
+
+
+@pytest.mark.parametrize("name", ["three parallel", "wrist"])
+def test_with_a_start_the_answer_is_the_nearest_of_all_turns(name: str) -> None:
+    arm, rng = ARMS[name], np.random.default_rng(1)
+    poses, starts = arm.random_pose(rng, 30), arm.random_pose(rng, 30)
+    targets, ik = arm.forward(poses, frame="tip"), lw.prepare(arm, "tip")
+    batch = lw.solve_batch(arm, "tip", targets, start=starts)
+    for target, start, together in zip(targets, starts, batch.q, strict=True):
+        every = lw.solve_all(arm, lw.Reach("tip", pose=target), start=start, windings=True)
+        best = np.linalg.norm(every.q - start, axis=1).min()
+        for q in (ik(target, start=start).q, together, ik.nearest(target, start).q, ik.all(target, start=start).q[0]):
+            assert np.linalg.norm(q - start) == pytest.approx(best, abs=1e-7)
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_a_pose_on_a_limit_is_reached(name: str) -> None:
+    arm = ARMS[name]
+    poses = arm.random_pose(2, 2 * arm.nq)
+    for k in range(arm.nq):
+        poses[2 * k, k], poses[2 * k + 1, k] = arm.lower[k], arm.upper[k]
+    batch = lw.solve_batch(arm, "tip", arm.forward(poses, frame="tip"))
+    assert batch.success.all()
+    assert within(arm, batch.q).all()
+
+
+@pytest.mark.parametrize(("beyond", "reached"), [(0.5e-4, True), (5e-4, False)])
+def test_a_goal_out_of_reach_by_less_than_the_tolerance_is_reached(beyond: float, reached: bool) -> None:
+    arm = wristed(2.8)
+    stretched = arm.forward(np.array([0.4, -0.3, 0.0, 0.2, 0.0, 0.1]), frame="tip")
+    shoulder = np.array([0.0, 0.0, 0.4])  # straight from here to the wrist's centre
+    centre = stretched[:3, 3] - 0.1 * stretched[:3, 0]
+    stretched[:3, 3] += beyond * (centre - shoulder) / np.linalg.norm(centre - shoulder)
+    assert lw.prepare(arm, "tip")(stretched).success is reached
+    assert lw.solve_batch(arm, "tip", np.tile(stretched, (3, 1, 1))).success.tolist() == [reached] * 3
+    assert lw.solve_batch(arm, "tip", np.tile(stretched, (3, 1, 1)), closest=False).success.tolist() == [reached] * 3
+
+
+def impossible(arm: lw.Linkage, count: int) -> np.ndarray:
+    """Return targets within reach, turned so that no pose has them."""
+    targets = arm.forward(arm.random_pose(3, 20 * count), frame="tip")
+    targets[:, :3, :3] = Rotation.random(len(targets), random_state=4).as_matrix()
+    return targets[[not len(lw.solve_all(arm, lw.Reach("tip", pose=target))) for target in targets]][:count]
+
+
+def test_the_pose_closest_to_an_impossible_goal_is_found_as_128_starts_find_it() -> None:
+    arm = wristed(1.6)
+    targets = impossible(arm, 60)
+    quick, thorough = (lw.solve_batch(arm, "tip", targets, closest=way) for way in ("quick", "thorough"))
+    assert len(targets) == 60
+    assert not quick.success.any()
+    assert set(quick.status) <= {"closest", "beyond"}
+    assert within(arm, quick.q).all()
+    away = [np.hypot(batch.residuals[:, 0], 0.25 * 1.1 * batch.residuals[:, 1]) for batch in (quick, thorough)]
+    assert (away[0] < 1.02 * away[1] + 1e-6).mean() > 0.9
+    assert_allclose(quick.residuals, errors(arm, "tip", quick.q, targets, "pose"), atol=1e-9)
+    left = lw.solve_batch(arm, "tip", targets, closest=False)
+    assert_allclose(left.residuals, errors(arm, "tip", left.q, targets, "pose"), atol=1e-9)
+
+
+def test_answers_do_not_depend_on_threads_or_neighbours() -> None:
+    targets = UR5.forward(UR5.random_pose(5, 3000), frame="tip")
+    one, two = (lw.solve_batch(UR5, "tip", targets, threads=threads) for threads in (1, 2))
+    assert_array_equal(one.q, two.q)
+    assert_array_equal(one.q[:5], lw.solve_batch(UR5, "tip", targets[:5]).q)
+
+
+def test_all_poses_of_a_prepared_chain() -> None:
+    ik = lw.prepare(UR5, "tip")
+    found = ik.all(UR5.forward([0.3, -1.0, 1.2, -0.8, 0.9, 0.4], frame="tip"))
+    assert (len(found), found.q.shape, found.evidence) == (8, (8, 6), None)
+    assert found.residuals.max() < 1e-9
+    assert not found.doubles.any()
+    none = ik.all(placed(None, (3.0, 0.0, 0.0)))
+    assert (len(none), none.q.shape) == (0, (0, 6))
+    assert "beyond the reach" in str(none.evidence)
+    with pytest.raises(GoalError, match="less than a whole pose"):
+        lw.prepare(UR5, "tip", orientation=False).all([0.3, 0.2, 0.4])
+    with pytest.raises(GoalError, match="7 joints"):
+        lw.prepare(PANDA, "tip").all(np.eye(4))
+
+
+def test_a_group_of_joints_in_a_body_has_its_closed_form_too() -> None:
+    arm = lw.models.ur5().attach(lw.models.planar([0.1]), "tip", prefix="finger_")
+    q = arm.random_pose(6)
+    target = arm.forward(q, frame="finger_tip")
+    joints = [name for name in arm.coordinates if not name.startswith("finger_")]
+    found = lw.prepare(arm, "finger_tip", joints=joints).all(target, start=q)
+    assert np.abs(found.q - q).max(axis=1).min() < 1e-9
+    assert_allclose(arm.forward(found.q, frame="finger_tip"), np.tile(target, (len(found), 1, 1)), atol=1e-9)
