@@ -98,8 +98,9 @@ def solve_all_batch(
         raise OptionError(f"start is one pose of shape ({linkage.nq},), got shape {rest.shape}.")
     prepared = prepared_batch(linkage, frame, options).held_at(rest)
     aims = prepared.as_targets(np.asarray(as_targets(targets, frame), np.float64))
-    if prepared.form:
-        return BranchesBatch(linkage, prepared.goal, *_by_form(prepared, prepared.form, aims, rest, most))
+    form = prepared.form
+    if isinstance(form, ClosedForm):
+        return BranchesBatch(linkage, prepared.goal, *_by_form(prepared, form, aims, rest, most))
     shape = (len(aims), most or SEARCHED)
     q, mask, counts = np.full((*shape, linkage.nq), np.nan), np.zeros(shape, np.bool_), np.zeros(len(aims), np.int64)
     answers = q, mask, counts, np.zeros(len(aims), np.bool_), rigid(aims)

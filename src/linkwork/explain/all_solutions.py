@@ -21,6 +21,7 @@ from ..linkage.showing import Shown
 from ..linkage.whole_turns import turned_copies
 from ..solvers import Group, Prepared, Problem, Settings, configure, group_of, run
 from ..solvers.chain_solver import prepared_for
+from ..solvers.closed_form import NoForm
 from ..solvers.closed_form.curves import Curve
 from ..solvers.closed_form.self_motion import SelfMotion, held_form, searched_motion, self_motion
 from ..solvers.groups import Joints
@@ -141,9 +142,9 @@ class Branches(Shown):
         """
         linkage, turning = self.linkage, np.zeros(self.linkage.nq, np.bool_)
         turning[self.angles] = True
-        endless = np.full(linkage.nq, np.inf)
-        bounds = (-endless, endless) if limits == "ignore" else (linkage.lower, linkage.upper)
-        q, which = turned_copies(self.q, *bounds, turning, start_pose(linkage, start), most)
+        beyond = np.inf if limits == "ignore" else 0.0
+        lower, upper = linkage.lower - beyond, linkage.upper + beyond
+        q, which = turned_copies(self.q, lower, upper, turning, start_pose(linkage, start), most)
         hits = tuple(self.hits[k] for k in which.tolist())
         return replace(self, q=q, hits=hits, doubles=self.doubles[which])
 
@@ -244,14 +245,15 @@ def all_by_form(prepared: Prepared, goal: Reach, start: FloatArray, apart: float
 
     It is proven but where the goal is so singular that a pose stands for a continuum.
     """
-    if not prepared.form:
+    form = prepared.form
+    if isinstance(form, NoForm):
         return None
     found, linkage = prepared.all(goal.target, start=start), prepared.linkage
     poses, continua = found.q, found.answers.continua
     kept = np.arange(len(poses)) if apart is None else distinct(linkage, poses, apart)
     dimension = -1 if not len(kept) else int(continua[kept].all())
     proven = found.answers.complete and not continua.any()
-    told = (_angles(prepared), proven, prepared.form.family, found.evidence if proven else None, found.doubles[kept])
+    told = (_angles(prepared), proven, form.family, found.evidence if proven else None, found.doubles[kept])
     return Branches(linkage, goal, poses[kept], (0,) * len(kept), 0, dimension, *told)
 
 

@@ -240,7 +240,7 @@ class Prepared(PackedChain):
             8
         """
         form = self.form
-        if not form:
+        if isinstance(form, NoForm):
             raise GoalError(f"no closed form gives all solutions. {form} solve_all(arm, goal) searches for them.")
         base: Any = self.rest if start is None else start
         if start is not None and not self._is_pose(start):
@@ -289,10 +289,10 @@ class Prepared(PackedChain):
                 return self._elsewhere(target, pose, seed, tries)
             out[self._start_at] = pose if self.whole else self.chain.values_of(pose)
         aim = target if self.turn is None else self.spun(target)
-        answering, outcome = self._answering, UNSOLVED
+        answering, outcome, proven = self._answering, UNSOLVED, False
         if answering is not None and (answering.proves or not given):
             outcome = answering.one(*answering.known, room, aim, given, out)
-        proven = outcome != UNSOLVED and answering.proves
+            proven = outcome != UNSOLVED and answering.proves
         if outcome == UNSOLVED:
             few = tries if answering is None else min(tries, answering.edge_starts)
             outcome = search_one(self.codes, self.known, room, aim, seed, few, given, out)

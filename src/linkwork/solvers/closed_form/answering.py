@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels import chain_memory as memory, joint_step as steps
-from ...kernels.closed_form.answers import EDGE, WIDTH, answer_many, answer_one, answer_room
+from ...kernels.closed_form.answers import EDGE, answer_many, answer_one, answer_room
 from ...kernels.closed_form.closer import branch_poses
 from ...kernels.closed_form.form_layout import BRANCHES, JOINTS, PARALLEL
 from ...kernels.closed_form.seven_answers import answer_room as seven_room, seven_one
 from ...kernels.closed_form.seven_batch import batch_room, seven_many
-from ...kernels.closed_form.solve_six import branch_signs
+from ...kernels.closed_form.solve_six import WIDTH, branch_signs
 from ...kernels.search_many import BEYOND, CLOSEST
 from ...transforms import FloatArray
 from .finding import family_form
