@@ -28,6 +28,7 @@ from .chain_packing import WIDTHS, PackedChain
 from .chain_solution import Found
 from .chain_step import ChainStep, Follower, is_ready
 from .closed_form import ClosedForm, NoForm, closed_form, form_of
+from .closed_form.after_search import FEW, may_eliminate, settle_missed
 from .closed_form.answering import Answering, FamilyAnswering, answering_for
 from .groups import Group, within_limits
 from .options import Settings
@@ -116,6 +117,10 @@ class Prepared(PackedChain):
             self._room = max(self._room, answering.room)
             self._rooms.clear()
         return answering
+
+    @cached_property
+    def _eliminates(self) -> bool:
+        return self._answering is None and may_eliminate(self)
 
     @property
     def branches(self) -> Callable[[FloatArray], FloatArray] | None:
@@ -412,23 +417,29 @@ class Prepared(PackedChain):
             if answering.proves and not given.size:  # those that are left are at an edge, next to what they have
                 given = poses.copy()
         lanes, books, state = room(self.rows, values, WIDTHS[kind])
-        search_many(
-            self.codes,
-            self.packed(kind, bounded=bounded),
-            self.starts(kind),
-            self.spun(targets).reshape(-1),
-            given.reshape(-1),
-            first,
-            self.seed,
-            self.restarts if restarts is None else restarts,
-            leave,
-            np.zeros(lanes, kind),
-            np.zeros(books),
-            np.full(state, -1, np.int64),
-            poses.reshape(-1),
-            report.reshape(-1),
-            status,
-        )
+        short, last = restarts is None and self._eliminates, self.restarts if restarts is None else restarts
+        for tries in (FEW, last) if short else (last,):
+            search_many(
+                self.codes,
+                self.packed(kind, bounded=bounded),
+                self.starts(kind),
+                self.spun(targets).reshape(-1),
+                given.reshape(-1),
+                first,
+                self.seed,
+                tries,
+                leave,
+                np.zeros(lanes, kind),
+                np.zeros(books),
+                np.full(state, -1, np.int64),
+                poses.reshape(-1),
+                report.reshape(-1),
+                status,
+            )
+            if short and tries == FEW and kind == FLOAT64:
+                settle_missed(self, targets, given, poses, report, status)
+            if not (status == UNSOLVED).any():
+                break
         return poses, report
 
     def check(self, targets: FloatArray, values: FloatArray, report: FloatArray) -> NDArray[np.bool_]:

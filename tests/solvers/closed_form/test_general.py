@@ -182,6 +182,20 @@ def test_targets_of_single_precision_and_many_at_once() -> None:
         assert len(form.all(target.astype(np.float32))) == len(alone)
 
 
+def test_batches_know_goals_without_a_pose() -> None:
+    arm, form = form_of(JACO)
+    generator = np.random.default_rng(6)
+    targets = arm.forward(generator.uniform(-np.pi, np.pi, (300, 6)), frame="tip")
+    targets[::3, :3, 3] = generator.uniform(-0.6, 0.6, (100, 3))  # many of these have none
+    for start in (None, np.zeros(6)):
+        batch = lw.solve_batch(arm, "tip", targets, start=start, progress=False)
+        _, mask, proven = form.all_many_proven(targets)
+        assert proven.all()
+        assert (batch.success == mask.any(axis=1)).all()
+        assert 20 < np.sum(~batch.success) < 100
+        assert_allclose(arm.forward(batch.q[batch.success], frame="tip"), targets[batch.success], atol=2e-3)
+
+
 @pytest.mark.parametrize(
     ("rows", "why"),
     [
