@@ -118,6 +118,22 @@ def test_one_pose_of_many_goals_with_and_without_starts(name: str) -> None:
     assert np.abs(again - poses)[kept].max() < 1e-6  # a start that is a solution is the answer
 
 
+def test_an_answer_does_not_depend_on_the_goals_beside_it() -> None:
+    arm, rng = lw.models.panda(), np.random.default_rng(9)
+    form = seven_of(Chain(arm, "tip"))
+    assert not isinstance(form, str)
+    targets = arm.forward(arm.random_pose(rng, 400), frame="tip")
+    targets[::2, :3, :3] = targets[::-2, :3, :3]  # a third of these cannot be reached
+    order = rng.permutation(400)
+    for starts in (None, arm.random_pose(rng, 400)):
+        values, status = form.nearest_many(targets, starts)
+        other, same = form.nearest_many(targets[order], None if starts is None else starts[order])
+        assert (status[order] == same).all()
+        assert {REACHED, CLOSEST} <= set(status.tolist())
+        reached = same == REACHED
+        assert (values[order][reached] == other[reached]).all()
+
+
 def test_a_goal_with_no_pose_is_proven_to_have_none() -> None:
     arm = lw.models.panda()
     ways = lw.solve_all(arm, lw.Reach("tip", pose=transform((1.5, 0.0, 0.3))))

@@ -272,11 +272,14 @@ def put_best(arm, goal, held, prefer, score, out):
     for elbow in (1.0, -1.0):
         c, _ = swung(arm, ARM.distance, dot(p, p), elbow)
         here = rated(arm, prefer, C, c, rate)
+        most = select(here[1] > best[1], here[1], best[1])
         if bits(here[1] >= 0.0) != 0:  # a limit of c often leaves one side only
-            best = put_better(arm, prefer, held, p, axis, beside, c, 1.0, here, best, out)
-            best = put_better(arm, prefer, held, p, axis, beside, c, -1.0, here, best, out)
+            found = put_better(arm, prefer, held, p, axis, beside, c, 1.0, here, best, out)
+            found = put_better(arm, prefer, held, p, axis, beside, c, -1.0, here, found, out)
+            most = select(here[1] >= 0.0, found[1], most)  # what a lane has does not depend on its neighbours
+            best = found[0], most
         else:
-            best = best[0], select(here[1] > best[1], here[1], best[1])
+            best = best[0], most
     return best
 
 
