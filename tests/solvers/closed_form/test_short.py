@@ -62,8 +62,28 @@ def test_what_a_target_is_beyond_the_chain_is_said(name: str) -> None:
         assert "11.5°" in str(found.evidence)
 
 
+def test_it_says_what_it_is() -> None:
+    _, form = form_of("scara")
+    assert str(form) == (
+        "Closed form for 'tip': spherical wrist, of 4 joints and 2 turns that stay at zero; joints j1, j2, j3, j4."
+    )
+
+
 def test_chains_that_are_no_family_say_so() -> None:
     arm = lw.from_dh(
         [(0, 0.1, 0.2, 0.3), (0, 0.2, 0.1, 0.5), (0, 0.1, 0.3, 0.7), (0, 0.2, 0.1, 0.4), (0, 0.1, 0.2, 1.0)]
     )
     assert isinstance(closed_form(arm, "tip"), NoForm)
+
+
+@arms
+def test_a_target_far_away_is_out_of_reach(name: str) -> None:
+    arm, form = form_of(name)
+    target = arm.forward(arm.neutral(), frame="tip")
+    target[:2, 3] += 7.0
+    found = form.all(target)
+    assert len(found) == 0
+    assert "reach" in str(found.evidence) or "missing" in str(found.evidence)
+    turned = target.copy()
+    turned[:3, :3] = target[:3, :3] @ axis_rotation(np.array([0.36, 0.48, 0.8]), 2.0)
+    assert form.all(turned).evidence

@@ -14,7 +14,7 @@ ROOTS = 3
 SLIGHT = 1e-9  # [m, rad]: what counts as there
 
 
-def why_none(family: Family, branches: Any, joints: tuple[str, ...], motion: FloatArray) -> str:
+def why_none(family: Family, branches: Any, joints: tuple[str, ...], motion: FloatArray, centre: str = "") -> str:
     """Return which root stops the branch that comes furthest, and by how much.
 
     Args:
@@ -22,6 +22,7 @@ def why_none(family: Family, branches: Any, joints: tuple[str, ...], motion: Flo
         branches: What the kernel has noted of every branch, limits aside: BRANCH.
         joints: Names of the joints, in the arm's order.
         motion: What the solved joints must make together, 4x4.
+        centre: What the centre of a wrist is called; that of a spherical wrist or shoulder by default.
     """
     misses = np.where(np.isfinite(branches.miss), branches.miss, 0.0)
     stopped = np.argmax(np.concatenate([misses > SLIGHT, np.ones((len(misses), 1), bool)], axis=1), axis=1)
@@ -33,15 +34,15 @@ def why_none(family: Family, branches: Any, joints: tuple[str, ...], motion: Flo
     miss, pairs = float(misses[best, root]), branches.pairs[best].reshape(-1, 2)
     if family.reaching is None:
         return _of_parallel(family, names, root, miss, pairs, motion)
-    return _of_wrist(family, names, root, miss, pairs, motion)
+    own = "shoulder centre, seen from the tip," if family.backwards else "wrist centre"
+    return _of_wrist(family, names, root, miss, pairs, motion, centre or own)
 
 
 def _of_wrist(
-    family: Family, names: tuple[str, ...], root: int, miss: float, pairs: FloatArray, motion: FloatArray
+    family: Family, names: tuple[str, ...], root: int, miss: float, pairs: FloatArray, motion: FloatArray, what: str
 ) -> str:
     reaching = family.reaching
     assert reaching is not None
-    what = "shoulder centre, seen from the tip," if family.backwards else "wrist centre"
     if root == ROOTS - 1:
         return _of_angle(names[3], names[4], names[5], miss)
     alone, one, two = (2, 0, 1) if reaching.last else (0, 1, 2)

@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ...transforms import FloatArray, plane_basis
+from ...kernels.closed_form.solve_six import branches_in
+from ...transforms import FloatArray, inverse, plane_basis
 from ..chain import Chain
 from .axes import Axes, nearest_points
+from .evidence import why_none
 from .form import Answers, ClosedForm
 from .packing import packed_codes, packed_numbers
 from .recognition import EXACT, JOINTS, Family, families
@@ -44,6 +46,11 @@ class ShortForm(ClosedForm):
         """How many turns complete the chain."""
         return len(self.completed) - len(self.axes)
 
+    def __str__(self) -> str:
+        turns = f"{self.held} turns that stay" if self.held > 1 else "a turn that stays"
+        whole = f"{len(self.axes)} joints and {turns} at zero"
+        return f"Closed form for {self.chain.frame!r}: {self.family}, of {whole}; joints {', '.join(self.joints)}."
+
     def _packed(self, lower: FloatArray, upper: FloatArray) -> FloatArray:
         """Return the form's numbers with some limits (n,); the turns that complete the chain stay at zero."""
         return self._padded(lower, upper, 0.0)
@@ -67,7 +74,11 @@ class ShortForm(ClosedForm):
             return self._beyond_limits(free.values)
         turns = self._with_turns(target)
         if not len(turns):
-            return super().why_none(target)
+            motion = target @ inverse(self.axes.tip)
+            if self.recognised.backwards:
+                motion = inverse(motion)
+            names, branches = (*self.joints, *("no joint",) * self.held), branches_in(turns.room)
+            return why_none(self.recognised, branches, names, motion, "point of the last link that it must move")
         values = turns.record.values[:, len(self.axes) :]
         least = math.degrees(float(np.sqrt((values**2).sum(axis=1)).min()))
         return f"{len(self.axes)} joints turn the frame in some ways only: it would have to turn {least:.3g}° further"
