@@ -150,15 +150,22 @@ def test_a_goal_with_no_pose_is_proven_to_have_none() -> None:
         ways.curve(0)
 
 
-def test_limits_that_leave_no_pose_are_named() -> None:
-    arm = lw.models.panda()
-    goal = lw.Reach("tip", pose=arm.forward("ready", frame="tip"))
-    (low, _), *_ = lw.solve_all(arm, goal).extents("panda_joint4")
-    bound = arm.replace(joints={"panda_joint4": {"lower": low - 0.4, "upper": low - 0.1}})
+@pytest.mark.parametrize(("name", "joint"), [("panda", "panda_joint4"), ("gen3", "j4")])
+def test_limits_that_leave_no_pose_are_named(name: str, joint: str) -> None:
+    make, frame = ARMS[name]
+    arm = make()
+    q = arm.stored_pose("ready") if name == "panda" else np.array([0.3, 0.5, 0.4, 1.2, 0.2, 0.9, 0.1])
+    goal = lw.Reach(frame, pose=arm.forward(q, frame=frame))
+    low = lw.solve_all(arm, goal, limits="ignore").extents(joint)[0][0]
+    bound = arm.replace(joints={joint: {"lower": low - 0.4, "upper": low - 0.1}})
     ways = lw.solve_all(bound, goal)
     assert ways.complete
     assert not len(ways)
-    assert ways.evidence == "every pose breaks a limit; the nearest has panda_joint4 5.73° beyond its upper one"
+    assert ways.evidence is not None
+    assert ways.evidence.startswith(f"every pose breaks a limit; the nearest has {joint} ")
+    broken = float(ways.evidence.split("°")[0].rsplit(" ", 1)[1])
+    assert broken >= np.degrees(0.1) - 0.01
+    assert name != "panda" or broken == pytest.approx(np.degrees(0.1), abs=0.01)
 
 
 def test_other_goals_that_leave_one_dimension_have_curves_too() -> None:

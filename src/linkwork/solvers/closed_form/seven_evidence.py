@@ -55,6 +55,6 @@ def why_beyond_limits(tracer: Tracer, wholes: list[Whole], names: tuple[str, ...
 def beyond(tracer: Tracer, values: FloatArray) -> FloatArray:
     """Return how far values (m, n) are below lower and above upper limits, in scales, shape (m, 2, n)."""
     limited = tracer.turning & np.isfinite(tracer.lower) & np.isfinite(tracer.upper)
-    middle = np.where(limited, 0.5 * (tracer.lower + tracer.upper), 0.0)
+    middle = 0.5 * np.where(limited, tracer.lower, 0.0) + 0.5 * np.where(limited, tracer.upper, 0.0)
     values = values + TURN * np.where(limited, np.rint((middle - values) / TURN), 0.0)
     return np.stack([(tracer.lower - values) / tracer.scales, (values - tracer.upper) / tracer.scales], axis=1)
