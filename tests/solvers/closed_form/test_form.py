@@ -109,3 +109,22 @@ def test_in_a_continuum_the_start_is_kept(name: str) -> None:
         assert_allclose(form.all(arm.forward(q, frame="tip"), start=q).values[0], q, atol=1e-7)
         found = lw.prepare(arm, "tip")(arm.forward(q, frame="tip"), start=q)
         assert_allclose(found.q, q, atol=1e-3)
+
+
+def test_over_the_first_axis_the_start_is_kept() -> None:
+    arm = six_joint_arms.linkage("ABB IRB 120")  # its wrist can stand on the first axis
+    form = closed_form(arm, "tip")
+    assert isinstance(form, ClosedForm)
+    reach = np.hypot(0.07, 0.302)
+    for q in arm.random_pose(6, 10):
+        q[2] = 0.4
+        upper = np.array([0.27, 0.0])
+        bend = np.arctan2(0.302, 0.07) + q[2]  # of the wrist from the end of the upper arm, in the plane of both
+        ahead = upper + reach * np.array([np.cos(bend), np.sin(bend)])
+        q[1] = np.pi / 2 - np.arctan2(ahead[1], ahead[0])
+        target = arm.forward(q, frame="tip")
+        assert_allclose(target[:2, 3], 0.0, atol=1e-12)
+        found = form.all(target, start=q)
+        assert found.continua.any()
+        assert_allclose(found.values[0], q, atol=1e-6)
+        assert not found.complete

@@ -14,7 +14,7 @@ from ..lanes import beyond, bits, fabs, load, select, sqrt
 from ..rotations import cross, dot, minus, plus, times
 from .angles import added, subtracted
 from .form_layout import BRANCH, CODES, FREE, GOAL, NUMBERS, amount, columns, filled, line, note, pair_at_home, put
-from .subproblems import NOTHING, aligned, measures, root, spun_to, turned, turned_back, turned_onto
+from .subproblems import NOTHING, aligned, kept_home, measures, root, spun_to, turned, turned_back, turned_onto
 
 EASE = 0.05  # share of its range that a reach keeps from both ends where it can be chosen
 ROUNDING = 1.0e-12  # share of a squared length
@@ -112,6 +112,7 @@ def solve(codes, numbers, signs, n, goal, found):
     a, b = dot(h, h6) - leaning, dot(h, cross(h5, h6))
     for i in range(n):
         first, miss, same = turned_onto(0, times(-1.0, h1), p1, h, place, home, load(signs, i), size)
+        first = kept_home(same, first, goal, 0)
         end = plus(turned_back(h1, first, minus(place, p1)), p1)
         toward = turned_back(h1, first, axis)
         level = dot(h, toward) - leaning

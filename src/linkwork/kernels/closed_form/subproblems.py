@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections import namedtuple
 
 from .. import inner
-from ..lanes import fabs, load, select, sqrt
+from ..lanes import bits, fabs, load, select, sqrt
 from ..rotations import cross, dot, minus, plus, times
-from .form_layout import CLOSE, DISTINCT, DOUBLE, FREE, NUMBERS, SINGLE
+from .form_layout import CLOSE, DISTINCT, DOUBLE, FREE, NUMBERS, SINGLE, pair_at_home
 
 FOLD = 1.0e-12  # roots are one where their half distance, squared, is less: within a millionth of a radian
 NEARLY = 1.0e-8  # ... and close where it is less than this
@@ -160,9 +160,20 @@ def brought(slides, sphere, h, c, anchor, x, z, sign, size):
 
 @inner
 def carried(slides, h, c, x, y, size):
-    """Return the motion of a joint that brings x to y."""
+    """Return the motion of a joint that brings x to y, and FREE where x is on its axis, else DISTINCT."""
     if slides:
         travel = dot(h, minus(y, x))
-        return travel, 0.0 * travel
-    pair, _ = aligned(h, minus(x, c), minus(y, c), NOTHING * size.extent)
+        nothing = 0.0 * travel
+        return (travel, nothing), nothing + DISTINCT
+    pair, free = aligned(h, minus(x, c), minus(y, c), NOTHING * size.extent)
+    return pair, select(free, FREE, DISTINCT)
+
+
+@inner
+def kept_home(same, pair, goal, joint):
+    """Return the pair of a solved joint, at home where every value serves."""
+    free = same > DOUBLE
+    if bits(free) != 0:
+        home = pair_at_home(goal, joint)
+        return select(free, home[0], pair[0]), select(free, home[1], pair[1])
     return pair

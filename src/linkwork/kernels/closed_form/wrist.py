@@ -18,6 +18,7 @@ from .subproblems import (
     aligned,
     brought,
     carried,
+    kept_home,
     measures,
     moved,
     moved_back,
@@ -96,16 +97,20 @@ def solve(codes, numbers, signs, n, goal, found):
         sign = load(signs, i)
         if last:
             pair, miss, same = brought(slides, sphere, h, p, first, home, place, sign, size)
+            pair = kept_home(same, pair, goal, alone)
             begin, end = moved(slides, h, p, pair, home), place
         else:  # taken back, the first joint brings the place to what the others can do
             back = times(-1.0, h)
             pair, miss, same = brought(slides, sphere, back, p, first, place, home, sign, size)
+            pair = kept_home(same, pair, goal, alone)
             begin, end = home, moved_back(slides, h, p, pair, place)
         much = amount(slides, pair)
         for j in range(n):
             sign = load(signs, n + j)
             then, far, again = brought(slides_b, second_sphere, hb, pb, second, begin, end, sign, size)
-            rest = carried(slides_a, ha, pa, moved(slides_b, hb, pb, then, begin), end, size)
+            then = kept_home(again, then, goal, two)
+            rest, free = carried(slides_a, ha, pa, moved(slides_b, hb, pb, then, begin), end, size)
+            rest, again = kept_home(free, rest, goal, one), select(free > again, free, again)
             g1, g2, g3 = (rest, then, pair) if last else (pair, rest, then)
             more = amount(slides_a, rest), amount(slides_b, then)
             a1, a2, a3 = (*more, much) if last else (much, *more)
