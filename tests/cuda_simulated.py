@@ -19,7 +19,6 @@ from cuda_cases import CASES, FAR_STARTS, FORMS, OTHERS, PANDA, TARGETS, TURNED,
 from linkwork.kernels.cuda_codegen import WrittenParts
 from linkwork.kernels.devices import DeviceArray
 from linkwork.solvers import cuda_engine as search
-from linkwork.solvers.closed_form.card import CardForm
 
 
 def there(array: Any) -> DeviceArray:
@@ -49,12 +48,15 @@ def written_out(found: dict[str, Any]) -> None:
 
 
 def all_solutions(found: dict[str, Any]) -> None:
-    """Find all solutions of arms in closed form, of targets of the host."""
+    """Find all solutions of arms in closed form, of targets of the host and of the card."""
     for name in FORMS:
-        form, targets = lw.closed_form(six_joint_arms.linkage(name), "tip"), form_targets(name)
+        arm, targets = six_joint_arms.linkage(name), form_targets(name)
         for dtype in (np.float32, np.float64):
             key = f"{name}.{np.dtype(dtype).name}"
-            found[f"{key}.values"], found[f"{key}.mask"] = CardForm(form, dtype).all(targets)
+            every = lw.solve_all_batch(arm, "tip", targets.astype(dtype), device="cuda")
+            found[f"{key}.values"], found[f"{key}.mask"], found[f"{key}.valid"] = every.q, every.mask, every.valid
+    stays = lw.solve_all_batch(arm, "tip", there(targets), device="cuda")
+    found["stays.values"], found["stays.mask"] = np.asarray(stays.q), np.asarray(stays.mask)
 
 
 def keys() -> Iterator[str]:

@@ -18,8 +18,10 @@ import six_joint_arms
 from cuda_cases import CASES, FAR_STARTS, FORMS, OTHERS, PANDA, TARGETS, UR5, case_of, form_targets, starts_of
 from linkwork.errors import DeviceError, MissingExtraError, OptionError
 from linkwork.kernels import devices
+from linkwork.kernels.chain_memory import REPORT
 from linkwork.kernels.damped import within
 from linkwork.kernels.devices import DeviceArray, _Borrowed, as_library, on_card, require_card, to_host
+from linkwork.kernels.search_many import BEYOND, CLOSEST, REACHED
 from linkwork.kernels.symbolic import Trace
 from linkwork.solvers.chain import Chain
 
@@ -52,7 +54,8 @@ def test_flags_are_those_of_the_processor_and_answers_hold(name: str, found: Any
     expected = lw.solve_batch(
         linkage, frame, targets, closest=False, **options
     )  # the search alone, as the card does it
-    assert_array_equal(found[f"{name}.codes"], expected.codes)
+    same = found[f"{name}.codes"] == expected.codes
+    assert (same | ((found[f"{name}.codes"] == CLOSEST) & (expected.codes == BEYOND))).all()  # a closed form proves it
     assert_array_equal(found[f"{name}.success"], expected.success)
     good = expected.success
     tolerances = [options.get("tolerance", 1e-4), options.get("rotation_tolerance", 1e-3)]
@@ -71,11 +74,12 @@ def test_flags_are_those_of_the_processor_and_answers_hold(name: str, found: Any
 @simulated
 @pytest.mark.parametrize("rounds", ["rounds", "written rounds"])
 def test_rounds_take_the_starts_of_the_processor(rounds: str, found: Any) -> None:
-    searched, expected = (lw.solve_batch(PANDA, "tip", TARGETS, closest=closest) for closest in (False, True))
-    assert_array_equal(found[f"{rounds}.codes"], searched.codes)
-    assert_array_equal(found[f"{rounds}.restarts"], searched.restarts)
-    good = expected.success
-    assert_allclose(found[f"{rounds}.q"][good], expected.q[good], atol=2e-3)  # single precision, and another last step
+    prepared, status = lw.prepare(PANDA, "tip"), np.zeros(len(TARGETS), np.int64)
+    q, report = prepared.search(TARGETS, status, bounded=True, restarts=prepared.restarts)  # a search alone
+    assert_array_equal(found[f"{rounds}.codes"], status)
+    assert_array_equal(found[f"{rounds}.restarts"], REPORT.view(report).starts)
+    good, expected = status == REACHED, lw.solve_batch(PANDA, "tip", TARGETS, closest=True)
+    assert_allclose(found[f"{rounds}.q"][good], q[good], atol=2e-3)  # single precision, and another last step
     missed = ~good & np.isfinite(expected.residual)  # which the processor brings closer
     chords = np.array([1.0, Chain(PANDA, "tip").length / 4.0])
     card, processor = (
@@ -121,6 +125,14 @@ def test_all_solutions_of_closed_forms(name: str, kind: str, found: Any) -> None
     assert_allclose(values[mask & there][:8], expected[mask & there][:8], atol=1e-9 if exact else 1e-4)
     owners = np.broadcast_to(targets[:, None], (*mask.shape, 4, 4))[mask]
     assert_allclose(six_joint_arms.forward(name, values[mask].astype(float)), owners, atol=1e-6 if exact else 4e-5)
+    assert found[f"{name}.{kind}.valid"].tolist() == 6 * [True] + [False]
+
+
+@simulated
+def test_all_solutions_of_targets_on_the_card_stay_there(found: Any) -> None:
+    host = found[f"{FORMS[-1]}.float64.values"], found[f"{FORMS[-1]}.float64.mask"]
+    assert_array_equal(found["stays.values"], host[0])
+    assert_array_equal(found["stays.mask"], host[1])
 
 
 @simulated

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from ..errors import OptionError
+from ..errors import DeviceError, OptionError
 from ..goals import Reach
+from ..kernels.devices import as_library, from_device, on_card, require_card
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import APART, PoseLike, start_pose
 from ..solvers.batch import as_targets, prepared_batch
@@ -20,6 +21,7 @@ from ..solvers.options import PrepareOptions, positive, whole
 from ..transforms import FloatArray
 from .all_solutions import fine, search_all
 
+KINDS = (np.dtype(np.float32), np.dtype(np.float64))
 SEARCHED = 8  # room for solutions of a target that is searched for
 
 
@@ -38,20 +40,24 @@ class BranchesBatch:
         complete: Whether it is proven that a target has no others, shape (n,). A pose of a singular target may stand
             for others that one joint reaches if another makes up for it.
         valid: Whether each target is a finite rigid transform, shape (n,).
+
+    Where targets are on a graphics card, `q` and `mask` stay there; the others are None.
     """
 
     linkage: Linkage
     goal: Reach
-    q: FloatArray
-    mask: NDArray[np.bool_]
-    counts: NDArray[np.int64]
-    complete: NDArray[np.bool_]
-    valid: NDArray[np.bool_]
+    q: Any
+    mask: Any
+    counts: NDArray[np.int64] | None
+    complete: NDArray[np.bool_] | None
+    valid: NDArray[np.bool_] | None
 
     def __len__(self) -> int:
         return len(self.q)
 
     def __repr__(self) -> str:
+        if self.complete is None:
+            return f"<BranchesBatch of {self.goal.frame!r}: solutions of {len(self)} targets, on a graphics card>"
         proven = "proven" if self.complete.all() else f"{int(self.complete.sum())} proven complete"
         found = f"{int(self.mask.sum())} solutions of {len(self)} targets"
         return f"<BranchesBatch of {self.goal.frame!r}: {found}, {proven}>"
@@ -65,6 +71,8 @@ def solve_all_batch(
     most: int | None = None,
     start: PoseLike | None = None,
     apart: float = APART,
+    device: str = "cpu",
+    dtype: DTypeLike | None = None,
     **options: Unpack[PrepareOptions],
 ) -> BranchesBatch:
     """Return every distinct pose that brings a frame to each of many targets: arrays, and a mask.
@@ -80,6 +88,10 @@ def solve_all_batch(
             closed form can have, eight or sixteen, and eight where they are searched for.
         start: Pose (nq,) that joints outside the chain have; the neutral one by default.
         apart: By how much, in some value, two poses must differ to be two, where they are searched for [rad, m].
+        device: ``"cuda"`` for an NVIDIA graphics card: arms of six joints that are exactly of a family, billions in a
+            second. Targets on the card, arrays of any library as in `solve_batch`, are used and answered there.
+        dtype: ``"float32"`` or ``"float64"``, of targets and poses on a card; by default that of the targets. In single
+            precision, errors are up to 2e-5 of the arm's size.
         **options: As in `prepare`. Tolerances there are the largest errors that solutions may have; they are much
             smaller.
 
@@ -96,7 +108,13 @@ def solve_all_batch(
     most = None if most is None else whole("most", most, least=1)
     if rest.ndim != 1:
         raise OptionError(f"start is one pose of shape ({linkage.nq},), got shape {rest.shape}.")
+    if device not in ("cpu", "cuda"):
+        raise OptionError(f"device is 'cpu' or 'cuda', got {device!r}.")
     prepared = prepared_batch(linkage, frame, options).held_at(rest)
+    if device == "cuda":
+        return _on_card(prepared, targets, rest, most, dtype)
+    if dtype is not None and np.dtype(dtype) != np.float64:
+        raise OptionError(f"all solutions are found in float64 on the processor; dtype={dtype!r} is for device='cuda'.")
     aims = prepared.as_targets(np.asarray(as_targets(targets, frame), np.float64))
     form = prepared.form
     if isinstance(form, ClosedForm):
@@ -113,19 +131,65 @@ Answers = tuple[FloatArray, NDArray[np.bool_], NDArray[np.int64], NDArray[np.boo
 
 def _by_form(prepared: Prepared, form: ClosedForm, aims: FloatArray, rest: FloatArray, most: int | None) -> Answers:
     """Return what a closed form gives: poses, mask, counts, complete and valid."""
-    values, mask, complete = form.all_many_proven(aims, limits=prepared.settings.limits)
+    found = form.all_many_proven(aims, limits=prepared.settings.limits)
+    return _answers(prepared, aims, rest, most, *found)
+
+
+def _answers(
+    prepared: Prepared,
+    aims: FloatArray,
+    rest: FloatArray,
+    most: int | None,
+    values: NDArray[Any],
+    mask: NDArray[np.bool_],
+    complete: NDArray[np.bool_],
+) -> Answers:
+    """Return poses, mask, counts, complete and valid of a chain's values."""
     counts = mask.sum(axis=1)
     valid = counts > 0  # a solution was checked against its target, so only targets without any need a look
     valid[~valid] = rigid(aims[~valid])
     complete &= valid
     if most is not None and most != mask.shape[1]:
         values, mask = _fitted(values, mask, most)
-    linkage, chain = prepared.linkage, prepared.chain
-    if np.array_equal(np.stack(chain.plain), np.tile(np.arange(linkage.nq), (2, 1))):
+    chain = prepared.chain
+    if prepared.whole:
         return values, mask, counts, complete, valid  # the chain's values are the pose
     q = np.where(mask[..., None], rest, np.nan)
     q[mask] = chain.put(values[mask], q[mask])
     return q, mask, counts, complete, valid
+
+
+def _on_card(
+    prepared: Prepared, targets: Any, rest: FloatArray, most: int | None, dtype: DTypeLike | None
+) -> BranchesBatch:
+    """Return what a closed form gives on a graphics card."""
+    require_card()
+    from ..solvers.closed_form.card import CardForm
+
+    form = prepared.form
+    if not form:
+        raise DeviceError(f"{form} Others are searched for on the processor only; leave out device='cuda'.")
+    there = on_card(targets)
+    memory, shape = from_device(targets) if there else (None, ())
+    aims = np.zeros(0) if there else prepared.as_targets(as_targets(targets, prepared.goal.frame))
+    kind = np.dtype(dtype or (memory.dtype if there else aims.dtype))
+    if kind not in KINDS or (there and (memory.dtype != kind or shape[1:] != (4, 4))):
+        given = f"{memory.dtype} {shape}" if there else f"dtype {kind}"
+        raise OptionError(f"a card takes targets (n, 4, 4) of float32 or float64, of the dtype asked for; got {given}.")
+    limits = prepared.settings.keeps_limits
+    card = prepared.cache.get("card", (kind, limits), lambda: CardForm(form, kind, limits=limits))
+    if not there:
+        values, mask = card.all(aims)
+        exact = np.asarray(aims, np.float64)
+        told = _answers(prepared, exact, rest, most, values, mask, np.ones(len(aims), np.bool_))
+        return BranchesBatch(prepared.linkage, prepared.goal, *told)
+    if not prepared.whole or most is not None:
+        raise DeviceError(
+            "on a card, poses are of linkages whose every joint moves the frame, with room for all solutions; hand "
+            "over NumPy arrays, or leave out most=."
+        )
+    found = (as_library(array, targets) for array in card.all_there(memory, shape[0]))
+    return BranchesBatch(prepared.linkage, prepared.goal, *found, None, None, None)
 
 
 def _fitted(values: FloatArray, mask: NDArray[np.bool_], most: int) -> tuple[FloatArray, NDArray[np.bool_]]:

@@ -147,7 +147,7 @@ def _all_goals(form: WrittenForm, doubts: bool) -> Any:
     goal_of, kind = _goal_of(form), KINDS[np.dtype(form.dtype).name]
     branches, plus, minus = form.branches, form.dtype(1.0), form.dtype(-1.0)
 
-    def all_goals(targets, count, values, mask, tally, doubtful):
+    def all_goals(targets, count, values, mask, tally, doubtful, turn):
         room = cuda.shared.array(ROOM, kind)
         own, first = cuda.threadIdx.x, THREADS * cuda.blockIdx.x
         while first < count:
@@ -171,7 +171,7 @@ def _all_goals(form: WrittenForm, doubts: bool) -> Any:
             if own < here:
                 mask[PLACE(first + own)] = solved
                 if doubts and unsure:
-                    doubtful[PLACE(cuda.atomic.add(tally, 0, 1))] = first + own
+                    doubtful[PLACE(cuda.atomic.add(tally, turn, 1))] = first + own
             cuda.syncthreads()
             first += THREADS * cuda.gridDim.x
 
@@ -181,14 +181,16 @@ def _all_goals(form: WrittenForm, doubts: bool) -> Any:
 def _goals_in_doubt(form: WrittenForm) -> Any:
     goal_of, branches = _goal_of(form), form.branches
 
-    def goals_in_doubt(targets, values, mask, tally, doubtful):
-        turn = cuda.grid(1)
-        while turn < tally[0]:
-            at = doubtful[PLACE(turn)]
+    def goals_in_doubt(targets, values, mask, tally, doubtful, turn):
+        item = cuda.grid(1)
+        if item == 0:
+            tally[1 - turn] = 0  # for the next batch
+        while item < tally[turn]:
+            at = doubtful[PLACE(item)]
             goal = goal_of(targets, 16 * at)
             fore, _ = branches(goal, 1.0, values, 2 * WIDTH * at)
             rear, _ = branches(goal, -1.0, values, 2 * WIDTH * at + WIDTH)
             mask[PLACE(at)] = fore | rear << (8 * HALF)
-            turn += cuda.gridsize(1)
+            item += cuda.gridsize(1)
 
     return goals_in_doubt

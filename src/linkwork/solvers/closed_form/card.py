@@ -19,7 +19,18 @@ SHARE, KEPT = 0.5, 0.2  # of the card's free memory: for a block of the host's t
 LITTLE = 1 << 26  # bytes that need no thought
 BLOCKS = 64  # for each multiprocessor
 ITEMS = BRANCHES * JOINTS
-NONE = np.zeros(1, np.int32)
+
+
+class Tally:
+    """How many goals are in doubt: two numbers, of this batch and of the next, which this one sets to zero."""
+
+    def __init__(self) -> None:
+        self.numbers, self.turn = to_device(np.zeros(2, np.int32)), 0
+
+    def next(self) -> tuple[int, Any]:
+        """Return which of the numbers is this batch's, and both."""
+        self.turn = 1 - self.turn
+        return self.turn, self.numbers
 
 
 class CardForm:
@@ -48,7 +59,7 @@ class CardForm:
     def _memory(self, count: int) -> tuple[Any, ...]:
         """Return memory for the answers to so many targets, for the list of those in doubt and their number."""
         values, mask = device_array(ITEMS * count, self.dtype), device_array(count, np.int64)  # a byte for each branch
-        return values, mask, device_array(count if self._doubtful is not None else 1, np.int32), to_device(NONE)
+        return values, mask, device_array(count if self._doubtful is not None else 1, np.int32), Tally()
 
     def _worth_keeping(self, count: int) -> bool:
         size = count * self._bytes
@@ -62,11 +73,11 @@ class CardForm:
     def all_there(self, targets: Any, count: int) -> tuple[DeviceArray, DeviceArray]:
         """Return the solutions of targets in the card's memory: values (n, 8, 6), NaN where there is none; a mask."""
         (values, mask, doubtful, tally), lease = self._lender.lent(count)
-        tally.copy_to_device(NONE)
+        turn, numbers = tally.next()
         blocks = max(1, min(-(-count // THREADS), BLOCKS * processors()))
-        self._all[blocks, THREADS](targets, count, values, mask, tally, doubtful)
+        self._all[blocks, THREADS](targets, count, values, mask, numbers, doubtful, turn)
         if self._doubtful is not None:
-            self._doubtful[blocks, THREADS](targets, values, mask, tally, doubtful)
+            self._doubtful[blocks, THREADS](targets, values, mask, numbers, doubtful, turn)
         return DeviceArray(values, (count, BRANCHES, JOINTS), lease), DeviceArray(
             mask.view(np.bool_), (count, BRANCHES), lease
         )
