@@ -141,7 +141,9 @@ def _solver(problem: Problem, goal: Reach, settings: Settings, isolated: bool, s
 
 
 def _solutions(solver: Prepared, goal: Reach, start: FloatArray, isolated: bool) -> FloatArray:
-    """Return poses that reach a goal, apart from each other: those that random starts find."""
+    """Return poses that reach a goal, apart from each other: all of a closed form, or those that many starts find."""
+    if isolated and solver.branches is not None:
+        return solver.all(goal.target, start=start).q
     poses = solver.candidates(goal.target, STARTS)
     poses = poses[distinct(solver.linkage, poses)]
     if isolated:
