@@ -11,7 +11,7 @@ from typing import Any
 
 from ik_report import Verdict
 
-SECTION = "closed_form"
+SECTION = "closed-form"
 OURS = "linkwork"
 EVERY = {"UR5": 2.5, "Puma 560": 2.5, "Jaco 2": 60.0}  # bounds of all solutions of one goal [us]
 SINGLE = {"UR5": 2.5, "Panda": 3.0}

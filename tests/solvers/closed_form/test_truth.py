@@ -85,7 +85,7 @@ def test_many_targets_have_the_solutions_of_one(name: str) -> None:
         assert all(apart(row[there], pose).min() < 1e-8 for pose in one)
 
 
-@pytest.mark.parametrize("name", ["UR5", "Puma 560"])
+@pytest.mark.parametrize("name", ["UR5", "Puma 560", "Jaco 2"])
 def test_targets_in_single_precision_have_as_many(name: str) -> None:
     form, targets = form_of(name), six_joint_arms.forward(name, six_joint_arms.poses(name))
     for target, count in zip(targets.astype(np.float32), COUNTS[name][0], strict=True):
