@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.closed_form.closer import closer_many
 from ..kernels.closest import closest_many, closest_room
 from ..kernels.search_many import BEYOND, CLOSEST
 from ..transforms import FloatArray
@@ -79,6 +78,8 @@ def _descend(
     kernel: Any = closest_many
     begin: Any = prepared.starts(np.float64)
     if stages is BRANCHES and prepared.branches is not None:
+        from ..kernels.closed_form.closer import closer_many  # only closed forms need it
+
         kernel, begin = closer_many, prepared.branches(aims)
         if given.size:
             begin, stages = np.concatenate([given[:, None], begin], axis=1), BRANCHES + BESIDE_START

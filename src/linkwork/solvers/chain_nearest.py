@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from ..linkage.poses import turned_back
 from ..transforms import FloatArray
 from .chain_solution import Found
-from .closed_form import Answers
 
 if TYPE_CHECKING:
     from .chain_solver import Prepared
+    from .closed_form import Answers
 
 
 def nearest_solution(prepared: Prepared, target: FloatArray, pose: FloatArray, starts: int) -> Found:

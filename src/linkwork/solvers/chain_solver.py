@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -23,13 +22,11 @@ from ..linkage.poses import PoseLike, start_pose
 from ..transforms import FloatArray, inverse
 from .chain import Chain, stiff_base, stiff_places
 from .chain_closest import NO_STARTS, bring_closer
+from .chain_forms import FormedChain
 from .chain_nearest import AllPoses, nearest_solution
-from .chain_packing import WIDTHS, PackedChain
+from .chain_packing import WIDTHS
 from .chain_solution import Found
 from .chain_step import ChainStep, Follower, is_ready
-from .closed_form import ClosedForm, NoForm, closed_form, form_of
-from .closed_form.after_search import FEW, may_eliminate, settle_missed
-from .closed_form.answering import Answering, FamilyAnswering, answering_for
 from .groups import Group, within_limits
 from .options import Settings
 from .solution import Solution
@@ -43,7 +40,7 @@ ARRAY, EMPTY = np.ndarray, np.empty
 NEW = object.__new__  # a solution is filled in by hand: a tenth of the time of its constructor
 
 
-class Prepared(PackedChain):
+class Prepared(FormedChain):
     """Inverse kinematics of one frame, packed: call it with a target.
 
     Attributes:
@@ -101,31 +98,6 @@ class Prepared(PackedChain):
 
     def __repr__(self) -> str:
         return f"<Prepared {self.goal.frame!r} of {self.linkage.name!r}: {self.chain.values} values>"
-
-    @cached_property
-    def form(self) -> ClosedForm | NoForm:
-        """The chain's closed form, where it has one and goals ask for a whole pose; else why not, which is false."""
-        if not self.whole_pose:
-            return NoForm(self.goal.frame, "its goals ask for less than a whole pose")
-        return closed_form(self.linkage, self.goal.frame) if self.group is None else form_of(self.chain)
-
-    @cached_property
-    def _answering(self) -> Answering | None:
-        """The closed form where it is quicker than a search: then it is asked before anything is searched for."""
-        answering = answering_for(self)
-        if answering is not None:
-            self._room = max(self._room, answering.room)
-            self._rooms.clear()
-        return answering
-
-    @cached_property
-    def _eliminates(self) -> bool:
-        return self._answering is None and may_eliminate(self)
-
-    @property
-    def branches(self) -> Callable[[FloatArray], FloatArray] | None:
-        """What gives all branches of targets (m, 4, 4), solutions or not, as values (m, 8, 6); None without a form."""
-        return self._answering.branches if isinstance(self._answering, FamilyAnswering) else None
 
     @cached_property
     def follower(self) -> Follower:
@@ -245,7 +217,7 @@ class Prepared(PackedChain):
             8
         """
         form = self.form
-        if isinstance(form, NoForm):
+        if not form:
             raise GoalError(f"no closed form gives all solutions. {form} solve_all(arm, goal) searches for them.")
         base: Any = self.rest if start is None else start
         if start is not None and not self._is_pose(start):
@@ -253,7 +225,8 @@ class Prepared(PackedChain):
         if self.stiff is not None and not self.fits(base):
             return self.held_at(base).all(target, start=start, windings=windings)
         given = None if start is None else self.chain.values_of(base)
-        found = form.all(target, start=given, windings=windings, limits=self.settings.limits)
+        answers: Any = form
+        found = answers.all(target, start=given, windings=windings, limits=self.settings.limits)
         return AllPoses(self, found, base)
 
     def solve_within(self, seconds: float, target: FloatArray, *, start: PoseLike | None = None) -> Solution:
@@ -417,8 +390,8 @@ class Prepared(PackedChain):
             if answering.proves and not given.size:  # those that are left are at an edge, next to what they have
                 given = poses.copy()
         lanes, books, state = room(self.rows, values, WIDTHS[kind])
-        short, last = restarts is None and self._eliminates, self.restarts if restarts is None else restarts
-        for tries in (FEW, last) if short else (last,):
+        short, last = self._first_tries if restarts is None else 0, self.restarts if restarts is None else restarts
+        for tries in (short, last) if short else (last,):
             search_many(
                 self.codes,
                 self.packed(kind, bounded=bounded),
@@ -436,8 +409,8 @@ class Prepared(PackedChain):
                 report.reshape(-1),
                 status,
             )
-            if short and tries == FEW and kind == FLOAT64:
-                settle_missed(self, targets, given, poses, report, status)
+            if short and tries == short and kind == FLOAT64:
+                self._settle(targets, given, poses, report, status)
             if not (status == UNSOLVED).any():
                 break
         return poses, report

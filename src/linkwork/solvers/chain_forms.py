@@ -1,0 +1,76 @@
+"""The closed forms of a prepared chain: they are imported when one is asked for, so that other chains do not wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ..linkage.linkage import Linkage
+from ..transforms import FloatArray
+from .chain_packing import PackedChain
+from .groups import Group
+
+if TYPE_CHECKING:
+    from .closed_form import ClosedForm, NoForm
+    from .closed_form.answering import Answering
+
+
+class FormedChain(PackedChain):
+    """A packed chain that knows its closed forms.
+
+    Attributes:
+        linkage: The linkage.
+        group: The joints that may move, or None for all of them.
+    """
+
+    linkage: Linkage
+    group: Group | None
+    _room: tuple[int, int]
+    _rooms: list[FloatArray]
+
+    @cached_property
+    def form(self) -> ClosedForm | NoForm:
+        """The chain's closed form, where it has one and goals ask for a whole pose; else why not, which is false."""
+        from .closed_form import NoForm, closed_form, form_of
+
+        if not self.whole_pose:
+            return NoForm(self.goal.frame, "its goals ask for less than a whole pose")
+        return closed_form(self.linkage, self.goal.frame) if self.group is None else form_of(self.chain)
+
+    @cached_property
+    def _answering(self) -> Answering | None:
+        """The closed form where it is quicker than a search: then it is asked before anything is searched for."""
+        if not self.whole_pose:
+            return None
+        from .closed_form.answering import answering_for
+
+        whole: Any = self
+        answering = answering_for(whole)
+        if answering is not None:
+            self._room = max(self._room, answering.room)
+            self._rooms.clear()
+        return answering
+
+    @cached_property
+    def _first_tries(self) -> int:
+        """After how many starts elimination settles what a search has missed; zero where it does not serve."""
+        if not self.whole_pose or self._answering is not None:
+            return 0
+        from .closed_form.after_search import FEW, may_eliminate
+
+        whole: Any = self
+        return FEW if may_eliminate(whole) else 0
+
+    def _settle(self, *arrays: Any) -> None:
+        """See to targets that few starts have missed; see `closed_form.after_search.settle_missed`."""
+        from .closed_form.after_search import settle_missed
+
+        whole: Any = self
+        settle_missed(whole, *arrays)
+
+    @property
+    def branches(self) -> Callable[[FloatArray], FloatArray] | None:
+        """What gives all branches of targets (m, 4, 4), solutions or not, as values (m, 8, 6); None without a form."""
+        found: Callable[[FloatArray], FloatArray] | None = getattr(self._answering, "branches", None)
+        return found
