@@ -16,7 +16,7 @@ from ..linkage.poses import APART, PoseLike, start_pose
 from ..solvers.batch import as_targets, prepared_batch
 from ..solvers.chain_solver import Prepared, prepared_for
 from ..solvers.chain_targets import rigid
-from ..solvers.closed_form import ClosedForm
+from ..solvers.closed_form import ClosedForm, NoForm
 from ..solvers.options import PrepareOptions, positive, whole
 from ..transforms import FloatArray
 from .all_solutions import fine, search_all
@@ -48,9 +48,9 @@ class BranchesBatch:
     goal: Reach
     q: Any
     mask: Any
-    counts: NDArray[np.int64] | None
-    complete: NDArray[np.bool_] | None
-    valid: NDArray[np.bool_] | None
+    counts: Any
+    complete: Any
+    valid: Any
 
     def __len__(self) -> int:
         return len(self.q)
@@ -108,11 +108,9 @@ def solve_all_batch(
     most = None if most is None else whole("most", most, least=1)
     if rest.ndim != 1:
         raise OptionError(f"start is one pose of shape ({linkage.nq},), got shape {rest.shape}.")
-    if device not in ("cpu", "cuda"):
-        raise OptionError(f"device is 'cpu' or 'cuda', got {device!r}.")
     prepared = prepared_batch(linkage, frame, options).held_at(rest)
-    if device == "cuda":
-        return _on_card(prepared, targets, rest, most, dtype)
+    if device != "cpu":
+        return _on_card(prepared, targets, rest, most, device, dtype)
     if dtype is not None and np.dtype(dtype) != np.float64:
         raise OptionError(f"all solutions are found in float64 on the processor; dtype={dtype!r} is for device='cuda'.")
     aims = prepared.as_targets(np.asarray(as_targets(targets, frame), np.float64))
@@ -160,36 +158,49 @@ def _answers(
 
 
 def _on_card(
-    prepared: Prepared, targets: Any, rest: FloatArray, most: int | None, dtype: DTypeLike | None
+    prepared: Prepared, targets: Any, rest: FloatArray, most: int | None, device: str, dtype: DTypeLike | None
 ) -> BranchesBatch:
     """Return what a closed form gives on a graphics card."""
+    if device != "cuda":
+        raise OptionError(f"device is 'cpu' or 'cuda', got {device!r}.")
     require_card()
-    from ..solvers.closed_form.card import CardForm
-
     form = prepared.form
-    if not form:
+    if isinstance(form, NoForm):
         raise DeviceError(f"{form} Others are searched for on the processor only; leave out device='cuda'.")
-    there = on_card(targets)
-    memory, shape = from_device(targets) if there else (None, ())
-    aims = np.zeros(0) if there else prepared.as_targets(as_targets(targets, prepared.goal.frame))
-    kind = np.dtype(dtype or (memory.dtype if there else aims.dtype))
-    if kind not in KINDS or (there and (memory.dtype != kind or shape[1:] != (4, 4))):
-        given = f"{memory.dtype} {shape}" if there else f"dtype {kind}"
-        raise OptionError(f"a card takes targets (n, 4, 4) of float32 or float64, of the dtype asked for; got {given}.")
-    limits = prepared.settings.keeps_limits
-    card = prepared.cache.get("card", (kind, limits), lambda: CardForm(form, kind, limits=limits))
-    if not there:
-        values, mask = card.all(aims)
-        exact = np.asarray(aims, np.float64)
-        told = _answers(prepared, exact, rest, most, values, mask, np.ones(len(aims), np.bool_))
-        return BranchesBatch(prepared.linkage, prepared.goal, *told)
+    if on_card(targets):
+        return _staying_there(prepared, form, targets, most, dtype)
+    aims = prepared.as_targets(as_targets(targets, prepared.goal.frame))
+    values, mask = _card_form(prepared, form, dtype or aims.dtype).all(aims)
+    exact = np.asarray(aims, np.float64)
+    told = _answers(prepared, exact, rest, most, values, mask, np.ones(len(aims), np.bool_))
+    return BranchesBatch(prepared.linkage, prepared.goal, *told)
+
+
+def _staying_there(
+    prepared: Prepared, form: ClosedForm, targets: Any, most: int | None, dtype: DTypeLike | None
+) -> BranchesBatch:
+    """Return the solutions of targets on the card, on the card."""
+    memory, shape = from_device(targets)
+    if shape[1:] != (4, 4) or (dtype is not None and np.dtype(dtype) != memory.dtype):
+        raise OptionError(f"a card takes targets (n, 4, 4) in the dtype asked for; got {memory.dtype} {shape}.")
     if not prepared.whole or most is not None:
         raise DeviceError(
             "on a card, poses are of linkages whose every joint moves the frame, with room for all solutions; hand "
             "over NumPy arrays, or leave out most=."
         )
-    found = (as_library(array, targets) for array in card.all_there(memory, shape[0]))
-    return BranchesBatch(prepared.linkage, prepared.goal, *found, None, None, None)
+    q, mask = _card_form(prepared, form, memory.dtype).all_there(memory, shape[0])
+    there = as_library(q, targets), as_library(mask, targets)
+    return BranchesBatch(prepared.linkage, prepared.goal, *there, None, None, None)
+
+
+def _card_form(prepared: Prepared, form: ClosedForm, dtype: DTypeLike) -> Any:
+    """Return the form on a card; it is kept."""
+    from ..solvers.closed_form.card import CardForm
+
+    kind, limits = np.dtype(dtype), prepared.settings.keeps_limits
+    if kind not in KINDS:
+        raise OptionError(f"a card solves in float32 or float64, got {kind}.")
+    return prepared.cache.get("card", (kind, limits), lambda: CardForm(form, kind, limits=limits))
 
 
 def _fitted(values: FloatArray, mask: NDArray[np.bool_], most: int) -> tuple[FloatArray, NDArray[np.bool_]]:

@@ -288,7 +288,7 @@ def both_of_any(angle):
     return math.sin(near), math.cos(near)
 
 
-PLAIN = {"sqrt": math.sqrt, "fabs": math.fabs, "atan2": math.atan2}
+PLAIN: dict[str, Any] = {"sqrt": math.sqrt, "fabs": math.fabs, "atan2": math.atan2}
 PLAIN["floor"] = np.floor if SIMULATED else math.floor  # Python has no whole number for NaN
 
 

@@ -68,7 +68,7 @@ class CardForm:
     @property
     def _bytes(self) -> int:
         """What the answers to a target take."""
-        return ITEMS * self.dtype.itemsize + BRANCHES + 4
+        return int(ITEMS * self.dtype.itemsize + BRANCHES + 4)
 
     def all_there(self, targets: Any, count: int) -> tuple[DeviceArray, DeviceArray]:
         """Return the solutions of targets in the card's memory: values (n, 8, 6), NaN where there is none; a mask."""
