@@ -542,3 +542,11 @@ def test_the_nearest_of_many_answers_is_no_further_than_that_of_a_plain_call() -
         assert nearest.residuals[1] <= 1e-3
         away = [np.linalg.norm(arm.difference(start, q)) for q in (plain.q, nearest.q)]
         assert away[1] <= away[0] * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("arm", [lw.models.ur5, lw.models.panda])
+def test_the_first_solve_of_a_chain_has_room_for_its_closed_form(arm):
+    linkage = arm()  # one that has not been asked for its form yet: kernels write into rooms without looking
+    solver = lw.prepare(linkage, "tip")
+    assert solver(linkage.forward("ready", frame="tip")).success
+    assert [len(room) >= solver._answering.room[0] for room in solver._rooms] == [True]

@@ -27,7 +27,6 @@ class FormedChain(PackedChain):
     linkage: Linkage
     group: Group | None
     _room: tuple[int, int]
-    _rooms: list[FloatArray]
 
     @cached_property
     def form(self) -> ClosedForm | NoForm:
@@ -40,7 +39,10 @@ class FormedChain(PackedChain):
 
     @cached_property
     def _answering(self) -> Answering | None:
-        """The closed form where it is quicker than a search: then it is asked before anything is searched for."""
+        """The closed form where it is quicker than a search: then it is asked before anything is searched for.
+
+        It works in the same room as the search, and may need a larger one: whoever takes a room asks for this before.
+        """
         if not self.whole_pose:
             return None
         from .closed_form.answering import answering_for
@@ -49,7 +51,6 @@ class FormedChain(PackedChain):
         answering = answering_for(whole)
         if answering is not None:
             self._room = max(self._room, answering.room)
-            self._rooms.clear()
         return answering
 
     @cached_property

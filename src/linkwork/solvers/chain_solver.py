@@ -253,6 +253,7 @@ class Prepared(FormedChain):
 
     def _search_one(self, target: FloatArray, start: PoseLike | None, seed: int, tries: int) -> Found:
         """Return the solution for a contiguous target: the way of a control loop, so every line counts."""
+        answering, outcome, proven = self._answering, UNSOLVED, False  # first: a closed form asks for a larger room
         out = EMPTY(self._size)
         try:
             room = self._rooms.pop()  # this call's alone until it is given back: no two threads ever share one
@@ -267,7 +268,6 @@ class Prepared(FormedChain):
                 return self._elsewhere(target, pose, seed, tries)
             out[self._start_at] = pose if self.whole else self.chain.values_of(pose)
         aim = target if self.turn is None else self.spun(target)
-        answering, outcome, proven = self._answering, UNSOLVED, False
         if answering is not None and (answering.proves or not given):
             outcome = answering.one(*answering.known, room, aim, given, out)
             proven = outcome != UNSOLVED and answering.proves
