@@ -71,7 +71,9 @@ def test_where_it_stops_is_said_with_exit_status_one():
 
 def test_a_frame_without_rates_is_said_and_the_others_are_given(tmp_path, caplog):
     out = tmp_path / "flat.json"
-    flat = run("drive", "four_bar:0.4,0.2,0.4,0.2", "--from", "160deg", "--to", "180deg", "-o", out)
+    flat = run(
+        "drive", "four_bar:0.4,0.2,0.4,0.2", "--from", "160deg", "--to", "180deg", "--speed", str(math.pi), "-o", out
+    )
     assert flat.exit_code == 0
     assert "poses, the first is" in caplog.text
     assert "where branches meet" in caplog.text
@@ -93,3 +95,35 @@ def test_what_makes_no_sense_is_refused():
         result = run("drive", *words)
         assert result.exit_code == 2, (words, result.output)
         assert message in result.stderr
+
+
+def steering() -> lw.Linkage:
+    """Return a wheel on a rack between two tie rods, whose arms it turns."""
+    b = lw.Builder("steering", base="car").revolute("wheel", "pinion").prismatic("rack", "bar", parent="car", axis="x")
+    b = b.rack("rack", "wheel", radius=0.008)
+    for side, name in ((1.0, "right"), (-1.0, "left")):
+        b = b.revolute(f"tie_{name}", f"rod_{name}", parent="bar", at=(0.3 * side, 0, 0))
+        b = b.frame(f"end_{name}", at=(0.31 * side, 0, 0))
+        b = b.revolute(name, f"arm_{name}", parent="car", at=(0.65 * side, 0.12, 0))
+        b = b.frame(f"pin_{name}", at=(-0.05 * side, -0.13, 0)).loop(f"loop_{name}", f"end_{name}", f"pin_{name}")
+    return b.build()
+
+
+def test_dead_centres_of_a_wheel_on_a_rack_are_whole_turns_away(tmp_path):
+    file = tmp_path / "steering.yaml"
+    lw.save(steering(), file)
+    report = json.loads(run("drive", file, "--joint", "wheel", "--from", "-1", "--to", "1", "--json").stdout)
+    arm, rod = math.hypot(0.05, 0.13), 0.31
+    away = math.sqrt((arm + rod) ** 2 - 0.12**2) - 0.35  # of the rack, with arm and rod in line
+    found = [abs(one["wheel"]) for one in report["dead_centres"]["wheel"]]
+    assert_allclose(found, away / 0.008, rtol=1e-6)
+    page = tmp_path / "steering.html"
+    arms = run("drive", file, "--joint", "right", "--from", "-10deg", "--to", "20deg", "--fps", "6", "-o", page)
+    assert "transmission angle at left" in arms.stdout  # nothing pushes the wheel
+    assert "transmission angle at left" in page.read_text().lower()
+    assert json.loads(run("drive", "geneva", "--json").stdout)["driven"] is None
+
+
+def test_a_crank_of_a_geneva_drive_has_two_dwells_a_turn():
+    result = run("drive", "geneva")
+    assert "singular positions of wheel: dwell at crank = 45.00 deg, dwell at crank = -45.00 deg\n" in result.stdout

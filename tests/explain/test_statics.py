@@ -186,3 +186,22 @@ def test_what_cannot_be_held_or_asked_is_said() -> None:
         lw.transmission_angle(bars, "start", "crank", "rocker", through="crank")
     with pytest.raises(OptionError, match="has no length"):
         lw.mechanical_advantage(bars, "start", "crank", "point", direction=(0, 0, 0))
+
+
+def test_gears_that_follow_have_rates_and_efforts_of_their_own() -> None:
+    """With the ring fixed, a sun turns 1 + ring / sun times as fast as its carrier."""
+    b = lw.Builder("box", base="case").continuous("arm", "carrier").continuous("planet", "pinion", at=(0.025, 0, 0))
+    b = b.continuous("sun", "shaft", parent="case").gear(
+        "planet", "case", teeth=(20, 70), internal=True, carrier="carrier"
+    )
+    box = b.gear("sun", "planet", teeth=(30, 20), carrier="carrier").build()
+    ratio, q = 1.0 + 70.0 / 30.0, box.pose(arm=0.3)
+    assert_allclose(lw.loop_rates(box, q, {"arm": 3.0}).of("sun"), [3.0 * ratio, 0.0], rtol=1e-12)
+    assert_allclose(lw.loop_rates(box, q, {"sun": 10.0}).of("arm")[0], 10.0 / ratio, rtol=1e-12)
+    assert_allclose(lw.mechanical_advantage(box, q, "sun", "arm"), ratio, rtol=1e-12)
+    assert_allclose(lw.statics(box, q, "arm", efforts={"sun": 2.0}).drivers["arm"], -2.0 * ratio, rtol=1e-12)
+    assert repr(lw.statics(box, q, "sun", efforts={"arm": 10.0})) == "<Forces in 'box': sun -3 N m>"
+    clip = lw.drive(box, "sun", np.linspace(0.0, 1.0, 7), fps=6.0)
+    assert_allclose(lw.drive_rates(clip, "sun").of("sun")[0], 1.0, rtol=1e-9)
+    with pytest.raises(OptionError, match="joint 'sun' follows 'arm' and has no value of its own; take that one"):
+        lw.singular_positions(box, "sun")

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from ..motion.clips import Clip
     from ..transforms import FloatArray
 
-SECONDS = 2.0  # of a turn, or of the way of a joint that slides
+SECONDS = 2.0  # of a turn, of less than one, or of the way of a joint that slides
 TABLES = (".csv", ".json")
 MOMENTS = 5  # of a motion side by side in a picture
+WHOLE = 1e-6  # of a turn: turns that are off by less are whole
 
 
 @command(
@@ -43,7 +44,7 @@ def drive(
     turns: Annotated[float | None, takes("N", "How many turns, 1 by default; -1 turns back.")] = None,
     begin: Annotated[str | None, takes("VALUE", "Where to begin, in place of the pose: 30deg, 0.1.", "--from")] = None,
     end: Annotated[str | None, takes("VALUE", "Where to end, in place of turns.", "--to")] = None,
-    speed: Annotated[float | None, takes("RATE", "Of the joint [rad/s, m/s]; a turn in 2 s by default.")] = None,
+    speed: Annotated[float | None, takes("RATE", "Of the joint [rad/s, m/s]; a turn, or less, in 2 s.")] = None,
     fps: Annotated[float, takes("RATE", "Frames a second.", "--fps")] = 24.0,
     frame: Annotated[list[str] | None, takes("NAME", "A frame whose path is wanted; may be repeated.")] = None,
     driven: Annotated[str | None, takes("NAME", "The joint that is driven: one on the ground.", "--driven")] = None,
@@ -88,7 +89,7 @@ def drive(
                     raise OptionError("--size, --view and --title are of films; a table has none of them")
                 _write(table, path)
             else:
-                _film(clip, name, path, frame or [], size, view, title)
+                _film(clip, (name, out), path, frame or [], size, view, title)
     if as_json:
         print_json(report | ({} if output is None else {"file": str(output)}))
     elif str(output) != "-":
@@ -96,9 +97,18 @@ def drive(
 
 
 def _film(
-    clip: Clip, joint: str, path: Path, frames: list[str], size: str | None, view: str | None, title: str | None
+    clip: Clip,
+    joints: tuple[str, str | None],
+    path: Path,
+    frames: list[str],
+    size: str | None,
+    view: str | None,
+    title: str | None,
 ) -> None:
-    """Write a film: as a textbook draws it what moves in a plane, in space the rest, or what a view is asked for."""
+    """Write a film: as a textbook draws it what moves in a plane, in space the rest, or what a view is asked for.
+
+    `joints` are the one that drives and the one that is driven.
+    """
     from .. import draw
 
     suffix, trails = path.suffix.lower(), list(dict.fromkeys(frames))
@@ -106,9 +116,18 @@ def _film(
     if view is not None or not draw.is_planar(clip.linkage):
         draw.film(clip, path, trail=trails[0] if trails else None, size=shape, view=read_view(view), title=title)
         return
-    driver = joint if suffix == ".html" else None
-    moments = [round(k * (len(clip) - 1) / MOMENTS) for k in range(MOMENTS)] if suffix == ".png" else 0
-    draw.mechanism(clip, frame=moments, trails=trails, driver=driver, size=shape, title=title, path=path)
+    driver, driven = joints if suffix == ".html" else (None, None)
+    moments = _moments(clip, joints[0]) if suffix == ".png" else 0
+    draw.mechanism(clip, frame=moments, trails=trails, driver=driver, driven=driven, size=shape, title=title, path=path)
+
+
+def _moments(clip: Clip, joint: str) -> list[int]:
+    """Return frames at even times: of whole turns without the end, which is the beginning again."""
+    values = clip.poses[:, clip.linkage.coordinates.index(joint)]
+    turns = float(values[-1] - values[0]) / (2.0 * math.pi)
+    row = clip.linkage.table[clip.linkage.coordinates.index(joint)]
+    whole = row.unit == "rad" and abs(turns - round(turns)) < WHOLE
+    return [round(k * (len(clip) - 1) / (MOMENTS - (not whole))) for k in range(MOMENTS)]
 
 
 def _driven(
@@ -145,7 +164,7 @@ def _driven(
     way = 2.0 * math.pi * (1.0 if turns is None else turns) if values[1] is None else values[1] - begin
     if not way:
         raise OptionError(f"{joint!r} would stay where it is: --turns or --to says how far it goes")
-    usual = 2.0 * math.pi / SECONDS if unit == "rad" else abs(way) / SECONDS
+    usual = min(abs(way), 2.0 * math.pi if unit == "rad" else math.inf) / SECONDS
     fast = usual if speed is None else speed
     count = max(5, round(abs(way) / fast * fps) + 1)
     clip = driven(linkage, joint, np.linspace(begin, begin + way, count), start=start)
@@ -188,10 +207,11 @@ def _report(clip: Clip, joint: str, driven: str | None, table: dict[str, FloatAr
 
 
 def _value(linkage: Linkage, joint: str, q: FloatArray) -> float:
-    """Return the value of a joint in a pose, within half a turn of zero where it goes round."""
-    row = linkage.table[linkage.coordinates.index(joint)]
-    endless = row.kind == "revolute" and (row.lower, row.upper) == (-math.inf, math.inf)
-    return math.remainder(float(q[row.q]), 2.0 * math.pi) if endless else float(q[row.q])
+    """Return the value of a joint in a pose, within half a turn of zero where a whole turn moves nothing."""
+    from ..motion.drive_table import turns_alike
+
+    value = float(q[linkage.coordinates.index(joint)])
+    return math.remainder(value, 2.0 * math.pi) if turns_alike(linkage, joint) else value
 
 
 def _in_words(value: float, unit: str) -> str:

@@ -18,7 +18,7 @@ from ..errors import GoalError
 from ..explain.singular_positions import singular_positions
 from ..motion.clips import Clip
 from ..motion.drive import drive_rates
-from ..motion.drive_table import drive_table, ground_joint
+from ..motion.drive_table import drive_table, ground_joint, turns_alike
 from ..transforms import FloatArray
 from .curves import Curves, Series
 from .dimensions import named
@@ -41,6 +41,7 @@ def mechanism_film(
     *,
     title: str | None,
     driver: str | None,
+    driven: str | None = None,
 ) -> str:
     """Return the page of a clip.
 
@@ -51,9 +52,10 @@ def mechanism_film(
         labels: As `linkwork.draw.mechanism` takes them.
         title: A line above; the linkage's name by default.
         driver: The joint that drives, if rates, transmission angle and dead centres are to be shown.
+        driven: The joint that is driven in the end; the first other on the ground by default.
     """
     stage = _Stage(panel, named(panel.scheme, labels), clip.poses)
-    curves, centres, marks = _rates(clip, driver) if driver else ([], [], [])
+    curves, centres, marks = _rates(clip, driver, driven) if driver else ([], [], [])
     polygons = moving_polygons(panel.scheme, drive_rates(clip, driver), stage.colors) if driver else []
     film = {
         "times": np.round(clip.times - clip.times[0], 4).tolist(),
@@ -202,9 +204,9 @@ def _values(clip: Clip, driver: str) -> list[str]:
     return [f"{math.degrees(v):.1f}°" for v in values] if row.unit == "rad" else [f"{v:.4g} m" for v in values]
 
 
-def _rates(clip: Clip, driver: str) -> tuple[list[Curves], list[str], list[tuple[float, str]]]:
+def _rates(clip: Clip, driver: str, driven: str | None) -> tuple[list[Curves], list[str], list[tuple[float, str]]]:
     """Return curves of rates, sentences on dead centres, and where in the film these are, as shares of it."""
-    linkage, output = clip.linkage, ground_joint(clip.linkage, driver)
+    linkage, output = clip.linkage, driven or ground_joint(clip.linkage, driver)
     table = drive_table(clip, driver, output=output)
     curves = []
     for what, mark in (("velocity", ""), ("acceleration", "²")):
@@ -229,6 +231,7 @@ def _dead_centres(clip: Clip, driver: str, output: str | None) -> tuple[list[str
     linkage = clip.linkage
     row = linkage.table[linkage.coordinates.index(driver)]
     values = clip.poses[:, row.q]
+    period = math.tau if turns_alike(linkage, driver) else math.inf
     sentences, marks = [], []
     for name in (driver, output):
         if name is None:
@@ -241,13 +244,9 @@ def _dead_centres(clip: Clip, driver: str, output: str | None) -> tuple[list[str
         places = []
         for one in found:
             at = float(one.q[row.q])
-            shown = (
-                f"{round(math.degrees(math.remainder(at, math.tau)), 2) + 0.0:.2f}°"
-                if row.wraps
-                else f"{at:.5g} {row.unit}"
-            )
+            value = math.remainder(at, period) if math.isfinite(period) else at
+            shown = f"{round(math.degrees(value), 2) + 0.0:.2f}°" if row.unit == "rad" else f"{value:.5g} m"
             places.append(f"{one.kind} at {driver} = {shown}")
-            period = math.tau if row.wraps else math.inf
             marks += [(share, f"{name}: {places[-1]}") for share in passed(values, at, period)]
         sentences.append(f"Singular positions of <b>{escape(name)}</b>: {escape(', '.join(places)) or 'none'}")
     return sentences, marks

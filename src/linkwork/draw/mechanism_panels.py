@@ -30,6 +30,7 @@ TINT = 0.80  # of a block: so far towards white; of a plate: so far it is seen t
 GHOST = 0.80
 LOOKED_AT = 16  # frames of a film in which names find their places
 MARGIN, LINE, WORDS = 0.32, 0.22, 10.0  # inch, inch, points
+FLAT = 2.5  # times as wide as tall: moments stand one below another
 TICK, PAD = 0.55, 0.7  # units to either side of a trail, and around everything
 SIZES = {"pin": 13.0, "pivot": 13.0, "point": 11.0, "link": 10.5, "length": 13.0, "angle": 13.0}
 
@@ -310,17 +311,25 @@ def mechanism_page(
 def strip_page(
     panels: Sequence[MechanismPanel], area: float, title: str | None, size: tuple[float, float] | None
 ) -> Picture:
-    """Return a page for moments of one motion side by side, all to one scale."""
+    """Return a page for moments of one motion, all to one scale: side by side, or flat ones one below another."""
     first = panels[0]
     wide, tall = np.maximum(first.high - first.low, 1e-3 * np.ptp([first.low, first.high]))
     above = 0.36 if title else 0.0
+    columns = 1 if wide > FLAT * tall else len(panels)
+    rows = len(panels) // columns
     if size is None:
-        height = area * min(1.0, float(tall / wide)) / 1.5
-        size = (len(panels) * (height * float(wide / tall) + MARGIN) + MARGIN, height + 2.0 * MARGIN + above)
+        height = area * (min(1.0, float(tall / wide)) / 1.5 if rows == 1 else float(tall / wide))
+        size = (
+            columns * (height * float(wide / tall) + MARGIN) + MARGIN,
+            rows * (height + MARGIN) + MARGIN + above,
+        )
     page = new_figure(size)
-    width = max((size[0] - MARGIN) / len(panels) - MARGIN, 0.3)
+    width = max((size[0] - MARGIN) / columns - MARGIN, 0.3)
+    height = max((size[1] - MARGIN - above) / rows - MARGIN, 0.3)
     for k, panel in enumerate(panels):
-        panel.fit(page, (MARGIN + k * (width + MARGIN), MARGIN, width, max(size[1] - 2.0 * MARGIN - above, 0.3)))
+        row, column = divmod(k, columns)
+        left, bottom = MARGIN + column * (width + MARGIN), MARGIN + (rows - 1 - row) * (height + MARGIN)
+        panel.fit(page, (left, bottom, width, height))
     if title:
         style: dict[str, Any] = {"transform": page.dpi_scale_trans, "fontfamily": FONT, "color": INK, "ha": "center"}
         page.text(size[0] / 2.0, size[1] - 0.12, title, fontsize=12.0, va="top", **style)

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 AREA = 4.6  # inches, about, along a side
 MOVING, DRAWING, PAGE = (".gif", ".mp4", ".html"), ".dxf", ".html"
 DOTS = {".gif": 110, ".mp4": 200}  # pixels an inch
-TICKS = 24  # of a whole motion
+TICKS, FEWEST = 24, 3  # of a whole motion, and of one with a path that is short
+APART = 0.4  # units between two ticks at least, in the mean
 
 
 def mechanism(
@@ -56,6 +57,7 @@ def mechanism(
     labels: bool | Mapping[str, str] = True,
     dimensions: bool = False,
     driver: str | None = None,
+    driven: str | None = None,
     title: str | None = None,
     fps: float | None = None,
     size: Size = None,
@@ -72,7 +74,7 @@ def mechanism(
         q: The pose of a linkage: an array (nq,) or the name of a stored one. By default one that is closed.
         frame: Which frame of a clip is drawn; several are drawn side by side.
         trails: Frames of a clip whose paths are drawn, such as the coupler's point.
-        ticks: How many ticks at equal times a trail has; 24 by default, 0 for none.
+        ticks: How many ticks at equal times a trail has; by default 24, or fewer on a short one; 0 for none.
         ghosts: How many poses of a clip to draw faintly behind it.
         marks: Places to mark, shape (n, 2), such as points that a path is to pass; or positions, shape (n, 3), with an
             angle [rad]. To the right and up on the page [m].
@@ -80,6 +82,8 @@ def mechanism(
             joints, loops and frames. In films only pins and points are named.
         dimensions: Give lengths and angles letters, and write their values below.
         driver: The joint that drives a clip: a page (.html) then shows rates, transmission angle and dead centres too.
+        driven: The joint that is driven in the end, for the transmission angle of that page; the first other on the
+            ground by default.
         title: A line above the picture.
         fps: Frames a second of a film; those of the clip by default.
         size: Width and height of the picture [inch].
@@ -96,8 +100,8 @@ def mechanism(
         >>> [text.get_text() for text in figure.texts][0]
         '$a$ = 0.15 m    $b$ = 0.35 m    $c$ = 0.2136 m    $d$ = 0.2136 m'
     """
-    counts = (_count("ticks", TICKS if ticks is None else ticks), _count("ghosts", ghosts))
-    look = _Look(trails, *counts, _marks(marks), labels, dimensions, driver, title, fps, checked_size(size))
+    counts = (None if ticks is None else _count("ticks", ticks), _count("ghosts", ghosts))
+    look = _Look(trails, *counts, _marks(marks), labels, dimensions, (driver, driven), title, fps, checked_size(size))
     return _drawn(motion, _poses(motion, q, frame), look, path)
 
 
@@ -106,12 +110,12 @@ class _Look:
     """What `mechanism` was asked to show."""
 
     trails: str | Sequence[str]
-    ticks: int
+    ticks: int | None
     ghosts: int
     marks: FloatArray
     labels: bool | Mapping[str, str]
     dimensions: bool
-    driver: str | None
+    joints: tuple[str | None, str | None]  # that drives, and that is driven
     title: str | None
     fps: float | None
     size: Size
@@ -129,7 +133,8 @@ def _drawn(motion: Linkage | Clip, taken: tuple[Linkage, FloatArray, list[int]],
     from .mechanism_panels import MechanismPanel, Trail
 
     times = motion.times if isinstance(motion, Clip) else np.zeros(1)
-    paths = {name: Trail(scheme.path(name), _ticks(times, look.ticks)) for name in names}
+    ways = {name: scheme.path(name) for name in names}
+    paths = {name: Trail(way, _ticks(times, _fitting(way, scheme.unit, look.ticks))) for name, way in ways.items()}
     faint = poses[np.linspace(0, len(poses) - 1, look.ghosts + 1).round().astype(int)[:-1]]
     trails = list(paths.values())
     if target is not None and isinstance(motion, Clip) and suffix in MOVING:
@@ -137,7 +142,9 @@ def _drawn(motion: Linkage | Clip, taken: tuple[Linkage, FloatArray, list[int]],
             from .mechanism_films import mechanism_film
 
             panel = MechanismPanel(scheme, poses, trails, marks=look.marks)
-            write_text(target, mechanism_film(motion, panel, names, look.labels, title=look.title, driver=look.driver))
+            driver, driven = look.joints
+            film = mechanism_film(motion, panel, names, look.labels, title=look.title, driver=driver, driven=driven)
+            write_text(target, film)
         else:
             return _film(motion, MechanismPanel(scheme, poses, trails, faint, look.marks), look, target)
     if len(numbers) > 1:
@@ -157,8 +164,10 @@ def _check(motion: Linkage | Clip, look: _Look, suffix: str, count: int) -> None
         needs = "a trail or a ghost" if look.trails or look.ghosts else "a film" if suffix in MOVING else ""
         if needs:
             raise OptionError(f"{needs} needs a motion; give a clip, as lw.drive(linkage, joint, values) does.")
-    if look.driver is not None and suffix != PAGE:
-        raise OptionError("driver= is for a page (.html), which shows rates; give a path, or lw.drive_rates has them.")
+    if any(look.joints) and suffix != PAGE:
+        text = "are for a page" if look.joints[1] else "is for a page"
+        names = "driver= and driven=" if look.joints[1] else "driver="
+        raise OptionError(f"{names} {text} (.html), which shows rates; give a path, or lw.drive_rates has them.")
     if count > 1 and (look.dimensions or look.ghosts or suffix in (DRAWING, *MOVING)):
         raise OptionError(
             "several frames side by side are a picture without dimensions and ghosts: .png, .svg or .pdf."
@@ -281,6 +290,14 @@ def _poses(
     if gap := open_by(motion, values[None]):
         raise OptionError(open_text(motion, gap))
     return motion, values[None], [0]
+
+
+def _fitting(way: FloatArray, unit: float, count: int | None) -> int:
+    """Return how many ticks a path has: as many as asked for, or by default so many that they stand apart."""
+    if count is not None:
+        return count
+    length = float(np.linalg.norm(np.diff(way, axis=0), axis=1).sum())
+    return next((few for few in (TICKS, TICKS // 2, TICKS // 4) if length >= few * unit * APART), FEWEST)
 
 
 def _ticks(times: FloatArray, count: int) -> IntArray:

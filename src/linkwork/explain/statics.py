@@ -18,7 +18,7 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.mass import weighed
 from ..linkage.poses import PoseLike, joint_shape, start_pose
 from ..solvers.loop_rates import SINGULAR, check_closed, singular_poses
-from ..solvers.loops import Closure, coordinate
+from ..solvers.loops import Closure, leading, led
 from ..transforms import FloatArray, as_array, as_vector
 
 NOT_HELD = 1e-6  # of the loads: if more is left over, the drivers cannot hold them
@@ -65,7 +65,9 @@ class Statics:
     def __repr__(self) -> str:
         if self.q.ndim > 1:
             return f"<Forces in {self.linkage.name!r} in {self.q[..., 0].size} poses>"
-        units = {row.name: "N m" if row.unit == "rad" else "N" for row in self.linkage.table}
+        slides = {row.name for row in self.linkage.table if row.unit == "m"}
+        slides |= {name for name in self.linkage.joints if self.linkage.joint(name).articulation.kind == "prismatic"}
+        units = {name: "N" if name in slides else "N m" for name in self.drivers}
         each = ", ".join(f"{name} {value:.6g} {units[name]}" for name, value in self.drivers.items())
         return f"<Forces in {self.linkage.name!r}: {each}>"
 
@@ -117,23 +119,24 @@ def statics(
         on_links.add_weight(as_vector(gravity, "gravity"))
     asked = on_links.generalized.copy()
     for name, value in given.items():
-        asked[..., coordinate(linkage, name)[1]] += value
+        place, times = led(linkage, name)
+        asked[..., place] += times * value
     return _balanced(closure, on_links, asked, names)
 
 
 def _balanced(closure: Closure, on_links: _OnLinks, asked: FloatArray, names: tuple[str, ...]) -> Statics:
     """Return the forces that balance what acts on links, and what is asked of joints by it."""
     linkage, poses = closure.linkage, on_links.q
-    places = [coordinate(linkage, name)[1] for name in names]
+    driven = [leading(linkage, name) for name in names]
     jacobian, free = closure.jacobian(poses), np.ones(linkage.nv, np.bool_)
-    free[places] = False
+    free[[place for place, _ in driven]] = False
     multipliers, remarks = _multipliers(closure, jacobian, asked, free, names)
     borne, couplings = closure.borne(multipliers)
     for loop in linkage.loops:
         on_links.add(loop.first, borne[loop.name])
         on_links.add(loop.second, -borne[loop.name])
     left = asked + (np.swapaxes(jacobian, -1, -2) @ multipliers[..., None])[..., 0] / closure.units
-    held = {name: -left[..., place] for name, place in zip(names, places, strict=True)}
+    held = {name: -left[..., place] / times for name, (place, times) in zip(names, driven, strict=True)}
     undetermined = _undetermined(closure, poses, jacobian[..., free])
     return Statics(linkage, poses, held, borne, on_links.joints(), couplings, undetermined, remarks)
 

@@ -97,16 +97,21 @@ def _joint_of(linkage: Linkage, name: str) -> str:
     return linkage.table[coordinate(linkage, name)[0]].joint
 
 
+def pins_of(linkage: Linkage, output: str) -> dict[str, str]:
+    """Return where the link of a joint can be pushed: the frame of each of its pins, by the name of loop or joint."""
+    node = linkage.arc_index(_joint_of(linkage, output))
+    ends = [(loop.name, frame) for loop in linkage.loops for frame in (loop.first, loop.second)]
+    found = {name: frame for name, frame in ends if linkage.path_to(frame)[0][-1] == node}
+    return found | {linkage.arcs[child].name: linkage.links[child] for child in linkage.children[node]}
+
+
 def _pushes(held: Statics, output: str) -> dict[str, tuple[FloatArray, FloatArray]]:
     """Return the force on the output link at each of its pins, and the way each goes, by loop and joint: (..., 3)."""
     linkage, column = held.linkage, coordinate(held.linkage, output)[1]
-    node = linkage.arc_index(_joint_of(linkage, output))
-    found: list[tuple[str, str, FloatArray]] = []
-    for loop in linkage.loops:
-        for frame, sign in ((loop.first, 1.0), (loop.second, -1.0)):
-            if linkage.path_to(frame)[0][-1] == node:
-                found.append((loop.name, frame, sign * held.loops[loop.name][..., :3]))
-    for child in linkage.children[node]:
-        name = linkage.arcs[child].name
-        found.append((name, linkage.links[child], -held.joints[name][..., :3]))
-    return {name: (force, linkage.jacobian(held.q, frame)[..., :3, column]) for name, frame, force in found}
+    firsts = {loop.name: loop.first for loop in linkage.loops}
+    found = {}
+    for name, frame in pins_of(linkage, output).items():
+        force = held.loops[name] if name in firsts else -held.joints[name]
+        sign = -1.0 if name in firsts and frame != firsts[name] else 1.0
+        found[name] = sign * force[..., :3], linkage.jacobian(held.q, frame)[..., :3, column]
+    return found

@@ -18,7 +18,7 @@ from ..solvers.closure_side import ACROSS, Side
 from ..solvers.loop_measures import LONGEST_STEP
 from ..solvers.loop_program import ROUGH, STEADY
 from ..solvers.loop_rates import LoopRates, loop_rates
-from ..solvers.loops import Closure, coordinate, least_squares, link_places, one_pose
+from ..solvers.loops import Closure, coordinate, least_squares, led, link_places, one_pose
 from ..solvers.options import positive
 from ..transforms import FloatArray, as_angle, as_array
 from .clips import Clip
@@ -100,10 +100,10 @@ def drive_rates(
         >>> rates.velocity("point").shape, abs(rates.of("rocker")[0]).max().round(4).item()
         ((49, 6), 6.8546)
     """
-    _, place = coordinate(clip.linkage, joint)
+    place, times = led(clip.linkage, joint)
     own = speed is None
-    speeds = clip.velocities[:, place] if speed is None else speed
-    further = (clip.accelerations[:, place] if own else 0.0) if acceleration is None else acceleration
+    speeds = times * clip.velocities[:, place] if speed is None else speed
+    further = (times * clip.accelerations[:, place] if own else 0.0) if acceleration is None else acceleration
     rates = loop_rates(clip.linkage, clip.poses, {joint: speeds}, accelerations={joint: further})
     for remark in rates.remarks:
         _LOG.warning(remark)

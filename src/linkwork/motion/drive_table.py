@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from ..errors import LoopError, OptionError
 from ..explain.singular_positions import singular_positions
-from ..explain.transmission import transmission_angle
+from ..explain.transmission import pins_of, transmission_angle
+from ..linkage.coordinates import coordinate_table
 from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike, start_pose
 from ..transforms import FloatArray
@@ -90,8 +91,28 @@ def turning_joint(linkage: Linkage, start: PoseLike | None = None) -> str:
 
 
 def ground_joint(linkage: Linkage, driver: str) -> str | None:
-    """Return the first other coordinate of a link on the ground: where motion goes out as a rule."""
+    """Return the first other coordinate of a link on the ground that is pushed: where motion goes out as a rule."""
     base = linkage.links[0]
     coupled = {row.q for row in linkage.coupling_rows}  # no pin pushes these
     rows = [row for row in linkage.table if row.name != driver and row.v is not None and row.q not in coupled]
-    return next((row.name for row in rows if linkage.joint(row.joint).parent == base), None)
+    on_ground = (row.name for row in rows if linkage.joint(row.joint).parent == base)
+    return next((name for name in on_ground if pins_of(linkage, name)), None)
+
+
+def turns_alike(linkage: Linkage, joint: str) -> bool:
+    """Tell whether a mechanism does the same in every turn of a joint, so that its value says where in a turn it is.
+
+    Those of a steering wheel on a rack are not alike. Those of a Geneva drive's crank are, though its wheel goes on.
+
+    Example:
+        >>> import linkwork as lw
+        >>> turns_alike(lw.models.geneva(6), "crank")
+        True
+    """
+    place = linkage.coordinates.index(joint)
+    if linkage.loops or not linkage.couplings:
+        return linkage.table[place].wraps
+    alone = all(len(one.drivers) == 1 and one.drivers[0][0] == joint for one in linkage.couplings)
+    whole = all(one.drivers[0][1] % 1.0 == 0.0 for one in linkage.couplings)
+    again = all(one.curve is not None and one.curve.advance is not None for one in linkage.couplings)
+    return alone and whole and again and coordinate_table(linkage.arcs, linkage.drives)[place].wraps

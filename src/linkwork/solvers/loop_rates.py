@@ -17,7 +17,7 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, joint_shape, start_pose
 from ..transforms import FloatArray, as_array
 from .loop_program import REFUSED as CONTRADICTED
-from .loops import Closure, coordinate
+from .loops import Closure, leading, led
 
 SINGULAR = 1e-6  # of the largest singular value: poses are not closed so finely that less can be told from nothing
 WHY = "it is at a dead centre, where branches meet, or more joints are driven than it has degrees of freedom"
@@ -63,9 +63,12 @@ class LoopRates:
         return result
 
     def of(self, joint: str) -> tuple[FloatArray, FloatArray]:
-        """Return the velocity and the acceleration of a joint with one value, or of a coordinate, each (...)."""
-        _, place = coordinate(self.linkage, joint)
-        return self.velocities[..., place], self.accelerations[..., place]
+        """Return the velocity and the acceleration of a joint with one value, or of a coordinate, each (...).
+
+        A joint that follows another, such as a gear, has its own.
+        """
+        place, times = led(self.linkage, joint)
+        return times * self.velocities[..., place], times * self.accelerations[..., place]
 
     def __repr__(self) -> str:
         if self.velocities.ndim > 1:
@@ -112,7 +115,7 @@ def loop_rates(
     shape, given = _driver_rates(linkage, poses, driven, accelerations or {})
     poses = np.broadcast_to(poses, (*shape, linkage.nq))
     free = np.ones(linkage.nv, np.bool_)
-    free[[coordinate(linkage, name)[1] for name in driven]] = False
+    free[[leading(linkage, name)[0] for name in driven]] = False
     velocities, further, determined, refused = _followed(closure, free, poses, *given)
     remarks = singular_poses(refused, f"the loops of linkage {linkage.name!r} cannot follow {', '.join(driven)}", WHY)
     velocities[refused], further[refused], determined[refused] = np.nan, np.nan, False
@@ -197,7 +200,7 @@ def _driver_rates(
         raise OptionError("rates need the speed of at least one driving joint, as in {'crank': 10.0}.")
     if unknown := sorted(set(accelerations) - set(speeds)):
         raise OptionError(f"{', '.join(unknown)} has an acceleration and no speed; give it one, 0.0 too.")
-    places = {name: coordinate(linkage, name)[1] for name in speeds}
+    places = {name: leading(linkage, name) for name in speeds}
     both = [
         {name: as_array(value, f"rate of {name!r}") for name, value in each.items()} for each in (speeds, accelerations)
     ]
@@ -205,5 +208,6 @@ def _driver_rates(
     result = [np.zeros((*shape, linkage.nv)) for _ in both]
     for each, rates in zip(both, result, strict=True):
         for name, value in each.items():
-            rates[..., places[name]] = value
+            place, times = places[name]
+            rates[..., place] = value / times
     return shape, result

@@ -245,10 +245,40 @@ def coordinate(linkage: Linkage, joint: str) -> tuple[int, int]:
     """Return the places in the pose and the velocity of a joint with one value, or of a coordinate."""
     known = {row.name: (row.q, row.v) for row in linkage.table if row.v is not None}
     if not isinstance(joint, str) or joint not in known:
-        if isinstance(joint, str) and joint in {arc.name for arc in linkage.arcs}:
+        if isinstance(joint, str) and joint in linkage.joints:
+            if linkage.joint(joint).mimic is not None:
+                leader = linkage.coordinates[linkage.drive(joint).q]
+                raise OptionError(f"joint {joint!r} follows {leader!r} and has no value of its own; take that one.")
             raise OptionError(f"joint {joint!r} has no one value of its own to drive; take one of {', '.join(known)}.")
         raise JointNotFoundError(joint, f"linkage {linkage.name!r}", known)
     return known[joint]
+
+
+def led(linkage: Linkage, joint: str) -> tuple[int, float]:
+    """Return the place in the velocity of a joint, and how many times that it moves: of a gear the place of its leader.
+
+    Example:
+        >>> import linkwork as lw
+        >>> led(lw.models.gear_train(), "gear2")
+        (0, -0.5)
+    """
+    if isinstance(joint, str) and joint in linkage.joints and linkage.joint(joint).mimic is not None:
+        drive = linkage.drive(joint)
+        return drive.v, drive.multiplier
+    return coordinate(linkage, joint)[1], 1.0
+
+
+def leading(linkage: Linkage, joint: str) -> tuple[int, float]:
+    """Return what `led` does of a joint that drives.
+
+    Raises:
+        OptionError: If it follows another and stands still whatever that does.
+    """
+    place, times = led(linkage, joint)
+    if not times:
+        leader = linkage.coordinates[linkage.drive(joint).q]
+        raise OptionError(f"joint {joint!r} stands still whatever {leader!r} does.")
+    return place, times
 
 
 def one_pose(linkage: Linkage, q: PoseLike | None) -> FloatArray:
