@@ -22,6 +22,7 @@ from ..transforms import FloatArray
 from .all_solutions import fine, search_all
 
 KINDS = (np.dtype(np.float32), np.dtype(np.float64))
+LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])  # of a rigid transform
 SEARCHED = 8  # room for solutions of a target that is searched for
 
 
@@ -143,6 +144,9 @@ def _answers(
     complete: NDArray[np.bool_],
 ) -> Answers:
     """Return poses, mask, counts, complete and valid of a chain's values."""
+    strange = aims[:, 3] != LAST_ROW  # kernels do not read the last row
+    if strange.any():
+        values[strange.any(axis=1)], mask[strange.any(axis=1)] = np.nan, False
     counts = np.einsum("ij->i", mask.view(np.uint8)).astype(np.int64)  # five times as fast as a sum of so few
     valid = counts > 0  # a solution was checked against its target, so only targets without any need a look
     valid[~valid] = rigid(aims[~valid])

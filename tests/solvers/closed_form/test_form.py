@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 import linkwork as lw
 import six_joint_arms
 from closed_form_arms import ARMS, apart, arm_of
+from linkwork.errors import GoalError
 from linkwork.solvers.closed_form import ClosedForm, closed_form
 
 arms = pytest.mark.parametrize("name", ARMS)
@@ -63,6 +64,13 @@ def test_copies_by_whole_turns() -> None:
     assert_allclose(found.values[0], q, atol=1e-9)
     assert ((found.values >= arm.lower) & (found.values <= arm.upper)).all()
     assert len(np.unique(found.values.round(6), axis=0)) == len(found)
+
+
+def test_a_position_is_no_target() -> None:
+    arm = lw.models.ur5()
+    for ways in (closed_form(arm, "tip").all, lw.prepare(arm, "tip").all):
+        with pytest.raises(GoalError, match="4x4 matrix, got a position"):
+            ways([0.4, 0.2, 0.3])
 
 
 def test_targets_that_are_none() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...errors import GoalError
 from ...kernels import chain_memory as memory
 from ...kernels.closed_form.form_layout import ANSWER, BRANCHES, CLOSE, FREE, JOINTS, NUMBERS
 from ...kernels.closed_form.solve_six import (
@@ -172,7 +173,7 @@ class ClosedForm:
             8
         """
         if target.__class__ is not np.ndarray or target.shape != SQUARE:
-            target = as_transform(target, f"the target of {self.chain.frame!r}")
+            target = self._whole_pose(target)
         given: Any = NO_START if start is None else start
         if given is not NO_START and (given.__class__ is not np.ndarray or given.shape != self.lower.shape):
             given = as_vector(given, "start", len(self.axes))
@@ -187,6 +188,13 @@ class ClosedForm:
             as_transform(target, f"the target of {self.chain.frame!r}")  # says what is wrong with it
         found = Answers(self, room, count)
         return self._wound(found, given) if windings else found
+
+    def _whole_pose(self, target: ArrayLike) -> FloatArray:
+        """Return a target as a matrix; a position alone says nothing of the rotation, so it is no target."""
+        what = f"the target of {self.chain.frame!r}"
+        if np.shape(target) == (3,):
+            raise GoalError(f"{what} is a 4x4 matrix, got a position; solve_all takes Reach(frame, position=...), too.")
+        return as_transform(target, what)
 
     def _put_all(
         self, numbers: FloatArray, target: Any, start: Any, near: float, aligned: float, room: FloatArray
