@@ -65,7 +65,7 @@ def test_a_closed_form_gives_what_each_target_has_alone() -> None:
 def test_a_target_with_another_last_row_is_not_valid() -> None:
     arm = lw.models.ur5()
     targets = np.tile(arm.forward("ready", frame="tip"), (3, 1, 1))
-    targets[1, 3] = targets[1, :3, 3].tolist() + [1.0]
+    targets[1, 3] = [*targets[1, :3, 3].tolist(), 1.0]
     found = lw.solve_all_batch(arm, "tip", targets)
     assert found.valid.tolist() == found.complete.tolist() == (found.counts > 0).tolist() == [True, False, True]
     assert np.isnan(found.q[~found.mask]).all()

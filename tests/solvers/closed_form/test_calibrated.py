@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from closed_form_arms import KUKA, PUMA, STANFORD, apart, dh
+from closed_form_arms import KUKA, PUMA, STANFORD, P, apart, dh
 from linkwork.solvers.chain import Chain
 from linkwork.solvers.closed_form import ClosedForm, closed_form
 from linkwork.solvers.closed_form.axes import axes_of
 from linkwork.solvers.closed_form.recognition import recognised
+
+
+UR = [(0, 0.16, 0, P), (0, 0, -0.42, 0), (0, 0, -0.39, 0), (0, 0.13, 0, P), (0, 0.1, 0, -P), (0, 0.1, 0, 0)]
 
 
 def wobbled(rows: list[tuple], amount: float) -> lw.Linkage:
@@ -31,6 +34,16 @@ def test_a_calibrated_arm_is_solved_whole(rows: list[tuple], amount: float) -> N
         found = form.all(target)
         assert apart(form, found.values, q).min() < 1e-6
         assert np.abs(arm.forward(found.values, frame="tip") - target).max() < 1e-9
+
+
+def test_a_calibrated_arm_stays_where_it_is() -> None:
+    arm = wobbled(UR, 3e-4)
+    poses = arm.random_pose(2, 30)
+    poses[::2, 4] = 0.0  # a straight wrist, where the family's branches lead to other solutions
+    targets, ik = arm.forward(poses, frame="tip"), lw.prepare(arm, "tip")
+    for q, target in zip(poses, targets, strict=True):
+        assert np.abs(ik(target, start=q).q - q).max() < 1e-3
+    assert np.abs(lw.solve_batch(arm, "tip", targets, start=poses, progress=False).q - poses).max() < 1e-3
 
 
 def test_a_calibrated_arm_with_a_slide_is_solved_by_its_family_and_polished() -> None:

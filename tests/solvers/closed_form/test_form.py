@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 import linkwork as lw
 import six_joint_arms
-from closed_form_arms import ARMS, apart, arm_of
+from closed_form_arms import ARMS, P, apart, arm_of, dh
 from linkwork.errors import GoalError
 from linkwork.solvers.closed_form import ClosedForm, closed_form
 
@@ -105,6 +105,13 @@ def test_where_the_last_axis_is_parallel_too_a_pose_stands_for_the_continuum(nam
         assert not found.complete
         assert not form.all_many_proven(target[None])[2][0]
         assert_allclose(arm.forward(found.values, frame="tip"), np.tile(target, (len(found), 1, 1)), atol=1e-9)
+
+
+def test_a_continuum_beside_a_double_root_is_not_proven() -> None:
+    arm = dh([(0, 0.4, 0, -P), (0, 0.15, 0, P), (0, 0, 0, 0, "P"), (0, 0, 0, -P), (0, 0, 0, P), (0, 0.26, 0, 0)])
+    target = arm.forward([0.0, 0.0, 0.3, -P, 0.0, P], frame="tip")  # joints 1, 4 and 6 turn about parallel axes
+    assert not closed_form(arm, "tip").all(target).complete
+    assert not lw.solve_all(arm, lw.Reach("tip", pose=target)).complete
 
 
 @pytest.mark.parametrize("name", ["Unitree Z1", "UR5", "Puma 560", "KUKA KR6 R900"])

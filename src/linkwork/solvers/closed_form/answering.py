@@ -41,7 +41,7 @@ class Answering:
     """
 
     one: ClassVar[Any]
-    proves: ClassVar[bool]
+    proves: bool
     edge_starts: float = EDGE_STARTS
     prepared: Prepared
     known: tuple[Any, ...]
@@ -78,13 +78,16 @@ class Answering:
 
 
 class FamilyAnswering(Answering):
-    """The closed form of an arm of six joints that is of a family."""
+    """The closed form of an arm of six joints that is of a family, or nearly so.
+
+    Near a family, Newton's method may lead from every branch to other solutions than the one at a start: that is a
+    search's to follow.
+    """
 
     one = staticmethod(answer_one)
-    proves = True
 
     def __init__(self, prepared: Prepared, form: ClosedForm) -> None:
-        self.prepared = prepared
+        self.prepared, self.proves = prepared, form.exact
         limits, settings = memory.LIMITS.view(prepared.kept_limits), prepared.settings
         numbers = packed_numbers(form.recognised, form.axes, form.scale, limits.lower, limits.upper)
         sure = MARGIN if form.exact else np.inf  # an arm a little off its family may have what the family has not

@@ -238,11 +238,15 @@ class ClosedForm:
         return target_in(room)
 
     def proves(self, found: Answers) -> bool:
-        """Return whether it is certain that solutions of a target are all there are; never of a continuum."""
+        """Return whether it is certain that solutions of a target are all there are; never of a continuum.
+
+        A double root has half the digits only, so that one next to it may be a continuum that does not look like one.
+        """
         branches = branches_in(found.room)
         near, aligned = self.tolerance
         there = (branches.position <= near**2) & (branches.rotation <= aligned**2)
-        return self.complete and not bool((there[:, None] & (branches.same == FREE)).any())
+        doubles = (branches.same >= CLOSE).sum(axis=1)
+        return self.complete and not bool((there & ((branches.same == FREE).any(axis=1) | (doubles > 1))).any())
 
     def why_none(self, target: FloatArray) -> str:
         """Return why a target (4, 4) has no solution: what stops it, and by how much."""
