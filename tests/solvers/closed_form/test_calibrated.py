@@ -12,7 +12,6 @@ from linkwork.solvers.closed_form import ClosedForm, closed_form
 from linkwork.solvers.closed_form.axes import axes_of
 from linkwork.solvers.closed_form.recognition import recognised
 
-
 UR = [(0, 0.16, 0, P), (0, 0, -0.42, 0), (0, 0, -0.39, 0), (0, 0.13, 0, P), (0, 0.1, 0, -P), (0, 0.1, 0, 0)]
 
 
