@@ -123,15 +123,15 @@ def script(linkages: tuple[str, ...] | None = None) -> str:
     Args:
         linkages: Names of the packed linkages to put in, all of them by default.
     """
-    packs = figure_linkages.packs()
-    chosen = packs if linkages is None else {name: packs[name] for name in linkages}
-    return f"var linkworkPacks = {_texts(chosen)};\n{scripts.bundle([ENTRY], code=True)}"
+    chosen = figure_linkages.LINKAGES if linkages is None else linkages
+    packs = {name: figure_linkages.packed(name) for name in chosen}
+    return f"var linkworkPacks = {_texts(packs)};\n{scripts.bundle([ENTRY], code=True)}"
 
 
 def _linkages(name: str, said: Mapping[str, str]) -> tuple[str, ...]:
     """Return the linkages that a figure uses: those named in its module, or in its options."""
     module = (scripts.folder() / "figures" / f"{name}.js").read_text(encoding="utf-8")
-    return tuple(pack for pack in figure_linkages.packs() if f'"{pack}"' in module or pack in said.values())
+    return tuple(pack for pack in figure_linkages.LINKAGES if f'"{pack}"' in module or pack in said.values())
 
 
 def _added(packs: Mapping[str, PackedLinkage]) -> str:

@@ -105,9 +105,14 @@ def _text(value: Any) -> Any:
             yield f"{',' if k else ''}{json.dumps(key)}:"
             yield from _text(item)
         yield "}"
-    elif isinstance(value, np.ndarray | list | tuple):
+    elif isinstance(value, np.ndarray):
+        finite = value.dtype.kind != "f" or np.isfinite(value).all()
+        items = value.ravel().tolist()
+        # JSON's own writer is many times as fast, but it has no word for infinity.
+        yield from [json.dumps(items, separators=(",", ":"))] if finite else _text(items)
+    elif isinstance(value, list | tuple):
         yield "["
-        for k, item in enumerate(value.ravel().tolist() if isinstance(value, np.ndarray) else value):
+        for k, item in enumerate(value):
             yield "," if k else ""
             yield from _text(item)
         yield "]"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,15 +96,13 @@ def linkage(name: str) -> Linkage:
     return LINKAGES[name]()[0]
 
 
-def packs() -> dict[str, str]:
-    """Return all linkages of the live figures, packed: JSON texts by name."""
-    texts = {}
-    for name, make in LINKAGES.items():
-        linkage, goals = make()
-        packed = linkage.pack(goals)
-        more = {"masses": shares(linkage)} if name in WEIGHED else {}
-        texts[name] = replace(packed, data={**packed.data, **more}).to_json()
-    return texts
+@cache
+def packed(name: str) -> str:
+    """Return a linkage of the live figures, packed, as JSON text; it is made once, as many pages hold it."""
+    linkage, goals = LINKAGES[name]()
+    made = linkage.pack(goals)
+    more = {"masses": shares(linkage)} if name in WEIGHED else {}
+    return replace(made, data={**made.data, **more}).to_json()
 
 
 def shares(linkage: Linkage) -> dict[str, Any]:
