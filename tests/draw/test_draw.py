@@ -396,15 +396,15 @@ def test_axes_of_ones_own_keep_their_figure(arm, leg):
         pose(arm, ax=flat, size=(3, 3))
 
 
-def test_ten_thousand_links_are_a_handful_of_artists():
+def test_thousands_of_links_are_a_handful_of_artists():
     b = lw.Builder("worm")
-    for k in range(10_000):
+    for k in range(3_000):
         b.revolute(f"j{k}", f"l{k}", at=(0.01, 0, 0.0002), axis="y" if k % 2 else "z")
     worm = b.build()
-    figure = pose(worm, np.full(10_000, 0.03), limits=True)
+    figure = pose(worm, np.full(3_000, 0.03), limits=True)
     ax = figure.axes[0]
     assert len(ax.collections) + len(ax.lines) < 20
-    assert len(lines(figure)) > 10_000
+    assert len(lines(figure)) > 3_000
 
 
 def test_a_single_link_is_drawn():

@@ -83,8 +83,9 @@ def test_light_shows_what_faces_it():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_an_outline_is_the_convex_hull(seed):
-    points = np.random.default_rng(seed).normal(size=(40, 2)).round(1 if seed % 2 else 6)
+@pytest.mark.parametrize("count", [40, 800])  # of many points most are passed over
+def test_an_outline_is_the_convex_hull(seed, count):
+    points = np.random.default_rng(seed).normal(size=(count, 2)).round(1 if seed % 2 else 6)
     hull = ConvexHull(points)
     mine = points[surfaces.outline(points)]
     x, y = mine.T

@@ -244,5 +244,6 @@ def _places(
 
 def _inside(low: FloatArray, high: FloatArray, points: FloatArray) -> FloatArray:
     """Return how many points lie inside each box."""
-    inside = (points[None] > low[:, None]).all(axis=2) & (points[None] < high[:, None]).all(axis=2)
-    return np.asarray(inside.sum(axis=1), dtype=np.float64)
+    (x, y), (left, bottom), (right, top) = points.T, low.T[..., None], high.T[..., None]
+    inside = (x > left) & (x < right) & (y > bottom) & (y < top)
+    return np.asarray(np.count_nonzero(inside, axis=1), dtype=np.float64)

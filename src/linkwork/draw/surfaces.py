@@ -9,11 +9,14 @@ import math
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..linkage.geometry import Box, Capsule, Cylinder, Polyline, Shape, Sphere
 from ..transforms import FloatArray, plane_basis
 
 NO_FACES: FloatArray = np.zeros((0, 4, 3))
+MANY = 64  # points: from here on it pays to look which of them can be on an outline
+WAYS: FloatArray = np.stack([f(np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)) for f in (np.cos, np.sin)])
 
 
 def surface(shape: Shape, *, sides: int, grain: float, thickness: float) -> FloatArray:
@@ -157,7 +160,8 @@ def outline(points: FloatArray) -> FloatArray:
         >>> outline(np.array([[0, 0], [1, 0], [0.5, 0.5], [1, 1], [0, 1.0]])).tolist()
         [0, 1, 3, 4]
     """
-    order = np.lexsort((points[:, 1], points[:, 0])).tolist()
+    near = _near_the_rim(points)
+    order = near[np.lexsort((points[near, 1], points[near, 0]))].tolist()
     xy = points.tolist()
     size = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
     chains = []
@@ -169,6 +173,22 @@ def outline(points: FloatArray) -> FloatArray:
             chain.append(k)
         chains.append(chain)
     return np.array([*chains[0][:-1], *chains[1][:-1]] or order, dtype=np.int64)
+
+
+def _near_the_rim(points: FloatArray) -> NDArray[np.int64]:
+    """Return the indices of the points (n, 2) outside the polygon of those furthest in sixteen directions.
+
+    Most of many points lie inside it, and so on no outline; the chain need not walk over them.
+    """
+    if len(points) < MANY:
+        return np.arange(len(points))
+    far = points[(points @ WAYS).argmax(axis=0)]
+    far = far[(far != np.roll(far, 1, axis=0)).any(axis=1)]
+    if len(far) < 3:
+        return np.arange(len(points))
+    (x, y), (right, up) = far.T, (np.roll(far, -1, axis=0) - far).T
+    left = right * (points[:, 1:] - y) - up * (points[:, :1] - x)  # of each edge, times its length
+    return np.flatnonzero((left <= 1e-9 * np.ptp(points, axis=0).max() ** 2).any(axis=1))
 
 
 def _turn(a: list[float], b: list[float], c: list[float]) -> float:
