@@ -241,8 +241,8 @@ def test_a_short_trail_has_fewer_ticks_and_flat_moments_stand_below_each_other()
     line = np.stack([np.linspace(0.0, 1.0, 9), np.zeros(9)], axis=1)
     assert [_fitting(line, unit, None) for unit in (0.01, 0.2, 0.4, 10.0)] == [24, 12, 6, 3]
     assert _fitting(line, 10.0, 24) == 24
-    lift = lw.drive(lw.models.four_bar(1.0, 0.05, 0.96, 0.12), "crank", TURN, start="start")
-    for clip, flat in ((lift, True), (lw.drive(lw.models.jansen_leg(), "crank", TURN, start="start"), False)):
+    slider = lw.drive(lw.models.slider_crank(0.05, 0.4), "crank", TURN, start="start")
+    for clip, flat in ((slider, True), (lw.drive(lw.models.jansen_leg(), "crank", TURN, start="start"), False)):
         width, _ = lw.draw.mechanism(clip, frame=[0, 8, 16, 20]).get_size_inches()
         assert (width < 6.0) == flat
 

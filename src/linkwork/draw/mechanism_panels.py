@@ -30,6 +30,7 @@ TINT = 0.80  # of a block: so far towards white; of a plate: so far it is seen t
 GHOST = 0.80
 LOOKED_AT = 16  # frames of a film in which names find their places
 MARGIN, LINE, WORDS = 0.32, 0.22, 10.0  # inch, inch, points
+BETWEEN = 1.6 * MARGIN  # moments: labels of one stand in the margins around it
 FLAT = 2.5  # times as wide as tall: moments stand one below another
 TICK, PAD = 0.55, 0.7  # units to either side of a trail, and around everything
 SIZES = {"pin": 13.0, "pivot": 13.0, "point": 11.0, "link": 10.5, "length": 13.0, "angle": 13.0}
@@ -320,15 +321,15 @@ def strip_page(
     if size is None:
         height = area * (min(1.0, float(tall / wide)) / 1.5 if rows == 1 else float(tall / wide))
         size = (
-            columns * (height * float(wide / tall) + MARGIN) + MARGIN,
-            rows * (height + MARGIN) + MARGIN + above,
+            columns * (height * float(wide / tall) + BETWEEN) + 2.0 * MARGIN - BETWEEN,
+            rows * (height + BETWEEN) + 2.0 * MARGIN - BETWEEN + above,
         )
     page = new_figure(size)
-    width = max((size[0] - MARGIN) / columns - MARGIN, 0.3)
-    height = max((size[1] - MARGIN - above) / rows - MARGIN, 0.3)
+    width = max((size[0] - 2.0 * MARGIN + BETWEEN) / columns - BETWEEN, 0.3)
+    height = max((size[1] - 2.0 * MARGIN + BETWEEN - above) / rows - BETWEEN, 0.3)
     for k, panel in enumerate(panels):
         row, column = divmod(k, columns)
-        left, bottom = MARGIN + column * (width + MARGIN), MARGIN + (rows - 1 - row) * (height + MARGIN)
+        left, bottom = MARGIN + column * (width + BETWEEN), MARGIN + (rows - 1 - row) * (height + BETWEEN)
         panel.fit(page, (left, bottom, width, height))
     if title:
         style: dict[str, Any] = {"transform": page.dpi_scale_trans, "fontfamily": FONT, "color": INK, "ha": "center"}
