@@ -73,12 +73,18 @@ def cycle(found: lw.Step) -> dict[str, Any]:
     return plain(found) | {"joint": found.joint, "limit": found.limit, "share": float(found.share)}
 
 
+def searching(ik: Any) -> Any:
+    """Return a prepared solver that searches even where a closed form knows all poses: pages do not have those."""
+    ik.__dict__["_answering"] = None
+    return ik
+
+
 def chain_case(name: str, count: int) -> dict[str, Any]:
     """Return targets within reach, with and without starts, some out of reach, a path, and textbook steps."""
     make, goal, options = CHAINS[name]
     arm = make()
     frame = goal if isinstance(goal, str) else goal.frame
-    ik = lw.prepare(arm, frame, **options)
+    ik = searching(lw.prepare(arm, frame, **options))
     poses, starts = arm.random_pose(1, count), arm.random_pose(2, count)
     targets = arm.forward(poses, frame=frame)
     far = targets[: max(count // 20, 2)].copy()

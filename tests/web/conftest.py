@@ -1,4 +1,4 @@
-"""One browser for each module of tests, and live figures in it."""
+"""One browser for all tests of pages, which takes seconds to start, and live figures in it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import linkwork as lw
 from live_pages import LiveFigure, quiet_page, running_browser
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser():
     with running_browser() as browser:
         yield browser

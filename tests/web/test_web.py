@@ -19,16 +19,15 @@ import pytest
 import linkwork as lw
 from linkwork.errors import PageError
 from linkwork.kernels.web import FUNCTIONS, WEB_HOME, web_code
-from live_pages import SOFTWARE
+from web_cases import searching
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "web"
 PLACE = """([name, frame]) => { const view = document.getElementById(name), m = view.session.place(frame);
   const at = view.stage.camera.project([m[3], m[7], m[11]]), box = view.stage.canvas.getBoundingClientRect();
   return [at.x + box.left, at.y + box.top]; }"""
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 LARGEST = 30_000  # bytes of linkwork.js
-GOALS = 150  # of each chain, twice: with and without a start
+GOALS = 60  # of each chain, twice: with and without a start
 
 
 def built() -> Any:
@@ -64,24 +63,18 @@ def test_answers_in_node_are_those_of_python(wasm: Path, tmp_path: Path) -> None
 
 
 @pytest.fixture(scope="module")
-def page(wasm: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def page(wasm: Path, browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The example page, opened from disk."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        pytest.skip("there is no Chromium; try: apt-get install chromium")
     folder = tmp_path_factory.mktemp("page")
     built().write_page(folder)
     shutil.copy(WEB / "example.html", folder)
-    with playwright.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=found, args=SOFTWARE)
-        page = browser.new_page(viewport={"width": 1440, "height": 640})
-        page.trouble = []
-        page.on("pageerror", lambda error: page.trouble.append(str(error)))
-        page.goto((folder / "example.html").as_uri())
-        page.evaluate("Promise.all([...document.querySelectorAll('linkwork-view')].map((v) => v.ready.then(() => 1)))")
-        yield page
-        browser.close()
+    page = browser.new_page(viewport={"width": 1440, "height": 640})
+    page.trouble = []
+    page.on("pageerror", lambda error: page.trouble.append(str(error)))
+    page.goto((folder / "example.html").as_uri())
+    page.evaluate("Promise.all([...document.querySelectorAll('linkwork-view')].map((v) => v.ready.then(() => 1)))")
+    yield page
+    page.close()
 
 
 def test_the_example_opens_from_disk_and_follows_the_pointer(page: Any) -> None:
@@ -98,7 +91,7 @@ def test_the_example_opens_from_disk_and_follows_the_pointer(page: Any) -> None:
 
 def test_a_browser_solves_as_python_does(page: Any) -> None:
     arm = lw.models.panda()
-    ik, poses = lw.prepare(arm, "tip"), arm.random_pose(3, 20)
+    ik, poses = searching(lw.prepare(arm, "tip")), arm.random_pose(3, 20)
     targets = arm.forward(poses, frame="tip").reshape(-1, 16)
     arm_there = "document.getElementById('panda').session.linkage"
     found = page.evaluate(
