@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...transforms import FloatArray
-from .recognition import Condition, Family
+from .recognition import Condition, Family, in_words
 
 ROOTS = 3
 SLIGHT = 1e-9  # [m, rad]: what counts as there
@@ -64,8 +64,8 @@ def _of_wrist(
 def _of_first(what: str, names: tuple[str, ...], condition: Condition, miss: float) -> str:
     others = f"{names[1]} and {names[2]}"
     if condition.sphere:
-        return f"the {what} cannot be turned about {names[0]} to where {others} reach: {_length(miss)} are missing"
-    return f"the {what} is {_length(miss)} too near to the axis of {names[0]}, for how far {others} stand off it"
+        return f"the {what} cannot be turned about {names[0]} to where {others} reach: {in_words(miss)} are missing"
+    return f"the {what} is {in_words(miss)} too near to the axis of {names[0]}, for how far {others} stand off it"
 
 
 def _of_condition(
@@ -79,10 +79,10 @@ def _of_condition(
     about: str = "",
 ) -> str:
     if not condition.sphere:
-        return f"the {what} is {_length(miss)} beyond what {joint} reaches along the axis of {about or names[0]}"
+        return f"the {what} is {in_words(miss)} beyond what {joint} reaches along the axis of {about or names[0]}"
     around = f"around {about}" if about else f"around the point where {names[0]} and {names[1]} meet"
     over = float(np.linalg.norm(wanted - condition.anchor) - np.linalg.norm(reached - condition.anchor))
-    return f"the {what} is {_length(abs(over))} {'inside the hole' if over < 0.0 else 'beyond the reach'} {around}"
+    return f"the {what} is {in_words(abs(over))} {'inside the hole' if over < 0.0 else 'beyond the reach'} {around}"
 
 
 def _of_parallel(
@@ -90,7 +90,7 @@ def _of_parallel(
 ) -> str:
     if root == 0:
         what = f"the point where {names[4]} and {names[5]} meet"
-        return f"{what} is {_length(miss)} too near to the axis of {names[0]}, for how far the arm stands off it"
+        return f"{what} is {in_words(miss)} too near to the axis of {names[0]}, for how far the arm stands off it"
     if root == 1:
         return _of_angle(names[1], names[4], names[5], miss)
     axes, along = family.axes, family.axes.direction[1]
@@ -122,7 +122,3 @@ def _moved(family: Family, joint: int, pairs: FloatArray, x: FloatArray) -> Floa
     if family.axes.slides[joint]:
         return np.asarray(x + pairs[joint, 0] * h)
     return np.asarray(c + _turned(h, _angle(pairs[joint]), x - c))
-
-
-def _length(metres: float) -> str:
-    return f"{1e3 * metres:.3g} mm" if metres < 1.0 else f"{metres:.3g} m"

@@ -31,7 +31,7 @@ from ..options import Limits
 from .axes import Axes
 from .evidence import why_none
 from .packing import packed_codes, packed_numbers
-from .recognition import Family
+from .recognition import Family, in_words
 
 NEAR = 1e-12  # squared errors of solutions, for lengths as a share of the arm's size [rad]
 ONE_GOAL, MANY_GOALS = branch_signs(1), branch_signs(2)
@@ -267,7 +267,7 @@ class ClosedForm:
         best = int(np.argmin(over.max(axis=1)))
         joint = int(np.argmax(over[best]))
         far = float(over[best, joint])
-        amount = f"{1e3 * far:.3g} mm" if self.axes.slides[joint] else f"{math.degrees(far):.3g}°"
+        amount = in_words(far) if self.axes.slides[joint] else f"{math.degrees(far):.3g}°"
         several = f"{len(values)} solutions, all" if len(values) > 1 else "one solution, and it is"
         return f"there are {several} beyond limits; the nearest breaks that of {self.joints[joint]} by {amount}"
 

@@ -258,15 +258,16 @@ def _why_not(axes: Axes, nearest: Family | None) -> str:
     parallel = made_parallel(axes, (1, 2, 3))[1].angle
     apart = {joints: made_meet(axes, joints)[2].length for joints in ((3, 4, 5), (0, 1, 2))}
     meeting = [
-        f"axes {listed([str(k + 1) for k in joints])} pass {_length(length)} from a common point"
+        f"axes {listed([str(k + 1) for k in joints])} pass {in_words(length)} from a common point"
         for joints, length in apart.items()
         if not axes.slides[list(joints)].any()
     ]
     told = [*meeting, f"axes 2, 3 and 4 are {math.degrees(parallel):.3g}° from parallel"]
     if nearest is not None:
-        told.insert(0, f"the nearest is {nearest.name!r}, {_length(nearest.off.length)} off")
+        told.insert(0, f"the nearest is {nearest.name!r}, {in_words(nearest.off.length)} off")
     return "; ".join(told)
 
 
-def _length(metres: float) -> str:
-    return f"{1e3 * metres:.3g} mm"
+def in_words(metres: float) -> str:
+    """Return a length as people say it."""
+    return f"{1e3 * metres:.3g} mm" if metres < 0.9995 else f"{metres:.3g} m"

@@ -22,7 +22,7 @@ from ...linkage.poses import wrapped
 from ...transforms import FloatArray, inverse, plane_basis
 from ..chain import Chain
 from .axes import Axes, axes_of
-from .recognition import CALIBRATED, EXACT, SLANTED, Off, made_meet, sine
+from .recognition import CALIBRATED, EXACT, SLANTED, Off, in_words, made_meet, sine
 
 TURN = 2.0 * math.pi
 JOINTS = kernels.JOINTS
@@ -253,7 +253,7 @@ def seven_of(chain: Chain) -> Seven | str:
         return "no three axes at an end meet, with a pair at the other end that does"
     best = min(forms, key=lambda form: form.off.share(axes.size))
     share = best.off.share(axes.size)
-    return best if share <= CALIBRATED else f"its axes miss each other by {1e3 * best.off.length:.3g} mm"
+    return best if share <= CALIBRATED else f"its axes miss each other by {in_words(best.off.length)}"
 
 
 def _seen(chain: Chain, axes: Axes, backwards: bool) -> Seven | None:

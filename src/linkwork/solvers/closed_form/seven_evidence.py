@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ...transforms import FloatArray
+from .recognition import in_words
 from .seven import TURN, Seven
 from .tracing import Tracer, Whole
 
@@ -23,13 +24,13 @@ def why_no_pose(form: Seven, target: FloatArray, names: tuple[str, ...]) -> str:
     far, near = float(distance.min()) - high, low - float(distance.max())
     if max(far, near) > 0.0:
         side = "too far from" if far > near else "too near to"
-        missed = 1e3 * max(far, near)
-        return f"the {what} is {missed:.3g} mm {side} where the axes of {a} and {b} meet, whatever {held} does"
+        missed = in_words(max(far, near))
+        return f"the {what} is {missed} {side} where the axes of {a} and {b} meet, whatever {held} does"
     u, v, square = form.discriminants(target, angles)
     real = square >= 0.0
     rooms = np.abs(v[real]) * np.sqrt(square[real]) + u[real]
-    missed = 1e3 * math.sqrt(max(-float(rooms.max(initial=-np.inf)), 0.0))
-    return f"{a} and {b} cannot bring the {what} to its place, whatever {held} does: they miss it by {missed:.3g} mm"
+    missed = in_words(math.sqrt(max(-float(rooms.max(initial=-np.inf)), 0.0)))
+    return f"{a} and {b} cannot bring the {what} to its place, whatever {held} does: they miss it by {missed}"
 
 
 def why_beyond_limits(tracer: Tracer, wholes: list[Whole], names: tuple[str, ...]) -> str:
@@ -47,7 +48,7 @@ def why_beyond_limits(tracer: Tracer, wholes: list[Whole], names: tuple[str, ...
     side, joint = np.unravel_index(int(np.argmax(broken[k])), broken[k].shape)
     most = float(broken[k].max())
     sliding = tracer.prepared.chain.sliding[joint]
-    amount = f"{1e3 * most * tracer.scales[joint]:.3g} mm" if sliding else f"{math.degrees(most):.3g}°"
+    amount = in_words(most * tracer.scales[joint]) if sliding else f"{math.degrees(most):.3g}°"
     which = ("lower", "upper")[int(side)]
     return f"every pose breaks a limit; the nearest has {names[joint]} {amount} beyond its {which} one"
 
