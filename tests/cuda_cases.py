@@ -41,9 +41,12 @@ FORMS = ("UR10e", "Puma 560", "KUKA KR6 R900")  # arms in closed form, of `six_j
 
 
 def form_targets(name: str) -> Any:
-    """Return targets of an arm: some reached, one with a straight elbow, one out of reach, one that is none."""
+    """Return targets of an arm: some reached, one with a straight elbow or wrist each, one too far, one that is none.
+
+    Of a straight wrist the solutions are a continuum.
+    """
     poses = six_joint_arms.poses(name, 7)
-    poses[4, 2] = 0.0
+    poses[3, 4], poses[4, 2] = 0.0, 0.0
     targets = six_joint_arms.forward(name, poses)
     targets[5, :3, 3] += 9.0
     targets[6, 0, 0] = np.nan

@@ -55,6 +55,7 @@ def all_solutions(found: dict[str, Any]) -> None:
             key = f"{name}.{np.dtype(dtype).name}"
             every = lw.solve_all_batch(arm, "tip", targets.astype(dtype), device="cuda")
             found[f"{key}.values"], found[f"{key}.mask"], found[f"{key}.valid"] = every.q, every.mask, every.valid
+            found[f"{key}.complete"] = every.complete
     stays = lw.solve_all_batch(arm, "tip", there(targets), device="cuda")
     found["stays.values"], found["stays.mask"] = np.asarray(stays.q), np.asarray(stays.mask)
 

@@ -115,14 +115,18 @@ def test_angles_are_at_the_copy_nearest_to_their_start(found: Any) -> None:
 @pytest.mark.parametrize("name", FORMS)
 def test_all_solutions_of_closed_forms(name: str, kind: str, found: Any) -> None:
     values, mask, targets = found[f"{name}.{kind}.values"], found[f"{name}.{kind}.mask"], form_targets(name)
-    expected, there = lw.closed_form(six_joint_arms.linkage(name), "tip").all_many(targets)
-    clear = [0, 1, 2, 3, 5, 6]  # of the one at a fold, rounded targets have two solutions or none
+    expected, there, proven = lw.closed_form(six_joint_arms.linkage(name), "tip").all_many_proven(targets)
+    assert_array_equal(found[f"{name}.{kind}.complete"][[0, 1, 2, 5]], proven[[0, 1, 2, 5]])
+    if kind == "float64":
+        assert_array_equal(found[f"{name}.{kind}.complete"][3], proven[3])
+    clear = [0, 1, 2, 5, 6]  # at folds and straight wrists, rounded targets have two solutions, one or none
     assert_array_equal(mask[clear], there[clear])
     assert mask[4].any()
     assert not mask[5:].any()
     assert np.isnan(values[~mask]).all()
     exact = kind == "float64"
-    assert_allclose(values[mask & there][:8], expected[mask & there][:8], atol=1e-9 if exact else 1e-4)
+    both = (mask & there)[:3]
+    assert_allclose(values[:3][both], expected[:3][both], atol=1e-9 if exact else 1e-4)
     owners = np.broadcast_to(targets[:, None], (*mask.shape, 4, 4))[mask]
     assert_allclose(six_joint_arms.forward(name, values[mask].astype(float)), owners, atol=1e-6 if exact else 4e-5)
     assert found[f"{name}.{kind}.valid"].tolist() == 6 * [True] + [False]

@@ -42,7 +42,8 @@ class BranchesBatch:
             target stands for a continuum.
         valid: Whether each target is a finite rigid transform, shape (n,).
 
-    Where targets are on a graphics card, `q` and `mask` stay there; the others are None.
+    Where targets are on a graphics card, `q`, `mask` and `complete` stay there; `counts` and `valid` are None, and
+    `complete` means nothing of targets that are not valid.
     """
 
     linkage: Linkage
@@ -57,7 +58,7 @@ class BranchesBatch:
         return len(self.q)
 
     def __repr__(self) -> str:
-        if self.complete is None:
+        if self.valid is None:
             return f"<BranchesBatch of {self.goal.frame!r}: solutions of {len(self)} targets, on a graphics card>"
         proven = "proven" if self.complete.all() else f"{int(self.complete.sum())} proven complete"
         found = f"{int(self.mask.sum())} solutions of {len(self)} targets"
@@ -174,9 +175,8 @@ def _on_card(
     if on_card(targets):
         return _staying_there(prepared, form, targets, most, dtype)
     aims = prepared.as_targets(as_targets(targets, prepared.goal.frame))
-    values, mask = _card_form(prepared, form, dtype or aims.dtype).all(aims)
-    exact = np.asarray(aims, np.float64)
-    told = _answers(prepared, exact, rest, most, values, mask, np.ones(len(aims), np.bool_))
+    found = _card_form(prepared, form, dtype or aims.dtype).all(aims)
+    told = _answers(prepared, np.asarray(aims, np.float64), rest, most, *found)
     return BranchesBatch(prepared.linkage, prepared.goal, *told)
 
 
@@ -192,9 +192,9 @@ def _staying_there(
             "on a card, poses are of linkages whose every joint moves the frame, with room for all solutions; hand "
             "over NumPy arrays, or leave out most=."
         )
-    q, mask = _card_form(prepared, form, memory.dtype).all_there(memory, shape[0])
-    there = as_library(q, targets), as_library(mask, targets)
-    return BranchesBatch(prepared.linkage, prepared.goal, *there, None, None, None)
+    found = _card_form(prepared, form, memory.dtype).all_there(memory, shape[0])
+    q, mask, complete = (as_library(array, targets) for array in found)
+    return BranchesBatch(prepared.linkage, prepared.goal, q, mask, None, complete, None)
 
 
 def _card_form(prepared: Prepared, form: ClosedForm, dtype: DTypeLike) -> Any:

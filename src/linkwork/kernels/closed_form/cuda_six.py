@@ -19,7 +19,7 @@ from ..cuda_codegen import known_numbers, truth
 from ..joint_step import TRANSFORM
 from ..symbolic import Cells, Symbol, Trace, by_need, compiled
 from .check import check_branch
-from .form_layout import BRANCH, BRANCHES, CODES, GOAL, JOINTS, NUMBERS, WRIST
+from .form_layout import BRANCH, BRANCHES, CODES, FREE, GOAL, JOINTS, NUMBERS, WRIST
 from .parallel import solve as solve_parallel
 from .solve_six import ROOTS, kind_of, put_home, put_motion, reaches, settle
 from .wrist import solve as solve_wrists
@@ -45,8 +45,8 @@ class WrittenForm:
 
     Attributes:
         branches: ``branches(goal, first, memory, at)`` writes the values of the four branches whose first root has a
-            sign, NaN where there is no solution, into memory. It returns which are solutions, a byte each, and whether
-            one is in doubt.
+            sign, NaN where there is no solution, into memory. It returns which are solutions, a byte each, whether one
+            is in doubt, and whether none stands for a continuum.
         key: What it was written from.
     """
 
@@ -65,25 +65,30 @@ class WrittenForm:
         there = trace.of(reaches)(found, *tolerance)
         doubt = _doubt(found, there, float(numbers[NUMBERS.extent]) ** 0.5, 2 if wrist else 1)
         inside, _ = trace.of(settle)(known, found, known, False)
-        _, second = trace.of(kind_of)(found, signs, 1, 0, 0, 0)
+        kind, second = trace.of(kind_of)(found, signs, 1, 0, 0, 0)
         good = there & inside & (second < 0.5)
         values = found[BRANCH.values : BRANCH.values + JOINTS]
-        source = _looped(trace, [trace.text(x) for x in values], truth(good), truth(doubt))
+        free = there & (kind >= FREE)
+        source = _looped(trace, [trace.text(x) for x in values], truth(good), truth(doubt), truth(free))
         self.branches, self.key = of_source(trace, "branches", source)
 
 
-def _looped(trace: Trace, values: list[str], good: str, doubt: str) -> str:
+def _looped(trace: Trace, values: list[str], good: str, doubt: str, free: str) -> str:
     """Return the text of a function in which each line stands in no more loops over signs than it must."""
     plus, minus, none = trace.text(1.0), trace.text(-1.0), trace.text(math.nan)
     once, first, second, third = by_need(trace.lines, SIGNS)
     ends = [f"memory[place(at + {JOINTS} * b + {k})] = {value} if {good} else {none}" for k, value in enumerate(values)]
-    ends += [f"solved |= (1 if {good} else 0) << (8 * b)", f"unsure = unsure or {doubt}"]
+    ends += [
+        f"solved |= (1 if {good} else 0) << (8 * b)",
+        f"unsure = unsure or {doubt}",
+        f"alone = alone and not {free}",
+    ]
     text = [
         "def branches(goal, first, memory, at):",
-        *_moved(1, [*once, *first, "solved, unsure = 0, False", "for j in range(2):"]),
+        *_moved(1, [*once, *first, "solved, unsure, alone = 0, False, True", "for j in range(2):"]),
         *_moved(2, [f"second = {minus} if j else {plus}", *second, "for k in range(2):"]),
         *_moved(3, [f"b, third = 2 * j + k, {minus} if k else {plus}", *third, *ends]),
-        "    return solved, unsure",
+        "    return solved, unsure, alone",
     ]
     return "\n".join([*text, ""])
 
@@ -126,7 +131,14 @@ def all_kernels(codes: Any, numbers: Any, tolerance: tuple[float, float], dtype:
 
 def _kernel(function: Any, form: WrittenForm, dtype: Any) -> Any:
     numbers = f"f{np.dtype(dtype).itemsize}[]"
-    kinds = {"targets": numbers, "values": numbers, "mask": "i8[]", "tally": "i4[]", "doubtful": "i4[]"}
+    kinds = {
+        "targets": numbers,
+        "values": numbers,
+        "mask": "i8[]",
+        "isolated": "b1[]",
+        "tally": "i4[]",
+        "doubtful": "i4[]",
+    }
     key = hashlib.sha256(f"{form.key} {numbers}".encode()).hexdigest()
     fast = form.dtype is np.float32
     return kernel(function, kinds, key, fast=fast, blocks=BLOCKS[np.dtype(form.dtype).name])
@@ -147,7 +159,7 @@ def _all_goals(form: WrittenForm, doubts: bool) -> Any:
     goal_of, kind = _goal_of(form), KINDS[np.dtype(form.dtype).name]
     branches, plus, minus = form.branches, form.dtype(1.0), form.dtype(-1.0)
 
-    def all_goals(targets, count, values, mask, tally, doubtful, turn):
+    def all_goals(targets, count, values, mask, isolated, tally, doubtful, turn):
         room = cuda.shared.array(ROOM, kind)
         own, first = cuda.threadIdx.x, THREADS * cuda.blockIdx.x
         while first < count:
@@ -157,11 +169,11 @@ def _all_goals(form: WrittenForm, doubts: bool) -> Any:
                 if item < 16 * here:
                     room[PLACE(ROW * (item // 16) + item % 16)] = targets[PLACE(16 * first + item)]
             cuda.syncthreads()
-            goal, solved, unsure = goal_of(room, ROW * min(own, here - 1)), 0, False
+            goal, solved, unsure, apart = goal_of(room, ROW * min(own, here - 1)), 0, False, True
             for half in range(2):
                 cuda.syncthreads()
-                some, doubt = branches(goal, minus if half else plus, room, ROW * own)
-                solved, unsure = solved | some << (8 * HALF * half), unsure or doubt
+                some, doubt, alone = branches(goal, minus if half else plus, room, ROW * own)
+                solved, unsure, apart = solved | some << (8 * HALF * half), unsure or doubt, apart and alone
                 cuda.syncthreads()
                 for k in range(WIDTH):
                     item = k * THREADS + own
@@ -169,7 +181,7 @@ def _all_goals(form: WrittenForm, doubts: bool) -> Any:
                         goal_place = 2 * WIDTH * (first + item // WIDTH) + WIDTH * half
                         values[PLACE(goal_place + item % WIDTH)] = room[PLACE(ROW * (item // WIDTH) + item % WIDTH)]
             if own < here:
-                mask[PLACE(first + own)] = solved
+                mask[PLACE(first + own)], isolated[PLACE(first + own)] = solved, apart
                 if doubts and unsure:
                     doubtful[PLACE(cuda.atomic.add(tally, turn, 1))] = first + own
             cuda.syncthreads()
@@ -181,16 +193,16 @@ def _all_goals(form: WrittenForm, doubts: bool) -> Any:
 def _goals_in_doubt(form: WrittenForm) -> Any:
     goal_of, branches = _goal_of(form), form.branches
 
-    def goals_in_doubt(targets, values, mask, tally, doubtful, turn):
+    def goals_in_doubt(targets, values, mask, isolated, tally, doubtful, turn):
         item = cuda.grid(1)
         if item == 0:
             tally[1 - turn] = 0  # for the next batch
         while item < tally[turn]:
             at = doubtful[PLACE(item)]
             goal = goal_of(targets, 16 * at)
-            fore, _ = branches(goal, 1.0, values, 2 * WIDTH * at)
-            rear, _ = branches(goal, -1.0, values, 2 * WIDTH * at + WIDTH)
-            mask[PLACE(at)] = fore | rear << (8 * HALF)
+            fore, _, apart = branches(goal, 1.0, values, 2 * WIDTH * at)
+            rear, _, alone = branches(goal, -1.0, values, 2 * WIDTH * at + WIDTH)
+            mask[PLACE(at)], isolated[PLACE(at)] = fore | rear << (8 * HALF), apart and alone
             item += cuda.gridsize(1)
 
     return goals_in_doubt

@@ -59,7 +59,13 @@ class CardForm:
     def _memory(self, count: int) -> tuple[Any, ...]:
         """Return memory for the answers to so many targets, for the list of those in doubt and their number."""
         values, mask = device_array(ITEMS * count, self.dtype), device_array(count, np.int64)  # a byte for each branch
-        return values, mask, device_array(count if self._doubtful is not None else 1, np.int32), Tally()
+        return (
+            values,
+            mask,
+            device_array(count, np.bool_),
+            device_array(count if self._doubtful is not None else 1, np.int32),
+            Tally(),
+        )
 
     def _worth_keeping(self, count: int) -> bool:
         size = count * self._bytes
@@ -68,28 +74,31 @@ class CardForm:
     @property
     def _bytes(self) -> int:
         """What the answers to a target take."""
-        return int(ITEMS * self.dtype.itemsize + BRANCHES + 4)
+        return int(ITEMS * self.dtype.itemsize + BRANCHES + 5)
 
-    def all_there(self, targets: Any, count: int) -> tuple[DeviceArray, DeviceArray]:
-        """Return the solutions of targets in the card's memory: values (n, 8, 6), NaN where there is none; a mask."""
-        (values, mask, doubtful, tally), lease = self._lender.lent(count)
+    def all_there(self, targets: Any, count: int) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
+        """Return the solutions of targets in the card's memory: values (n, 8, 6), NaN where there is none, and a mask.
+
+        Return also of which targets no solution stands for a continuum, shape (n,): then there are no others.
+        """
+        (values, mask, isolated, doubtful, tally), lease = self._lender.lent(count)
         turn, numbers = tally.next()
         blocks = max(1, min(-(-count // THREADS), BLOCKS * processors()))
-        self._all[blocks, THREADS](targets, count, values, mask, numbers, doubtful, turn)
+        self._all[blocks, THREADS](targets, count, values, mask, isolated, numbers, doubtful, turn)
         if self._doubtful is not None:
-            self._doubtful[blocks, THREADS](targets, values, mask, numbers, doubtful, turn)
-        return DeviceArray(values, (count, BRANCHES, JOINTS), lease), DeviceArray(
-            mask.view(np.bool_), (count, BRANCHES), lease
-        )
+            self._doubtful[blocks, THREADS](targets, values, mask, isolated, numbers, doubtful, turn)
+        there = DeviceArray(mask.view(np.bool_), (count, BRANCHES), lease)
+        return DeviceArray(values, (count, BRANCHES, JOINTS), lease), there, DeviceArray(isolated, (count,), lease)
 
-    def all(self, targets: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    def all(self, targets: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.bool_]]:
         """Return the solutions of targets (n, 4, 4) of the host, block by block."""
         count = len(targets)
         values, mask = np.empty((count, BRANCHES, JOINTS), self.dtype), np.empty((count, BRANCHES), np.bool_)
+        isolated = np.empty(count, np.bool_)
         block = max(1, min(count, int(SHARE * free_memory()) // (self._bytes + 16 * self.dtype.itemsize)))
         for first in range(0, count, block):
             rows = slice(first, min(first + block, count))
             some = np.ascontiguousarray(targets[rows], self.dtype)
             there = self.all_there(to_device(some.reshape(-1)), len(some))
-            values[rows], mask[rows] = np.asarray(there[0]), np.asarray(there[1])
-        return values, mask
+            values[rows], mask[rows], isolated[rows] = map(np.asarray, there)
+        return values, mask, isolated
