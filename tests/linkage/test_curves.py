@@ -132,6 +132,7 @@ def test_what_a_person_has_is_taken_as_a_curve() -> None:
         (lambda: lw.CamTable([(0, 0), (2, 1), (1, 0)]), "ascending"),
         (lambda: lw.CamTable([(0, 0), (2, 1), (7, 0)]), "more than its period"),
         (lambda: lw.CamTable([0, 1, 2]), "pairs"),
+        (lambda: as_curve([("cycloid", "360deg", 1.0)]), "is a law .*'cycloidal'"),
         (lambda: lw.CamProgram([("cycloidal", "90deg", 1.0)]), "one turn, 360 deg, got 90 deg"),
         (lambda: lw.CamProgram([("wavy", "360deg", 1.0)]), "harmonic"),
         (lambda: lw.CamProgram([("dwell", "360deg", 1.0)]), "a dwell of a cam has an angle"),

@@ -248,7 +248,9 @@ def _dead_centres(clip: Clip, driver: str, output: str | None) -> tuple[list[str
             shown = f"{round(math.degrees(value), 2) + 0.0:.2f}°" if row.unit == "rad" else f"{value:.5g} m"
             places.append(f"{one.kind} at {driver} = {shown}")
             marks += [(share, f"{name}: {places[-1]}") for share in passed(values, at, period)]
-        sentences.append(f"Singular positions of <b>{escape(name)}</b>: {escape(', '.join(places)) or 'none'}")
+        sentences.append(
+            f"Singular positions of <b>{escape(name)}</b>: {escape(', '.join(dict.fromkeys(places))) or 'none'}"
+        )
     return sentences, marks
 
 

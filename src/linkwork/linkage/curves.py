@@ -441,7 +441,8 @@ def as_curve(given: Any) -> CouplingCurve:
     if callable(given):
         return CamFunction(given)
     rows = list(given) if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else []
-    if rows and isinstance(rows[0], Sequence) and rows[0] and rows[0][0] in LAWS:
+    parts = bool(rows) and isinstance(rows[0], Sequence) and len(rows[0]) > 0 and isinstance(rows[0][0], str)
+    if parts and (rows[0][0] in LAWS or len(rows[0]) == 3):  # what has three is no point: its law is misspelt
         return CamProgram(tuple(map(tuple, rows)))
     if rows and np.ndim(rows[0]) == 0:
         return CamTable(tuple(zip((TURN / len(rows) * np.arange(len(rows))).tolist(), rows, strict=True)))
