@@ -194,8 +194,8 @@ def test_eight_threads_share_a_prepared_solver() -> None:
     problems = [[*body_goals(height), lw.Rest(STAND)] for height in np.linspace(0.4, 2.4, 8)]  # the last out of reach
     alone = [ik(goals, start=STAND) for goals in problems]
     with ThreadPoolExecutor(8) as pool:
-        shared = list(pool.map(lambda goals: ik(goals, start=STAND), problems * 4))
-    for one, many in zip(alone * 4, shared, strict=True):
+        shared = list(pool.map(lambda goals: ik(goals, start=STAND), problems * 2))
+    for one, many in zip(alone * 2, shared, strict=True):
         assert_array_equal(one.q, many.q)
         assert_array_equal(one.residuals, many.residuals)
         assert (one.status, one.iterations) == (many.status, many.iterations)
