@@ -19,7 +19,6 @@ import children
 import linkwork as lw
 from command_line import command_of, python, run
 from linkwork.cli import app as cli
-from linkwork.models import exercises
 
 COMMANDS = sorted(cli.MODULES)
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
@@ -103,8 +102,6 @@ def test_every_example_in_help_runs(line, tmp_path, monkeypatch):
     if line == "demo":  # a few cards; test_gallery makes them all
         monkeypatch.setattr("linkwork.models.MODELS", dict(islice(lw.models.MODELS.items(), 3)))
         monkeypatch.setattr("linkwork.draw.gallery.MECHANISMS", {"four_bar": (("point",), "Four bars.")})
-        briefly = {name: lambda body, make=make: make(body)[:0.6] for name, make in exercises.EXERCISES.items()}
-        monkeypatch.setattr("linkwork.draw.performances.EXERCISES", briefly)
     if line == "demo" or line.startswith("figure all"):  # test_figures draws them all
         monkeypatch.setattr("linkwork.models.textbook.FIGURES", dict(islice(lw.textbook.FIGURES.items(), 1)))
     put_goals(line, tmp_path)
