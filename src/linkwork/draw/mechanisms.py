@@ -208,6 +208,7 @@ def is_planar(linkage: Linkage) -> bool:
         >>> is_planar(lw.models.four_bar()), is_planar(lw.models.bennett())
         (True, False)
     """
+    check_linkage(linkage)
     try:
         plane_of(linkage)
     except OptionError:
