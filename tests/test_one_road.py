@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from numpy.testing import assert_array_equal
 
 import linkwork as lw
+from chains import random_chain
 from linkwork.cli import app
 from linkwork.studio.session import Session
 
@@ -94,15 +95,15 @@ def test_without_a_start_they_do_too(model: str) -> None:
 def test_a_time_budget_that_is_not_used_up_changes_no_bit() -> None:
     rng = np.random.default_rng(0)
     missed, far = 0, 0
-    for arm in (lw.models.panda(), lw.models.stanford()):
+    for arm in (lw.models.panda(), random_chain(np.random.default_rng(4), 8)):  # what closed forms leave to the search
         targets, starts = arm.forward(arm.random_pose(rng, 60), frame="tip"), arm.random_pose(rng, 60)
-        targets[::3, :3, 3] *= 1.15  # about the edge of reach, where many starts are made
+        targets[::3, :3, 3] *= 1.3  # about the edge of reach, where many starts are made
         for target, start in zip(targets, starts, strict=True):
             goal = lw.Reach("tip", pose=target)
             for goals in (goal, [goal, lw.Rest(arm.neutral())]):
                 plain = lw.solve(arm, goals, start=start)
                 assert_array_equal(lw.solve(arm, goals, start=start, time_budget=PATIENT).q, plain.q)
                 missed += not plain
-                far += getattr(plain, "starts", 0) > 64
+                far += getattr(plain, "starts", 0) > 20
     assert missed > 20
     assert far > 5

@@ -78,10 +78,13 @@ def interrupted(moment):
         under_way.discard(item)
 
     with contextlib.suppress(KeyboardInterrupt):
-        signal.setitimer(signal.ITIMER_REAL, 1e-6 * moment)
+        signal.setitimer(
+            signal.ITIMER_REAL, 1e-6 * moment, 1.0
+        )  # and again: Python drops what is raised in a finaliser
         while True:
             with contextlib.closing(dealt(work, range(8), 2)) as answers:
                 assert len([*answers]) == 8
+    signal.setitimer(signal.ITIMER_REAL, 0)
     return under_way
 
 
