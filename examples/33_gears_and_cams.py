@@ -1,4 +1,4 @@
-"""Gears and cams: planets, a differential, a cam with its outline, a Geneva drive.
+"""Gears, planets, a differential, cams and a Geneva drive.
 
 Joints that follow others, by a ratio or by a curve; forces go through them as motion does.
 """
