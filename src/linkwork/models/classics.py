@@ -128,8 +128,8 @@ def peaucellier(arm: Any = 0.6, side: Any = 0.3, crank: Any = 0.2) -> Linkage:
 
     Example:
         >>> import linkwork as lw
-        >>> clip = lw.drive(peaucellier(), "crank", np.linspace(-1.3, 1.3, 27))
-        >>> bool(np.ptp(clip.forward(frame="pen")[:, 0, 3]) < 1e-9)
+        >>> clip = lw.drive(peaucellier(), "crank", np.linspace(-1.3, 1.3, 27), start="start")
+        >>> bool(np.ptp(clip.forward(frame="pen")[:, 0, 3]) < 1e-12)
         True
     """
     given = {"arm": arm, "side": side, "crank": crank}
