@@ -41,14 +41,18 @@ class CouplingCurve:
 
     def value(self, x: ArrayLike) -> FloatArray:
         """Return the values of the curve."""
-        raise NotImplementedError
+        return self._derived(0, x)
 
     def slope(self, x: ArrayLike) -> FloatArray:
         """Return the first derivative."""
-        raise NotImplementedError
+        return self._derived(1, x)
 
     def bend(self, x: ArrayLike) -> FloatArray:
         """Return the second derivative."""
+        return self._derived(2, x)
+
+    def _derived(self, times: int, x: ArrayLike) -> FloatArray:
+        """Return the derivative of an order, 0 to 2; a curve has this, or the three above."""
         raise NotImplementedError
 
 
@@ -73,15 +77,6 @@ class Polynomial(CouplingCurve):
         with reraised_as(LinkageError):
             numbers = tuple(as_number(c, "coefficient of a polynomial") for c in self.coefficients)
         vars(self)["coefficients"] = numbers
-
-    def value(self, x: ArrayLike) -> FloatArray:
-        return self._derived(0, x)
-
-    def slope(self, x: ArrayLike) -> FloatArray:
-        return self._derived(1, x)
-
-    def bend(self, x: ArrayLike) -> FloatArray:
-        return self._derived(2, x)
 
     def _derived(self, times: int, x: ArrayLike) -> FloatArray:
         factors, at = self.coefficients, np.asarray(x, np.float64)
@@ -163,15 +158,6 @@ class CamTable(CouplingCurve):
         if self.period is None or abs(TURN / self.period - round(TURN / self.period)) > WHOLE:
             return None
         return self._rise * round(TURN / self.period)
-
-    def value(self, x: ArrayLike) -> FloatArray:
-        return self._derived(0, x)
-
-    def slope(self, x: ArrayLike) -> FloatArray:
-        return self._derived(1, x)
-
-    def bend(self, x: ArrayLike) -> FloatArray:
-        return self._derived(2, x)
 
     def _derived(self, times: int, x: ArrayLike) -> FloatArray:
         at, first, last = np.asarray(x, np.float64), self.points[0][0], self.points[-1][0]
@@ -278,15 +264,6 @@ class CamProgram(CouplingCurve):
     @property
     def advance(self) -> float | None:
         return self._rows[-1][4] - self.start
-
-    def value(self, x: ArrayLike) -> FloatArray:
-        return self._derived(0, x)
-
-    def slope(self, x: ArrayLike) -> FloatArray:
-        return self._derived(1, x)
-
-    def bend(self, x: ArrayLike) -> FloatArray:
-        return self._derived(2, x)
 
     def _derived(self, times: int, x: ArrayLike) -> FloatArray:
         at = np.asarray(x, np.float64)
