@@ -42,6 +42,8 @@ def found_later(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
 # Public names by the module that they come from. A type checker reads the same from the imports below; a test compares.
 _NAMES = {
     "errors": "LinkworkError",
+    "collision.clearance": "Clearance NearPair clearance collides",
+    "collision.obstacles": "Obstacle World",
     "linkage.builder": "Builder",
     "linkage.coordinates": "Coordinate CoordinateTable",
     "linkage.couplings": "Coupling",
@@ -49,24 +51,30 @@ _NAMES = {
     "linkage.dh": "from_dh",
     "linkage.dh_table": "DHRow DHTable",
     "linkage.elements": "Element",
-    "linkage.geometry": "Box Capsule Cylinder Inertia Mesh Polyline Shape Sphere Visual bone",
+    "linkage.geometry": "Box Capsule Cylinder HalfSpace HeightField Hull Inertia Mesh PointCloud Polyline Shape Sphere "
+    "TriangleMesh Visual bone",
     "linkage.joints": "Articulation Ball Continuous Fixed Floating Joint Mimic Planar Prismatic Revolute Screw "
     "Universal",
     "linkage.kinematics": "FrameMap Visit",
     "linkage.linkage": "Frame Link Linkage Loop",
     "linkage.origin": "Origin",
-    "goals": "GOALS Align Balance Bend Close Couple Dexterity Distance Follow Goal Hold LookAt OnLine OnPlane Reach "
-    "Relate Rest",
+    "goals": "GOALS Align Avoid Balance Bend Close Couple Dexterity Distance Follow Goal Hold LookAt OnLine OnPlane "
+    "Reach Relate Rest",
     "solvers": "METHODS BodySolver Prepared PreparedMethod Solution solve",
-    "solvers.batch": "Batch solve_batch solve_blocks",
+    "solvers.batch": "solve_batch solve_blocks",
+    "solvers.batch_answers": "Batch BatchRow",
+    "solvers.body_answers": "BodyBatch",
     "solvers.chain_nearest": "AllPoses",
     "solvers.closed_form": "Answers ClosedForm NoForm closed_form",
     "solvers.closed_form.curves": "Curve",
     "solvers.closing": "Assemblies assemble close",
+    "solvers.differentiable": "Derivative Differentiable",
+    "solvers.differentiating": "differentiable",
     "solvers.loop_rates": "LoopRates loop_rates",
     "solvers.preparing": "prepare",
+    "solvers.solutions_batch": "SolutionsBatch",
     "solvers.step": "Step",
-    "explain.all_batches": "BranchesBatch solve_all_batch",
+    "explain.all_batches": "solve_all_batch",
     "explain.all_solutions": "Branches count_solutions solve_all",
     "explain.cam_outlines": "CamOutline cam_outline",
     "explain.diagnosis": "Diagnosis diagnose",
@@ -75,6 +83,7 @@ _NAMES = {
     "explain.statics": "Statics statics",
     "explain.transmission": "mechanical_advantage transmission_angle",
     "explain.races": "Race RaceResult race",
+    "explain.sampled_goals": "SampledGoals sample_goals",
     "explain.swivel": "Swivel swivel",
     "motion.checks": "Finding",
     "motion.contacts": "Contact",
@@ -91,11 +100,17 @@ _NAMES = {
     "formats": "load load_clip loads loads_clip save",
     "formats.markers": "load_markers",
     "formats.packed": "PackedLinkage",
+    "formats.srdf_writer": "save_srdf",
+    "formats.worlds": "load_world",
     "retargeting": "layer retarget",
-    "scale.datasets": "DatasetResult MissingRows solve_dataset",
+    "scale.datasets": "DatasetResult solve_dataset",
     "scale.folders": "retarget_library",
+    "scale.goal_rows": "MissingRows",
+    "scale.description": "ColumnSpread Description describe_dataset",
+    "scale.saved_goals": "save_goals",
+    "scale.verification": "Verification verify_dataset",
 }
-_PACKAGES = "draw errors explain formats goals models retargeting solvers studio transforms"
+_PACKAGES = "collision draw errors explain formats goals models retargeting solvers studio transforms"
 _MODULES = {name: name for name in _PACKAGES.split()}
 _MODULES |= {
     "doctor": "formats.doctor",
@@ -108,6 +123,7 @@ _MODULES |= {
 
 if TYPE_CHECKING:
     from . import (
+        collision as collision,
         draw as draw,
         errors as errors,
         explain as explain,
@@ -119,8 +135,15 @@ if TYPE_CHECKING:
         studio as studio,
         transforms as transforms,
     )
+    from .collision.clearance import (
+        Clearance as Clearance,
+        NearPair as NearPair,
+        clearance as clearance,
+        collides as collides,
+    )
+    from .collision.obstacles import Obstacle as Obstacle, World as World
     from .errors import LinkworkError as LinkworkError
-    from .explain.all_batches import BranchesBatch as BranchesBatch, solve_all_batch as solve_all_batch
+    from .explain.all_batches import solve_all_batch as solve_all_batch
     from .explain.all_solutions import Branches as Branches, count_solutions as count_solutions, solve_all as solve_all
     from .explain.cam_outlines import CamOutline as CamOutline, cam_outline as cam_outline
     from .explain.diagnosis import Diagnosis as Diagnosis, diagnose as diagnose
@@ -130,6 +153,7 @@ if TYPE_CHECKING:
         mobility as mobility,
     )
     from .explain.races import Race as Race, RaceResult as RaceResult, race as race
+    from .explain.sampled_goals import SampledGoals as SampledGoals, sample_goals as sample_goals
     from .explain.singular_positions import (
         SingularPosition as SingularPosition,
         SingularPositions as SingularPositions,
@@ -151,9 +175,12 @@ if TYPE_CHECKING:
     )
     from .formats.markers import load_markers as load_markers
     from .formats.packed import PackedLinkage as PackedLinkage
+    from .formats.srdf_writer import save_srdf as save_srdf
+    from .formats.worlds import load_world as load_world
     from .goals import (
         GOALS as GOALS,
         Align as Align,
+        Avoid as Avoid,
         Balance as Balance,
         Bend as Bend,
         Close as Close,
@@ -189,11 +216,16 @@ if TYPE_CHECKING:
         Box as Box,
         Capsule as Capsule,
         Cylinder as Cylinder,
+        HalfSpace as HalfSpace,
+        HeightField as HeightField,
+        Hull as Hull,
         Inertia as Inertia,
         Mesh as Mesh,
+        PointCloud as PointCloud,
         Polyline as Polyline,
         Shape as Shape,
         Sphere as Sphere,
+        TriangleMesh as TriangleMesh,
         Visual as Visual,
         bone as bone,
     )
@@ -229,12 +261,16 @@ if TYPE_CHECKING:
     from .motion.timeline import Pin as Pin, Timeline as Timeline
     from .motion.tracking import track as track
     from .retargeting import layer as layer, retarget as retarget
-    from .scale.datasets import (
-        DatasetResult as DatasetResult,
-        MissingRows as MissingRows,
-        solve_dataset as solve_dataset,
+    from .scale.datasets import DatasetResult as DatasetResult, solve_dataset as solve_dataset
+    from .scale.description import (
+        ColumnSpread as ColumnSpread,
+        Description as Description,
+        describe_dataset as describe_dataset,
     )
     from .scale.folders import retarget_library as retarget_library
+    from .scale.goal_rows import MissingRows as MissingRows
+    from .scale.saved_goals import save_goals as save_goals
+    from .scale.verification import Verification as Verification, verify_dataset as verify_dataset
     from .solvers import (
         METHODS as METHODS,
         BodySolver as BodySolver,
@@ -243,7 +279,9 @@ if TYPE_CHECKING:
         Solution as Solution,
         solve as solve,
     )
-    from .solvers.batch import Batch as Batch, solve_batch as solve_batch, solve_blocks as solve_blocks
+    from .solvers.batch import solve_batch as solve_batch, solve_blocks as solve_blocks
+    from .solvers.batch_answers import Batch as Batch, BatchRow as BatchRow
+    from .solvers.body_answers import BodyBatch as BodyBatch
     from .solvers.chain_nearest import AllPoses as AllPoses
     from .solvers.closed_form import (
         Answers as Answers,
@@ -253,8 +291,11 @@ if TYPE_CHECKING:
     )
     from .solvers.closed_form.curves import Curve as Curve
     from .solvers.closing import Assemblies as Assemblies, assemble as assemble, close as close
+    from .solvers.differentiable import Derivative as Derivative, Differentiable as Differentiable
+    from .solvers.differentiating import differentiable as differentiable
     from .solvers.loop_rates import LoopRates as LoopRates, loop_rates as loop_rates
     from .solvers.preparing import prepare as prepare
+    from .solvers.solutions_batch import SolutionsBatch as SolutionsBatch
     from .solvers.step import Step as Step
 
 __all__ = sorted((*_MODULES, *" ".join(_NAMES.values()).split(), "__version__"))

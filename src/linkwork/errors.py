@@ -15,6 +15,7 @@
     │   ├── ModelNotFoundError
     │   ├── ClipNotFoundError
     │   ├── MethodNotFoundError
+    │   ├── ObstacleNotFoundError
     │   └── TargetNotFoundError
     ├── PoseError (ValueError)
     │   ├── PoseShapeError
@@ -25,6 +26,7 @@
     │   ├── OutOfReachError               a closed form has no answer there
     │   └── LoopError                     closed loops that do not close
     ├── MappingError (ValueError)         a skeleton whose parts are not found, a map that names what is not there
+    ├── ObstacleError (ValueError)        an obstacle without a solid, a world that holds something else
     ├── OptionError (TypeError)           an option a method does not take, or a value it cannot have
     ├── DeviceError (RuntimeError)        no graphics card, or not enough of one
     ├── FormatError (ValueError)          a file that cannot be read, with file and line
@@ -32,6 +34,7 @@
     ├── RunError (RuntimeError)           a run over a dataset cannot start, or go on
     ├── PageError (RuntimeError)          no scripts or no machine code for web pages
     ├── MissingExtraError (ImportError)   an optional dependency is not installed
+    ├── PluginError (ImportError)         what another package adds to linkwork cannot be used
     └── VersionError (ImportError)        an installed dependency lacks a part that linkwork needs
 
 An error says what is wrong, where, what was given, what exists and what to do next.
@@ -149,6 +152,10 @@ class MethodNotFoundError(NotFoundError):
     """No solver method of that name."""
 
 
+class ObstacleNotFoundError(NotFoundError):
+    """No obstacle of that name in the world."""
+
+
 class TargetNotFoundError(NotFoundError):
     """No target of that name in the studio."""
 
@@ -202,6 +209,10 @@ class MappingError(LinkworkError, ValueError):
     """A skeleton whose parts cannot be told, or a map of them that names what does not exist."""
 
 
+class ObstacleError(LinkworkError, ValueError):
+    """An obstacle that cannot be, or something in a world that is none."""
+
+
 class OptionError(LinkworkError, TypeError):
     """An option that a method does not take, or a value it cannot have."""
 
@@ -236,12 +247,37 @@ class PageError(LinkworkError, RuntimeError):
     """A web page cannot be written: its scripts or their machine code are not there, or do not fit."""
 
 
+# Where a package's extra has another name.
+EXTRAS = {"mujoco": "formats", "pyarrow": "formats", "robot_descriptions": "descriptions"}
+
+
 class MissingExtraError(LinkworkError, ImportError):
     """An optional dependency is not installed."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs {package}; install it with: pip install 'linkwork[{extra}]'")
         self.package, self.extra = package, extra
+
+
+def require(package: str, purpose: str) -> None:
+    """Raise the error of a missing extra unless a package is there.
+
+    Example:
+        >>> require("msgspec", "reading a scene")
+    """
+    from importlib.util import find_spec
+
+    if find_spec(package) is None:
+        raise MissingExtraError(package, EXTRAS.get(package, package), purpose)
+
+
+class PluginError(LinkworkError, ImportError):
+    """What another package adds to linkwork, by an entry point, cannot be used."""
+
+    def __init__(self, entry: str, group: str, package: str, why: str) -> None:
+        text = " ".join(why.split()).rstrip(".")
+        super().__init__(f"{entry!r} of the package {package!r} ({group}) cannot be used: {text}.")
+        self.entry, self.group, self.package, self.why = entry, group, package, why
 
 
 class VersionError(LinkworkError, ImportError):

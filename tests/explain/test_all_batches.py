@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linkwork as lw
+import six_joint_arms
 from linkwork.errors import OptionError
 
 TWO = lw.models.planar([2, 1])
@@ -62,6 +63,18 @@ def test_a_closed_form_gives_what_each_target_has_alone() -> None:
         assert_allclose(ours[np.lexsort(ours.T)], alone[np.lexsort(alone.T)], atol=1e-9)
 
 
+def test_what_is_proven_of_one_target_is_proven_in_a_batch() -> None:
+    """Straight up, the elbow is stretched and the shoulder singular: two double roots, which prove nothing."""
+    up = [[0.3, -np.pi / 2, 0.0, k * np.pi / 2, fifth, 0.4] for k in range(-2, 3) for fifth in (0.0, 0.7, -1.2)]
+    poses = np.concatenate([up, UR5.random_pose(4, 5)])
+    targets = UR5.forward(poses, frame="tip")
+    found = lw.solve_all_batch(UR5, "tip", targets)
+    alone = [lw.solve_all(UR5, lw.Reach("tip", pose=target)).complete for target in targets]
+    assert found.complete.tolist() == alone
+    assert found.complete[len(up) :].all()
+    assert not found.complete[: len(up)].all()
+
+
 def test_a_target_with_another_last_row_is_not_valid() -> None:
     arm = lw.models.ur5()
     targets = np.tile(arm.forward("ready", frame="tip"), (3, 1, 1))
@@ -69,6 +82,20 @@ def test_a_target_with_another_last_row_is_not_valid() -> None:
     found = lw.solve_all_batch(arm, "tip", targets)
     assert found.valid.tolist() == found.complete.tolist() == (found.counts > 0).tolist() == [True, False, True]
     assert np.isnan(found.q[~found.mask]).all()
+
+
+@pytest.mark.parametrize("name", ["UR5", "Puma 560", "Jaco 2"])
+def test_what_is_no_rigid_transform_has_no_solution(name: str) -> None:
+    arm = six_joint_arms.linkage(name)
+    targets = arm.forward(arm.random_pose(6, 9), frame="tip")
+    targets[1, :3, 2] *= -1.0  # a mirror image
+    targets[2, :3, 0] *= 1.001
+    targets[3, :3, 1] += 0.001 * targets[3, :3, 0]
+    targets[4, 0, :] = [2.0, 0.0, 0.0, 0.0]
+    targets[5, 3] = 0.0
+    found = lw.solve_all_batch(arm, "tip", targets)
+    assert found.valid.tolist() == (found.counts > 0).tolist() == [k not in range(1, 6) for k in range(9)]
+    assert not found.complete[1:6].any()
 
 
 def test_room_for_fewer_or_more_than_there_are() -> None:

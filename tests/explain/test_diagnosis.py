@@ -256,3 +256,16 @@ def test_a_ur5_has_eight() -> None:
     count = lw.count_solutions(unlimited, lw.Reach("tip", position=world[:3, 3], orientation=world[:3, :3]), starts=512)
     assert 2 <= count.number <= 8
     assert count.number % 2 == 0
+
+
+def test_that_an_arm_of_seven_joints_has_no_pose_is_proven() -> None:
+    arm = lw.models.panda()
+    for place, cause in (((0.75, 0.0, 0.6), "out-of-reach"), ((-0.1, 0.0, 0.2), "limits")):
+        target = np.diag([1.0, -1.0, -1.0, 1.0])
+        target[:3, 3] = place
+        goal = lw.Reach("tip", pose=target)
+        every, found = lw.solve_all(arm, goal), diagnose(lw.solve(arm, goal))
+        assert every.complete
+        assert len(every) == 0
+        assert found.cause == cause
+        assert f"No pose reaches the goal: {every.evidence}." in found.sentence

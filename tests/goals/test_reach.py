@@ -228,3 +228,29 @@ POSE = placed(np.eye(3), (1.0, 2.0, 3.0))
 def test_what_a_goal_is_given_twice_or_wrongly_is_refused(options: dict[str, object], words: str) -> None:
     with pytest.raises(GoalError, match=words):
         lw.Reach("tip", **options)
+
+
+OPEN = {
+    "all of a pose": ({"pose": np.eye(4)}, "", "Reach('tip', position=[0.0, 0.0, 0.0], orientation=...)"),
+    "a position": ({"position": (1, 2, 3)}, "", "Reach('tip', position=[1.0, 2.0, 3.0])"),
+    "x and y": ({"position": (1, 2, 3), "axes": "xy"}, "", "Reach('tip', position=[1.0, 2.0])"),
+    "x and z": ({"position": (1, 2, 3), "axes": "xz"}, "axes of its position left out", None),
+    "one axis": ({"position": (1, 2, 3), "axes": "x"}, "axes of its position left out", None),
+    "a free axis": ({"pose": np.eye(4), "free": "z"}, "an axis free to spin about", None),
+    "an orientation": ({"orientation": np.eye(3)}, "", "Reach('tip', orientation=...)"),
+}
+
+
+@pytest.mark.parametrize("case", OPEN)
+def test_a_goal_says_what_it_asks_for_and_what_it_leaves_open(case: str) -> None:
+    given, left_open, shown = OPEN[case]
+    goal = lw.Reach("tip", **given)
+    assert goal.partial == left_open
+    assert goal.masked == left_open.startswith("axes")
+    assert shown is None or repr(goal) == shown
+
+
+@pytest.mark.parametrize("axes", ["", "xx", "xw", 3, ("x", "y")], ids=repr)
+def test_axes_are_some_of_x_y_and_z(axes: object) -> None:
+    with pytest.raises(GoalError, match="axes of the goal of frame 'tip' are some of 'xyz', got"):
+        lw.Reach("tip", position=(1, 2, 3), axes=axes)

@@ -15,14 +15,32 @@ from numpy.testing import assert_allclose, assert_array_equal
 import children
 import linkwork as lw
 import six_joint_arms
-from cuda_cases import CASES, FAR_STARTS, FORMS, OTHERS, PANDA, TARGETS, UR5, case_of, form_targets, starts_of
+from cuda_cases import (
+    AVOID,
+    CASES,
+    FAR_STARTS,
+    FORMS,
+    FREE,
+    OBSTACLES,
+    OTHERS,
+    PANDA,
+    TARGETS,
+    UR5,
+    case_of,
+    form_targets,
+    free_targets,
+    starts_of,
+)
 from linkwork.errors import DeviceError, MissingExtraError, OptionError
-from linkwork.kernels import devices
+from linkwork.kernels import cards
+from linkwork.kernels.cards import require_card
 from linkwork.kernels.chain_memory import REPORT
+from linkwork.kernels.collision.outcomes import COLLIDES
 from linkwork.kernels.damped import within
-from linkwork.kernels.devices import DeviceArray, _Borrowed, as_library, on_card, require_card, to_host
+from linkwork.kernels.devices import DeviceArray, _Borrowed, as_library, on_card, to_host
 from linkwork.kernels.search_many import BEYOND, CLOSEST, REACHED
 from linkwork.kernels.symbolic import Trace
+from linkwork.linkage.poses import distinct
 from linkwork.solvers.chain import Chain
 
 pytestmark = pytest.mark.slow
@@ -91,13 +109,51 @@ def test_rounds_take_the_starts_of_the_processor(rounds: str, found: Any) -> Non
 
 
 @simulated
+def test_the_closed_form_of_seven_joints_answers_first(found: Any) -> None:
+    expected = lw.solve_batch(PANDA, "tip", TARGETS)
+    assert_array_equal(found["form.success"], expected.success)
+    by_form = found["form.success"] & (found["form.restarts"] == 0)
+    assert by_form.sum() >= 4
+    q, residuals = found["form.q"][by_form], found["form.residuals"][by_form]
+    assert ((q >= PANDA.lower) & (q <= PANDA.upper)).all()
+    again = PANDA.forward(q, frame="tip") - TARGETS[by_form]
+    assert np.abs(again).max() < 5e-6  # single precision
+    assert_allclose(residuals[:, 0], np.linalg.norm(again[:, :3, 3], axis=1), atol=1e-12)
+
+
+@simulated
+@pytest.mark.parametrize("name", FREE)
+def test_answers_are_free_of_collisions(name: str, found: Any) -> None:
+    arm, options = FREE[name]
+    targets, success, q = free_targets(name), found[f"free {name}.success"], found[f"free {name}.q"]
+    assert success.tolist() == [True, name != "searched"]
+    assert found[f"free {name}.codes"][1] == (COLLIDES if name == "searched" else REACHED)
+    assert (lw.clearance(arm, q[success], OBSTACLES).distance >= AVOID.margin).all()
+    assert ((q >= arm.lower) & (q <= arm.upper)).all()
+    again = arm.forward(q[success], frame="tip") - targets[success]
+    assert np.linalg.norm(again[:, :3, 3], axis=1).max() <= 1e-4
+    assert not options.get("orientation", True) or np.abs(again[:, :3, :3]).max() <= 1e-3
+
+
+@simulated
+def test_the_processor_sees_to_targets_that_the_card_has_no_free_answer_to(found: Any) -> None:
+    arm, options = FREE["searched"]
+    expected = lw.solve_batch(arm, "tip", free_targets("searched")[1:], avoid=AVOID, **options)
+    assert found["free there and back.codes"].tolist() == expected.codes.tolist() == [COLLIDES]
+    assert_array_equal(found["free there and back.q"], expected.q)
+
+
+@simulated
 def test_a_start_that_is_given_is_followed_first(found: Any) -> None:
-    expected = lw.solve_batch(PANDA, "tip", TARGETS[:4], start=starts_of(4))
+    prepared, status = lw.prepare(PANDA, "tip"), np.zeros(4, np.int64)
+    restarts = prepared.restarts  # a search alone
+    q, report = prepared.search(TARGETS[:4], status, given=starts_of(4), bounded=True, restarts=restarts)
+    first = (status == REACHED) & (REPORT.view(report).starts == 0)
+    assert first.any()
     for name in ("starts", "starts there", "written starts"):
-        assert_array_equal(found[f"{name}.codes"], expected.codes)
-        assert_array_equal(found[f"{name}.restarts"] == 0, expected.restarts == 0)
-        first = expected.success & (expected.restarts == 0)
-        assert_allclose(found[f"{name}.q"][first], expected.q[first], atol=2e-3)
+        assert_array_equal(found[f"{name}.codes"], status)
+        assert_array_equal(found[f"{name}.restarts"] == 0, REPORT.view(report).starts == 0)
+        assert_allclose(found[f"{name}.q"][first], q[first], atol=2e-3)
 
 
 @simulated
@@ -133,6 +189,24 @@ def test_all_solutions_of_closed_forms(name: str, kind: str, found: Any) -> None
 
 
 @simulated
+def test_several_solutions_of_a_closed_form_are_those_of_the_processor(found: Any) -> None:
+    arm, targets = six_joint_arms.linkage(FORMS[0]), form_targets(FORMS[0])[:4]
+    expected = lw.solve_batch(arm, "tip", targets, solutions=3, apart=0.05)
+    assert_array_equal(found["several formed.counts"], expected.counts)
+    isolated = expected.complete
+    assert_allclose(found["several formed.q"][isolated], expected.q[isolated], atol=1e-3)
+
+
+@simulated
+def test_several_solutions_from_starts_reach_and_are_distinct(found: Any) -> None:
+    (poses,), (count,) = found["several started.q"], found["several started.counts"]
+    assert count > 1
+    places = PANDA.forward(poses[:count], frame="tip")[:, :3, 3]
+    assert_allclose(places, np.broadcast_to(TARGETS[0, :3, 3], places.shape), atol=1e-4)
+    assert len(distinct(PANDA, poses[:count], 0.05)) == count
+
+
+@simulated
 def test_all_solutions_of_targets_on_the_card_stay_there(found: Any) -> None:
     host = found[f"{FORMS[-1]}.float64.values"], found[f"{FORMS[-1]}.float64.mask"]
     assert_array_equal(found["stays.values"], host[0])
@@ -145,6 +219,11 @@ def test_kernels_that_differ_are_kept_under_different_names(found: Any) -> None:
 
 
 @simulated
+def test_kernels_of_a_run_are_chosen_once_for_good(found: Any) -> None:
+    assert found["settled"].tolist() == [True, True]  # kernels for any chain
+
+
+@simulated
 @pytest.mark.parametrize("other", ["single", "there", "split", "blocks"])
 def test_answers_do_not_depend_on_where_targets_lie_or_how_they_are_split(other: str, found: Any) -> None:
     assert_array_equal(found[f"{other}.codes"], found["race.codes"])
@@ -152,6 +231,14 @@ def test_answers_do_not_depend_on_where_targets_lie_or_how_they_are_split(other:
     same[:] |= other in ("single", "blocks")  # in the card's own arrays a miss stays as the search met it
     for part in PARTS:
         assert_array_equal(found[f"{other}.{part}"][same], found[f"race.{part}"][same], err_msg=part)
+
+
+@simulated
+def test_answers_on_a_card_have_the_leading_axes_of_their_targets(found: Any) -> None:
+    for part in PARTS:
+        one, other = found[f"folded.{part}"], found[f"starts there.{part}"]
+        assert one.shape == (2, 2, *other.shape[1:])
+        assert_array_equal(one.reshape(other.shape), other, err_msg=part)
 
 
 @simulated
@@ -217,7 +304,7 @@ def test_arrays_go_to_other_libraries_and_come_from_them_without_a_copy(dtype: A
 
 def test_missing_parts_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     require_card.cache_clear()
-    monkeypatch.setattr(devices.importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.setattr(cards.importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(MissingExtraError, match=r"linkwork\[cuda\]"):
         lw.solve_batch(PANDA, "tip", TARGETS, device="cuda")
 

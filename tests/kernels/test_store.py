@@ -41,7 +41,7 @@ def two(tmp_path, monkeypatch):
     """The folder beside the package, and the user's."""
     monkeypatch.delenv(store.NAMED)
     monkeypatch.setattr(store, "PACKAGE", tmp_path / "package")
-    monkeypatch.setattr(store, "_user_folder", lambda: tmp_path / "home")
+    monkeypatch.setattr(store, "user_folder", lambda: tmp_path / "home")
     (tmp_path / "package").mkdir()
     return [tmp_path / "package" / "__pycache__" / "linkwork", tmp_path / "home" / "linkwork" / "kernels"]
 

@@ -113,7 +113,7 @@ def test_names_in_common_say_what_to_do(gripper: lw.Linkage) -> None:
         arm.replace(root="floating").attach(free, "tip")
     with pytest.raises(FrameNotFoundError, match="no frame 'flange' in linkage 'planar'"):
         arm.attach(gripper, "flange")
-    with pytest.raises(OptionError, match="a Linkage is needed"):
+    with pytest.raises(OptionError, match="expected a Linkage"):
         arm.attach("gripper", "tip")
     with pytest.raises(LinkageError, match="the prefix of an attached linkage is a text"):
         arm.attach(gripper, "tip", prefix=3)
@@ -144,3 +144,17 @@ def test_models_are_put_together_as_pinocchio_puts_them_together() -> None:
     order = [joined.joints[joined.getJointId(name)].idx_v for name in whole.table.velocity_joints]
     assert_allclose(whole.gravity_torques(np.zeros(whole.nq)), theirs[order], atol=1e-9)
     same_as_pinocchio(pin, joined, whole)
+
+
+def test_each_collides_with_what_it_collided_with_alone() -> None:
+    felt = lw.Visual(lw.Sphere(0.05), role="collision")
+    arm = lw.Builder("arm").revolute("turn", "upper", axis="y", shape=felt).frame("tip", at=(0, 0, 0.5)).build()
+    seen = lw.Visual(lw.Box((0.1, 0.1, 0.2)), (0, 0, 0.1), (1, 0, 0))
+    hand = lw.Builder("hand", base="palm", shape=seen).build()
+    world = lw.World([lw.Obstacle(lw.Sphere(0.05), (0, 0, 0.65), name="ball")])
+    for whole in (arm.attach(hand, "tip"), hand.attach(arm, "palm").attach(hand, "tip", prefix="b_")):
+        assert "ball" in lw.clearance(whole, whole.neutral(), world).pair
+        assert lw.collides(whole, whole.neutral(), world)
+    assert [visual.role for visual in arm.attach(hand, "tip").link("palm").visuals] == ["visual", "collision"]
+    assert hand.attach(hand, "palm", prefix="b_").link("b_palm").visuals == hand.link("palm").visuals
+    assert arm.attach(arm, "tip", prefix="b_").link("b_upper").visuals == arm.link("upper").visuals

@@ -295,6 +295,7 @@ def test_no_rows_make_a_base_with_a_tool():
 WRONG_TABLES = {
     "unknown convention": (lambda: from_dh([ROW], convention="craig"), LinkageError, "'modified', got 'craig'"),
     "unknown convention out": (lambda: from_dh([ROW]).as_dh(convention="x"), LinkageError, "'modified', got 'x'"),
+    "no table": (lambda: from_dh(5), LinkageError, "a DH table is a list of rows.*got 5"),
     "short row": (
         lambda: from_dh([ROW, (0, 0, 1)]),
         LinkageError,

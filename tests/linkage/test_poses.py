@@ -18,8 +18,9 @@ from linkwork.errors import (
     PoseShapeError,
     PoseValueError,
 )
+from linkwork.linkage.joints import Ball, Revolute
 from linkwork.linkage.mass import center_of_mass
-from linkwork.linkage.poses import distinct, same_pose, wrapped
+from linkwork.linkage.poses import distinct, same_pose, turned_back, wrapped
 
 BATCHES = [(), (1,), (3, 2), (9,), (0,)]
 joints = pytest.mark.parametrize("joint", JOINTS)
@@ -602,3 +603,17 @@ def test_a_length_is_not_given_in_degrees() -> None:
     for values in ({"lift": "45deg"}, {"slide": ("45deg", 0, 0)}, {"slide.x": "45deg"}):
         with pytest.raises(PoseValueError, match="not a length: '45deg'"):
             linkage.pose(values)
+
+
+def test_a_quaternion_is_brought_to_length_one_by_its_own_four_numbers():
+    linkage = one_joint(Ball())
+    q = linkage.pose([0.6, 0.0, 0.0, 0.0, 0.8])  # with the joint after it, the five have length one
+    np.testing.assert_allclose(q, [1.0, 0.0, 0.0, 0.0, 0.8], atol=1e-15)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_angles_are_turned_back_by_no_more_turns_than_it_takes(sign):
+    lower, upper = sorted((-20.0 * sign, 6.5 * sign))
+    linkage = one_joint(Revolute("z", lower, upper))
+    q, start = np.array([sign * (0.8 - 4.0 * np.pi), 0.0]), np.array([7.0 * sign, 0.0])
+    np.testing.assert_allclose(turned_back(linkage, q, start), [0.8 * sign, 0.0], atol=1e-12)

@@ -15,7 +15,8 @@ import children
 import linkwork as lw
 from chains import errors, placed, random_chain, within
 from linkwork.errors import FrameNotFoundError, GoalError, LinkworkError, OptionError, PoseShapeError, PoseValueError
-from linkwork.solvers.batch import SMALLEST, Batch
+from linkwork.solvers.batch_answers import Batch
+from linkwork.solvers.batch_work import SMALLEST
 from linkwork.solvers.chain import Chain
 
 PANDA = lw.models.panda()
@@ -181,6 +182,13 @@ def test_reasons_of_all_ends() -> None:
     assert "not reached" in batch.reason(2)
     for row in range(3):
         assert batch.reason(row).endswith(".")
+    several = lw.solve_batch(PANDA, "tip", targets, solutions=2)
+    assert several.reason(0).startswith("reached: position error ")
+    body = lw.solve_batch(PANDA, {"tip": targets})
+    for found in (batch, several, body):
+        for row in (3, -4):
+            with pytest.raises(OptionError, match=rf"no row {row}: the batch has rows 0 to 2"):
+                found.reason(row)
     late = lw.solve_batch(PANDA, "tip", TARGETS, time_budget=1e-9, threads=1)
     assert (late.status == "time").all()
     assert "time" in late.reason(0)
@@ -299,6 +307,13 @@ def test_short_forms_of_targets_are_the_long_ones(options: dict[str, object], sh
     )
     with pytest.raises(GoalError, match="4x4 matrices"):
         lw.solve_batch(PANDA, "tip", short)
+
+
+def test_the_error_of_a_wrong_shape_says_what_to_do() -> None:
+    with pytest.raises(GoalError, match=r"single 4x4 matrix goes in as targets\[None\]"):
+        lw.solve_batch(PANDA, "tip", few[0])
+    with pytest.raises(GoalError, match="Positions alone need orientation=False"):
+        lw.solve_batch(PANDA, "tip", few[:, :3, 3])
 
 
 @pytest.mark.parametrize("form", ["list", "fortran", "strided", "float32", "big-endian", "read-only"])
@@ -427,7 +442,7 @@ def test_memory_does_not_grow_with_the_number_of_blocks() -> None:
     [
         None, "far", 3.0, [], np.zeros(0), np.zeros(3), np.zeros((2, 3)), np.zeros((2, 3, 3)), np.zeros((2, 4)),
         np.zeros((4, 4)),
-        np.zeros((2, 2, 4, 4)), np.zeros((2, 4, 5)), few.astype(object), few.astype(complex), few.astype(str), few > 0,
+        np.zeros((2, 2, 4, 5)), np.zeros((2, 4, 5)), few.astype(object), few.astype(complex), few.astype(str), few > 0,
         [[1], [1, 2]], {"a": 1}, np.array(["2020-01-01"], "datetime64[D]"),
     ],
     ids=lambda targets: f"{getattr(targets, 'dtype', targets)} {getattr(targets, 'shape', type(targets).__name__)}",
@@ -493,3 +508,19 @@ def test_numbers_of_numpy_are_numbers() -> None:
 def test_a_stored_pose_is_a_start_here_too() -> None:
     named = lw.solve_batch(PANDA, "tip", few, start="ready")
     same(named, lw.solve_batch(PANDA, "tip", few, start=PANDA.stored_pose("ready")))
+
+
+@pytest.mark.parametrize("model", ["panda", "ur5", "planar:2,1,0.5"])
+def test_targets_whose_squares_are_not_finite_are_refused_alike(model: str) -> None:
+    arm = lw.models.build(model)
+    targets = np.tile(np.eye(4), (3, 1, 1))
+    targets[:, 0, 3] = 1e99, 1e101, -1e155
+    batch = lw.solve_batch(arm, "tip", targets, closest=False)
+    assert batch.status.tolist() == ["beyond", "invalid", "invalid"]
+    assert np.isnan(batch.residuals[1:]).all()
+    ik = lw.prepare(arm, "tip")
+    for target in targets[1:]:
+        with pytest.raises(lw.errors.GoalError):
+            ik(target)
+        with pytest.raises(lw.errors.GoalError):
+            lw.Reach("tip", pose=target)

@@ -127,3 +127,20 @@ def test_a_group_of_joints_in_a_body_has_its_closed_form_too() -> None:
     found = lw.prepare(arm, "finger_tip", joints=joints).all(target, start=q)
     assert np.abs(found.q - q).max(axis=1).min() < 1e-9
     assert_allclose(arm.forward(found.q, frame="finger_tip"), np.tile(target, (len(found), 1, 1)), atol=1e-9)
+
+
+FOLDED = [  # poses of a Panda with its elbow folded to the limit: the held joint is free within a thousandth of its arc
+    [0.962975, -1.674766, 1.227399, -3.070952, 1.397447, 0.862873, -0.382104],
+    [2.22145, -1.337547, -1.015674, -3.071509, -1.522807, -0.016055, 1.947117],
+    [0.77484, -1.750793, 1.335983, -3.068432, 1.560006, 0.436834, 2.132388],
+    [-1.290786, 1.598786, -1.145733, -3.07094, 1.408311, 1.015318, 0.669862],
+    [-1.848561, -1.723251, 0.622835, -3.022761, -1.834049, 1.957116, -2.879208],
+]
+
+
+def test_the_short_windows_at_a_folded_elbow_are_found() -> None:
+    arm = lw.models.panda()
+    targets = np.concatenate([arm.forward(FOLDED, frame="tip"), arm.forward(arm.random_pose(1, 11), frame="tip")])
+    found = lw.solve_batch(arm, "tip", targets, progress=False)
+    assert found.success.all()
+    assert_allclose(arm.forward(found.q, frame="tip"), targets, atol=1e-6)

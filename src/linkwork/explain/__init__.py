@@ -1,4 +1,4 @@
-"""Why and what else: diagnosis, conflicts, all solutions, workspaces, singularities, mobility, races."""
+"""Explanations: diagnosis, conflicts, all solutions, workspaces, singularities, mobility, races."""
 
 from __future__ import annotations
 

@@ -2,67 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ..errors import DeviceError, OptionError
-from ..goals import Reach
-from ..kernels.devices import as_library, from_device, on_card, require_card
+from ..kernels.cards import require_card
+from ..kernels.devices import as_library, from_device, on_card
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import APART, PoseLike, start_pose
-from ..solvers.batch import as_targets, prepared_batch
+from ..solvers.batch_work import prepared_batch
+from ..solvers.card_sources import card_form
 from ..solvers.chain_solver import Prepared, prepared_for
-from ..solvers.chain_targets import rigid
+from ..solvers.chain_targets import as_targets, rigid
 from ..solvers.closed_form import ClosedForm, NoForm
 from ..solvers.options import PrepareOptions, positive, whole
+from ..solvers.solutions_batch import SolutionsBatch
 from ..transforms import FloatArray
 from .all_solutions import fine, search_all
 
-KINDS = (np.dtype(np.float32), np.dtype(np.float64))
 LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])  # of a rigid transform
 SEARCHED = 8  # room for solutions of a target that is searched for
-
-
-@dataclass(frozen=True, eq=False)
-class BranchesBatch:
-    """All solutions of many targets, a row for each target.
-
-    Attributes:
-        linkage: The linkage.
-        goal: A goal of the kind that all targets are; its own target means nothing.
-        q: Poses, shape (n, most, nq), NaN where the mask says that there is none. Solutions of a family of arms stand
-            at the places of their branches (shoulder, elbow, wrist), which they keep while a target moves; others stand
-            first.
-        mask: Which of them are solutions, shape (n, most): within limits, and verified by forward kinematics.
-        counts: How many solutions were found of each target, shape (n,); more than `most` where some did not fit.
-        complete: Whether it is proven that a target has no others, shape (n,). It is not where a pose of a singular
-            target stands for a continuum.
-        valid: Whether each target is a finite rigid transform, shape (n,).
-
-    Where targets are on a graphics card, `q`, `mask` and `complete` stay there; `counts` and `valid` are None, and
-    `complete` means nothing of targets that are not valid.
-    """
-
-    linkage: Linkage
-    goal: Reach
-    q: Any
-    mask: Any
-    counts: Any
-    complete: Any
-    valid: Any
-
-    def __len__(self) -> int:
-        return len(self.q)
-
-    def __repr__(self) -> str:
-        if self.valid is None:
-            return f"<BranchesBatch of {self.goal.frame!r}: solutions of {len(self)} targets, on a graphics card>"
-        proven = "proven" if self.complete.all() else f"{int(self.complete.sum())} proven complete"
-        found = f"{int(self.mask.sum())} solutions of {len(self)} targets"
-        return f"<BranchesBatch of {self.goal.frame!r}: {found}, {proven}>"
 
 
 def solve_all_batch(
@@ -76,20 +37,20 @@ def solve_all_batch(
     device: str = "cpu",
     dtype: DTypeLike | None = None,
     **options: Unpack[PrepareOptions],
-) -> BranchesBatch:
+) -> SolutionsBatch:
     """Return every distinct pose that brings a frame to each of many targets: arrays, and a mask.
 
-    Where the arm has a closed form and targets are whole poses, that gives them all, millions in a second. Otherwise
-    each target is searched for from many starts, which takes milliseconds and proves nothing: `complete` is then False.
+    If the arm has a closed form and targets are full poses, it gives them all, millions per second. Otherwise each
+    target is searched from many starts, which takes milliseconds and proves nothing: `complete` is then False.
 
     Args:
         linkage: The linkage.
         frame: Name of the frame.
         targets: As in `solve_batch`, shape (n, 4, 4). A target that is not finite or not rigid has no solution, alone.
-        most: Room for so many solutions of each target; `counts` tells where there were more. By default as many as a
-            closed form can have, eight or sixteen, and eight where they are searched for.
-        start: Pose (nq,) that joints outside the chain have; the neutral one by default.
-        apart: By how much, in some value, two poses must differ to be two, where they are searched for [rad, m].
+        most: Largest number of solutions stored for each target; `counts` shows where there were more. By default as
+            many as a closed form can have, eight or sixteen, and eight in a search.
+        start: Pose (nq,) of the joints outside the chain; the neutral pose by default.
+        apart: Least difference of two distinct poses in some value, in a search [rad, m].
         device: ``"cuda"`` for an NVIDIA graphics card: arms of six joints that are exactly of a family, billions in a
             second. Targets on the card, arrays of any library as in `solve_batch`, are used and answered there.
         dtype: ``"float32"`` or ``"float64"``, of targets and poses on a card; by default that of the targets. In single
@@ -118,12 +79,12 @@ def solve_all_batch(
     aims = prepared.as_targets(np.asarray(as_targets(targets, frame), np.float64))
     form = prepared.form
     if isinstance(form, ClosedForm):
-        return BranchesBatch(linkage, prepared.goal, *_by_form(prepared, form, aims, rest, most))
+        return SolutionsBatch(prepared, aims, *_by_form(prepared, form, aims, rest, most))
     shape = (len(aims), most or SEARCHED)
     q, mask, counts = np.full((*shape, linkage.nq), np.nan), np.zeros(shape, np.bool_), np.zeros(len(aims), np.int64)
     answers = q, mask, counts, np.zeros(len(aims), np.bool_), rigid(aims)
     _searched(prepared, aims, rest, apart, answers)
-    return BranchesBatch(linkage, prepared.goal, *answers)
+    return SolutionsBatch(prepared, aims, *answers)
 
 
 Answers = tuple[FloatArray, NDArray[np.bool_], NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]
@@ -164,7 +125,7 @@ def _answers(
 
 def _on_card(
     prepared: Prepared, targets: Any, rest: FloatArray, most: int | None, device: str, dtype: DTypeLike | None
-) -> BranchesBatch:
+) -> SolutionsBatch:
     """Return what a closed form gives on a graphics card."""
     if device != "cuda":
         raise OptionError(f"device is 'cpu' or 'cuda', got {device!r}.")
@@ -175,14 +136,14 @@ def _on_card(
     if on_card(targets):
         return _staying_there(prepared, form, targets, most, dtype)
     aims = prepared.as_targets(as_targets(targets, prepared.goal.frame))
-    found = _card_form(prepared, form, dtype or aims.dtype).all(aims)
+    found = card_form(prepared, form, dtype or aims.dtype).all(aims)
     told = _answers(prepared, np.asarray(aims, np.float64), rest, most, *found)
-    return BranchesBatch(prepared.linkage, prepared.goal, *told)
+    return SolutionsBatch(prepared, aims, *told)
 
 
 def _staying_there(
     prepared: Prepared, form: ClosedForm, targets: Any, most: int | None, dtype: DTypeLike | None
-) -> BranchesBatch:
+) -> SolutionsBatch:
     """Return the solutions of targets on the card, on the card."""
     memory, shape = from_device(targets)
     if shape[1:] != (4, 4) or (dtype is not None and np.dtype(dtype) != memory.dtype):
@@ -192,19 +153,9 @@ def _staying_there(
             "on a card, poses are of linkages whose every joint moves the frame, with room for all solutions; hand "
             "over NumPy arrays, or leave out most=."
         )
-    found = _card_form(prepared, form, memory.dtype).all_there(memory, shape[0])
+    found = card_form(prepared, form, memory.dtype).all_there(memory, shape[0])
     q, mask, complete = (as_library(array, targets) for array in found)
-    return BranchesBatch(prepared.linkage, prepared.goal, q, mask, None, complete, None)
-
-
-def _card_form(prepared: Prepared, form: ClosedForm, dtype: DTypeLike) -> Any:
-    """Return the form on a card; it is kept."""
-    from ..solvers.closed_form.card import CardForm
-
-    kind, limits = np.dtype(dtype), prepared.settings.keeps_limits
-    if kind not in KINDS:
-        raise OptionError(f"a card solves in float32 or float64, got {kind}.")
-    return prepared.cache.get("card", (kind, limits), lambda: CardForm(form, kind, limits=limits))
+    return SolutionsBatch(prepared, None, q, mask, None, complete, None)
 
 
 def _fitted(values: FloatArray, mask: NDArray[np.bool_], most: int) -> tuple[FloatArray, NDArray[np.bool_]]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import GoalError, OptionError, listed
-from ..goals import Goal, Reach
+from ..goals import Avoid, Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import APART, PoseLike, distinct, start_pose, wrapped
 from ..linkage.showing import Shown
@@ -29,6 +29,7 @@ from ..solvers.options import TOLERANCE, Limits, LoopOptions, positive, usual_to
 from ..solvers.platform_form import form_of
 from ..solvers.platform_ways import serves, ways_of
 from ..transforms import FloatArray
+from .free_solutions import Clear
 from .searched_solutions import searched
 
 FINE = 1e-8  # tolerance of damped steps, where they search
@@ -58,6 +59,8 @@ class Branches(Shown):
         doubles: Which poses are, or are next to, two that have become one, shape (k,): the goal is singular there.
         curves: Where one dimension is left, the curves that the solutions form, the longest first; see `curve`.
         proof: What is proven of the curves, and how, or why it is not.
+        dropped: How many poses reach the goal but collide, and are left out where something is to be avoided; of
+            curves, how many collide all along.
     """
 
     linkage: Linkage
@@ -73,6 +76,7 @@ class Branches(Shown):
     doubles: NDArray[np.bool_]
     curves: tuple[Curve, ...] = ()
     proof: str = ""
+    dropped: int = 0
 
     def __len__(self) -> int:
         return len(self.q)
@@ -167,26 +171,29 @@ def solve_all(
     joints: Joints | None = None,
     start: PoseLike | None = None,
     windings: bool = False,
+    avoid: Avoid | None = None,
 ) -> Branches:
     """Return every distinct pose that reaches a goal.
 
-    Where the arm has a closed form (see `closed_form`) and the goal is a whole pose, that gives all of them, and it is
-    proven that there are no others; `Branches.complete` tells. Otherwise starts are made until the rarest branch has
-    been found several times, so that one not found at all is unlikely; it cannot be excluded. Angles that differ by
-    whole turns are one solution, unless `windings` are asked for.
+    If the arm has a closed form (see `closed_form`) and the goal is a full pose, these are proven to be all, and
+    `Branches.complete` is true. Otherwise random starts are tried until the rarest branch has been found several times;
+    a branch that was never found is then unlikely, but not impossible. Angles that differ by whole turns are one
+    solution, unless `windings` is true.
 
     Args:
         linkage: The linkage.
         goal: A `Reach`.
-        apart: By how much, in some value, two poses must differ to be two [rad, m]; 0.01 by default where poses are
-            searched for. A closed form knows by itself what is one and what is two.
-        starts: How many starts to make, in place of a closed form; by default as many as it takes.
-        most: Poses at most, where they form a continuum (64 by default) or whole turns are asked for (all by default).
+        apart: Least difference of two distinct poses in some value [rad, m]; 0.01 by default in a search. A closed form
+            does not need it.
+        starts: Number of random starts, instead of a closed form; by default as many as it takes.
+        most: Largest number of poses, if they form a continuum (64 by default) or with `windings` (all by default).
         limits: ``"ignore"`` lets joints go beyond their limits; see `Settings`.
-        seed: Where starts come from.
+        seed: Seed of the random starts.
         joints: Names of the joints that may move, or of a group of them.
-        start: Pose that the other joints have, and that nearness is measured from; the neutral one by default.
-        windings: Every copy by whole turns within limits, the nearest to the start first; see `Branches.windings`.
+        start: Pose of the other joints, from which distances are measured; the neutral pose by default.
+        windings: Also return every copy by whole turns within limits, nearest to the start first; see
+            `Branches.windings`.
+        avoid: What to keep clear of: poses that collide are left out, and curves are cut into their free parts.
 
     Example:
         >>> import linkwork as lw
@@ -195,25 +202,59 @@ def solve_all(
         <Branches of 'planar': 2 isolated>
     """
     check_linkage(linkage)
-    goal = _exact(goal)
+    aim, rest = _exact(goal), start_pose(linkage, start)
     if apart is not None:
         positive("apart", apart, finite=True)
     starts = None if starts is None else whole("starts", starts, least=1)
     most = None if most is None else whole("most", most, least=1)
-    rest = start_pose(linkage, start)
     if rest.ndim != 1:
         raise OptionError(f"start is one pose of shape ({linkage.nq},), got shape {rest.shape}.")
     if linkage.loops and starts is None and joints is None:
-        ways = _on_legs(linkage, goal, rest, apart or APART, limits)
-        return ways.windings(start=rest, most=most, limits=limits) if windings else ways
-    prepared = _prepared(linkage, goal, limits, seed, group_of(linkage, joints), rest)
-    prepared.chain.check()
-    found = None if starts else _proven(prepared, goal, rest, apart, most or SAMPLES)
-    if found is None:
-        found = search_all(prepared, goal, apart or APART, most or SAMPLES, starts)
-        if found.dimension == 1 and not starts:
-            found = as_curves(prepared, goal, most or SAMPLES, searched_motion(prepared, goal.target), found)
+        found = _on_legs(linkage, aim, rest, apart or APART, limits)
+    else:
+        prepared = _prepared(linkage, aim, limits, seed, group_of(linkage, joints), rest)
+        found = _on_chain(prepared, aim, rest, apart, most or SAMPLES, starts)
+    found = found if avoid is None else only_free(found, avoid, most or SAMPLES)
     return found.windings(start=rest, most=most, limits=limits) if windings else found
+
+
+def only_free(found: Branches, avoid: Avoid, most: int = SAMPLES) -> Branches:
+    """Return what is free of solutions; see `solve_all`. Whether that is all that is free stays as it was proven."""
+    if not isinstance(avoid, Avoid):
+        raise OptionError(f"avoid is a goal, Avoid(world, margin=...), got {avoid!r}.")
+    clear = Clear(found.linkage, avoid)
+    if not found.curves:
+        free = clear.free(found.q)
+        hits = tuple(hit for hit, kept in zip(found.hits, free.tolist(), strict=True) if kept)
+        none = clear.evidence(found.q) if len(free) and not free.any() else found.evidence
+        left: dict[str, Any] = {
+            "dimension": found.dimension if free.any() else -1,
+            "evidence": none,
+            "dropped": int((~free).sum()),
+        }
+        return replace(found, q=found.q[free], hits=hits, doubles=found.doubles[free], **left)
+    curves, share = clear.parts(found.curves)
+    q = along(curves, most, found.linkage.nq)
+    evidence = None if curves else clear.evidence(found.q)
+    gone = sum(not clear.free(curve.sample(most)).any() for curve in found.curves)
+    proof = f"{found.proof}; {100.0 * share:.3g} % of their length is free of collisions"
+    kept: dict[str, Any] = {"dimension": 1 if curves else -1, "evidence": evidence, "dropped": gone, "proof": proof}
+    none_double = np.zeros(len(q), np.bool_)
+    hits = ((1 if found.starts else 0),) * len(q)
+    return replace(found, q=q, hits=hits, doubles=none_double, curves=tuple(curves), **kept)
+
+
+def _on_chain(
+    prepared: Prepared, goal: Reach, rest: FloatArray, apart: float | None, most: int, starts: int | None
+) -> Branches:
+    """Return all poses of a chain: by closed forms, else by a search, which goes on along curves."""
+    prepared.chain.check()
+    found = None if starts else _proven(prepared, goal, rest, apart, most)
+    if found is None:
+        found = search_all(prepared, goal, apart or APART, most, starts)
+        if found.dimension == 1 and not starts:
+            found = as_curves(prepared, goal, most, searched_motion(prepared, goal.target), found)
+    return found
 
 
 def _on_legs(linkage: Linkage, goal: Reach, start: FloatArray, apart: float, limits: Limits) -> Branches:
@@ -278,18 +319,23 @@ def as_curves(
     prepared: Prepared, goal: Reach, most: int, motion: SelfMotion, found: Branches | None = None
 ) -> Branches:
     """Return curves as branches: their poses are samples, more of them on longer curves."""
-    ends = np.cumsum([curve.length for curve in motion.curves[:most]])
-    count = len(ends)
-    shares = np.rint((most - count) * ends / ends[-1]).astype(int) + np.arange(1, count + 1) if count else ends
-    counts = np.diff(shares, prepend=0)
-    poses = [curve.sample(int(count)) for curve, count in zip(motion.curves, counts, strict=False)]
-    q = np.concatenate(poses) if poses else np.zeros((0, prepared.linkage.nq))
+    q = along(motion.curves, most, prepared.linkage.nq)
     if found is not None and not len(q):
         return found
     starts, hits = (0, (0,) * len(q)) if found is None else (found.starts, (1,) * len(q))
     kept = (_angles(prepared), motion.complete, motion.family, motion.evidence, np.zeros(len(q), np.bool_))
     dimension = 1 if len(q) else -1
     return Branches(prepared.linkage, goal, q, hits, starts, dimension, *kept, motion.curves, motion.remark)
+
+
+def along(curves: Sequence[Curve], most: int, nq: int) -> FloatArray:
+    """Return poses (k, nq) on curves, `most` of them at most, more on longer curves."""
+    ends = np.cumsum([curve.length for curve in curves[:most]])
+    count = len(ends)
+    shares = np.rint((most - count) * ends / ends[-1]).astype(int) + np.arange(1, count + 1) if count else ends
+    counts = np.diff(shares, prepend=0)
+    poses = [curve.sample(int(count)) for curve, count in zip(curves, counts, strict=False)]
+    return np.concatenate(poses) if poses else np.zeros((0, nq))
 
 
 def _angles(prepared: Prepared) -> NDArray[np.int64]:
@@ -302,9 +348,9 @@ def _angles(prepared: Prepared) -> NDArray[np.int64]:
 def _exact(goal: Goal) -> Reach:
     """Return a goal if it is one whose solutions can be told apart, or say why not."""
     if not isinstance(goal, Reach):
-        raise GoalError(f"all solutions are found of one Reach goal, got {goal!r}.")
+        raise GoalError(f"all solutions are found of one Reach goal only, got {goal!r}.")
     if goal.ranges is not None:
-        raise GoalError("all solutions are found of a goal without ranges: within them, solutions form a continuum.")
+        raise GoalError("all solutions are found of goals without ranges only: within ranges they form a continuum.")
     return goal
 
 
@@ -333,11 +379,11 @@ def count_solutions(
     seed: int = 0,
     **options: Unpack[LoopOptions],
 ) -> Count:
-    """Return how many poses reach the goals: none, some, or a continuum and its dimension.
+    """Return the number of poses that reach the goals: none, some, or a continuum with its dimension.
 
-    Where the arm has a closed form and the goal is a whole pose, the number is proven. Otherwise poses are found from
-    random starts, 256 by default, so a number is a lower bound. `solve_all` counts where the compiled search serves the
-    goal; other goals, and goals with options of the loop, are solved for by damped steps.
+    If the arm has a closed form and the goal is a full pose, the number is proven. Otherwise poses are found from
+    random starts, 256 by default, so the number is a lower bound. `solve_all` does the search where the compiled search
+    can solve the goal; other goals, and calls with options of the loop, are solved by damped steps.
 
     Example:
         >>> import linkwork as lw

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import solvers
-from ..goals import Goal, Reach
+from ..goals import Avoid, Goal, Reach
 from ..linkage.linkage import Linkage
 from ..linkage.program import chain_motions
 from ..solvers import Problem, Solution
@@ -268,11 +268,11 @@ class Experiments:
 
     def together(self, linkage: Linkage | None = None, **changes: Any) -> Solution:
         """Return a solve of all goals that can be missed, on one level."""
-        return self.solved([_ranked(goal, 0) for goal in self.goals], linkage, **changes)
+        return self.solved([ranked(goal, 0) for goal in self.goals], linkage, **changes)
 
     def reachable(self, goals: Sequence[Goal]) -> bool:
         """Return whether some goals can be had together, whatever their levels."""
-        return not goals or bool(self.solved([_ranked(goal, 0) for goal in goals]).success)
+        return not goals or bool(self.solved([ranked(goal, 0) for goal in goals]).success)
 
     def conflict(self, core: Sequence[Goal] = ()) -> Conflict:
         """Return a smallest set of goals that cannot be had together, and which of them could be left out.
@@ -305,8 +305,11 @@ class Experiments:
 
     def _gives_way(self, goal: Goal, others: Sequence[Goal]) -> dict[str, float]:
         """Return by how much a goal is missed where all others come first."""
-        last = _ranked(goal, 1)
-        found = self.solved([*(_ranked(other, 0) for other in others), last])
+        last = ranked(goal, 1)
+        found = self.solved([*(ranked(other, 0) for other in others), last])
+        if isinstance(goal, Avoid):  # its rows are many pairs; what counts is the nearest
+            missed = {"m": goal.margin - float(goal.clearance(self.linkage, found.q))}
+            return {unit: value for unit, value in missed.items() if value > 0.0}
         own = next(g for g in found.goals if g.priority == 1 and g.signature == last.signature)
         missed = {unit: value for other, unit, value in missed_blocks(found) if other is own}
         return {unit: value for unit, value in missed.items() if value > _room(self.solution, (goal,), unit)}
@@ -328,7 +331,7 @@ class Experiments:
         return found
 
 
-def _ranked(goal: Goal, rank: int) -> Goal:
+def ranked(goal: Goal, rank: int) -> Goal:
     """Return a goal on another level; loops keep theirs, before all others."""
     if goal.priority < 0 or goal.priority == rank:
         return goal

@@ -17,14 +17,16 @@ from ..errors import OptionError
 from ..goals import Block, Reach
 from ..linkage.linkage import Linkage
 from ..linkage.poses import mid_range, wrapped
+from ..linkage.program import reach
 from ..linkage.showing import Shown
 from ..solvers import Group, Problem, Solution
 from ..solvers.groups import random_poses
 from ..solvers.solution import ending, errors_in_words
 from ..transforms import FloatArray
+from .collisions import avoids, in_the_way, lasting_contact, nearest
 from .conflicts import Conflict, Experiments, amount, apart, called, joined, levels, missed_blocks
 from .lost_directions import NEARLY, SINGULAR, bent_starts, lost_direction
-from .proofs import Proof, proof_of, reach
+from .proofs import Proof, proof_of
 
 if TYPE_CHECKING:
     from ..solvers import Method
@@ -40,12 +42,12 @@ SLOWLY = 0.99  # of an error: what two thousand more iterations must make of it 
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis(Shown):
-    """What kept a solve from its goals.
+    """Why a solve did not reach its goals.
 
     Attributes:
         cause: ``reached``, ``out-of-reach``, ``too-close``, ``out-of-plane``, ``over-constrained``, ``limits``,
-            ``conflict``, ``open-loop``, ``singular``, ``local-minimum``, ``diverged``, ``iterations``, ``time``,
-            ``following`` or ``unknown``.
+            ``collision``, ``conflict``, ``open-loop``, ``singular``, ``local-minimum``, ``diverged``,
+            ``iterations``, ``time``, ``following`` or ``unknown``.
         sentence: What happened, with numbers.
         advice: What to try.
         evidence: The numbers, by name.
@@ -85,7 +87,7 @@ def explain(solution: Solution) -> str:
 
 
 def diagnose(solution: Solution) -> Diagnosis:
-    """Return why a single solve ended as it did, from experiments where the solve itself does not tell."""
+    """Return why a single solve ended as it did; further solves are tried if it does not show that itself."""
     if np.ndim(solution.success):
         raise OptionError("a diagnosis is of one problem; solve it alone.")
     if solution.success:
@@ -127,6 +129,8 @@ def _ended(solution: Solution) -> str:
     ranks = levels(solution)
     if len(ranks) > 1:
         text += f"; {', '.join(rank.words for rank in ranks)}"
+    if (pair := nearest(solution.linkage, avoids(solution), solution.q)) is not None:
+        text += f"; {pair.words}"
     held = at_limits(solution.linkage, solution.q, solution.group)
     if held:
         text += f"; at their limits: {', '.join(held)}"
@@ -181,7 +185,9 @@ def _certain(solution: Solution) -> Diagnosis | None:
             found = _beyond_reach(solution, goal)
             if found is not None:
                 return found
-    return _contradiction(solution) or _unchangeable(solution)
+    lasting = lasting_contact(solution)
+    stuck = None if lasting is None else Diagnosis("collision", *lasting)
+    return stuck or _contradiction(solution) or _unchangeable(solution)
 
 
 def _contradiction(solution: Solution) -> Diagnosis | None:
@@ -273,6 +279,8 @@ def _experiments(solution: Solution) -> Diagnosis:
     if longer is not None:
         return longer
     trials = Experiments(solution)
+    if (blocked := in_the_way(trials)) is not None:
+        return Diagnosis("collision", f"{base} {blocked.sentence}", *blocked[1:])
     if len(trials.goals) > 1:
         return _several(trials, base)
     proof = proof_of(solution)

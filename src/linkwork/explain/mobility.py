@@ -19,7 +19,7 @@ POSES = 5  # closed poses that are looked at where none is given
 
 @dataclass(frozen=True)
 class Mobility:
-    """In how many ways a linkage can move.
+    """Degrees of freedom of a linkage.
 
     Attributes:
         degrees: Its degrees of freedom: its velocities less what its closed loops take away.
@@ -49,7 +49,7 @@ class Mobility:
 
 
 def mobility(linkage: Linkage, *, at: PoseLike | None = None) -> Mobility:
-    """Return in how many ways a linkage can move, its loops closed first.
+    """Return the mobility of a linkage, with its loops closed.
 
     Args:
         linkage: The linkage.
@@ -79,7 +79,7 @@ def mobility(linkage: Linkage, *, at: PoseLike | None = None) -> Mobility:
 
 
 def degrees_of_freedom(linkage: Linkage, *, at: PoseLike | None = None) -> int:
-    """Return in how many ways a linkage can move: its velocities less what its closed loops take away.
+    """Return the degrees of freedom of a linkage: its velocities less the constraints of its closed loops.
 
     Args:
         linkage: The linkage.

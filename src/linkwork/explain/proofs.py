@@ -8,26 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..goals import Reach
-from ..linkage.linkage import Linkage
-from ..linkage.program import chain_motions
 from ..solvers import Prepared, Solution
 from ..solvers.chain_solver import prepared_for
 from ..solvers.closed_form import ClosedForm
+from ..solvers.closed_form.self_motion import held_form, self_motion
 from ..transforms import FloatArray
-
-
-def reach(linkage: Linkage, frame: str) -> tuple[FloatArray, float, float, str]:
-    """Return where a chain begins to move, the least and largest distance its end can have from there, and the joint.
-
-    These are the lengths of its segments laid straight, limits of revolute joints aside: nothing outside is reached.
-    """
-    chain = chain_motions(linkage, frame)
-    joint = linkage.table.velocity_joints[chain.motions[0].v] if chain.motions else linkage.root.name
-    origin = chain.offsets[0]  # the first constant lies before anything moves
-    segments = np.linalg.norm(chain.offsets[1:], axis=1)
-    slack = sum(motion.stroke(linkage) for motion in chain.motions)
-    total = float(segments.sum()) + slack
-    return origin, max(0.0, 2.0 * float(segments.max(initial=0.0)) - total), total, joint
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +43,7 @@ def proof_of(solution: Solution) -> Proof | None:
     prepared = _prepared(solution, goal)
     form = prepared.form if prepared.chain.values else None
     if not isinstance(form, ClosedForm):
-        return None
+        return _by_self_motion(prepared, goal, solution.q) if solution.settings.keeps_limits else None
     found = prepared.all(goal.target, start=solution.q)
     if len(found) or not found.answers.complete:
         return None
@@ -67,6 +52,18 @@ def proof_of(solution: Solution) -> Proof | None:
         prepared.chain.put(free, np.tile(solution.q, (len(free), 1))) if len(free) else np.zeros((0, len(solution.q)))
     )
     return Proof(str(found.evidence), form.family, poses)
+
+
+def _by_self_motion(prepared: Prepared, goal: Reach, q: FloatArray) -> Proof | None:
+    """Return the proof for an arm of seven joints: with one of them held, no angle of it has a pose within limits."""
+    form = held_form(prepared.chain) if prepared.whole_pose and prepared.chain.values else ""
+    if isinstance(form, str):
+        return None
+    motion = self_motion(prepared, goal.target, form)
+    if motion.curves or not motion.complete or motion.evidence is None:
+        return None
+    free = form.at(goal.target, form.slices(goal.target))
+    return Proof(motion.evidence, motion.family, prepared.chain.put(free, np.tile(q, (len(free), 1))))
 
 
 def _prepared(solution: Solution, goal: Reach) -> Prepared:

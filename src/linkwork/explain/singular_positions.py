@@ -101,7 +101,7 @@ def singular_positions(
         start: Pose near which the curve begins; without one, the mechanism is put together anyhow.
         samples: At how many values each of the other driving joints is held.
         most: Steps along a curve at most; `SingularPositions.complete` says whether they were enough.
-        progress: Called with the share that is done.
+        progress: Called with the fraction done.
 
     Raises:
         GoalError: If the mechanism has another number of degrees of freedom.

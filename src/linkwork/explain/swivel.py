@@ -27,7 +27,7 @@ FLAT = 1e-6  # of the arm's length: nearer to the line, an elbow has no angle
 
 @dataclass(frozen=True, eq=False)
 class Swivel:
-    """What a swivel gives back.
+    """Result of a swivel.
 
     Attributes:
         q: The pose, its hand where it was.

@@ -61,7 +61,7 @@ def transmission_angle(
 def mechanical_advantage(
     linkage: Linkage, q: PoseLike, driver: str, output: str, *, direction: ArrayLike | None = None
 ) -> FloatArray:
-    """Return how many times the effort of a driver comes out at another joint or at a frame, shape (...).
+    """Return the mechanical advantage from a driver to another joint or a frame: output over input effort, shape (...).
 
     Without friction no work is lost: it is the speed that goes in over the speed that comes out, and infinite where the
     output stands still. Negative where the output goes the other way.

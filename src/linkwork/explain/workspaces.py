@@ -88,14 +88,14 @@ def workspace(
     Args:
         linkage: The linkage.
         frame: Name of the frame.
-        samples: How many poses to sample.
-        seed: Where they come from.
+        samples: Number of poses to sample.
+        seed: Seed of the samples.
         orientations: How many orientations to try at each point; zero leaves the dexterous workspace out. A frame that
             turns about z alone, as of a planar arm or a SCARA, is tried so. Each is a solve: `solve_batch` does them,
             on all cores.
         start: A closed pose of a parallel robot, or the name of a stored one: its legs stay in the mode they have
             there, and its platform as it is turned. Without one, it is put together near its neutral pose.
-        progress: Called with the share that is done.
+        progress: Called with the fraction done.
 
     Example:
         >>> import linkwork as lw

@@ -1,4 +1,4 @@
-"""Goals: what a solve should bring about, one class a file and one table of them; imported when they are asked for.
+"""Goals: what a solve should achieve. One class per file and one table of them, imported on first use.
 
 A new goal is one class with `error` and `jacobian`, and one row of `GOALS` in `table`.
 """
@@ -11,6 +11,7 @@ from .. import found_later
 
 if TYPE_CHECKING:
     from .align import Align as Align
+    from .avoid import Avoid as Avoid
     from .balance import Balance as Balance
     from .base import Block as Block, Edges as Edges, Goal as Goal, turn_between as turn_between
     from .bend import Bend as Bend
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "align": "Align",
+    "avoid": "Avoid",
     "balance": "Balance",
     "base": "Block Edges Goal turn_between",
     "bend": "Bend",

@@ -15,7 +15,7 @@ from .base import Goal, as_direction, turn_between, without
 
 @dataclass(frozen=True, eq=False)
 class Align(Goal):
-    """Turn an axis of a frame along a direction of the world: a cup upright, a sole level, a drill straight down.
+    """Align an axis of a frame with a direction of the world: a cup upright, a sole level, a drill straight down.
 
     Args:
         frame: Name of the frame.

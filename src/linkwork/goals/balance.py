@@ -39,8 +39,8 @@ class Balance(Goal):
         over: A point of the world [m] or the name of a frame; or a list of them, whose convex hull, seen from above, is
             the support. By default the place that the centre of mass is over at the start of the solve.
         up: The direction away from the ground.
-        margin: How far within the edge of the support the centre of mass is to stay [m]. At the start of a solve the
-            support is drawn in towards its middle, keeping its form, until every edge has moved by at least that much.
+        margin: Distance that the centre of mass keeps from the edge of the support [m]. At the start of a solve the
+            support shrinks towards its middle, keeping its shape, until every edge has moved by at least that much.
 
     Example:
         >>> import linkwork as lw

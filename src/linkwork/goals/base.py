@@ -50,10 +50,10 @@ class Goal:
     rotation vectors, and near the goal where they are.
 
     Args:
-        weight: How much its error counts beside the others' in methods that trade one off against another.
-        tolerance: Largest error that counts as reached: one number for its metres and its radians, or a pair of them.
-            None takes the solve's own; infinity makes it a wish, which is followed but never judged.
-        priority: Level, 0 first: a goal of a lower level is served only as far as it leaves the levels above alone.
+        weight: Weight of its error against other goals, in methods that trade goals off.
+        tolerance: Largest error of a reached goal: one number for metres and radians, or a pair of them. None uses the
+            solve's tolerance; infinity makes it a wish, which is followed but never judged.
+        priority: Priority level, 0 first: a goal is served only as far as it does not disturb the levels before it.
     """
 
     first_level: ClassVar[int] = 0

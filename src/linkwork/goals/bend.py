@@ -17,7 +17,7 @@ STRAIGHT = 1e-6  # of a limb's length: bent less than that, it bends nowhere
 
 @dataclass(frozen=True, eq=False)
 class Bend(Goal):
-    """Point the middle of a limb, its knee or elbow, towards a pole, as far as its two ends let it.
+    """Point the knee or elbow of a limb towards a pole, as far as the two ends of the limb allow.
 
     The error is the angle, about the line from root to end, by which the middle has to swing into the half plane of the
     pole. A straight limb bends nowhere and has no error; so does a pole on the line itself.

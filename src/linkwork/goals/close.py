@@ -22,7 +22,7 @@ from .follow import Follow
 class Close(Closing):
     """Close a loop: bring its first frame to its second, by origins, by z axes too, or wholly.
 
-    A linkage's own loops are closed in every solve without being asked for; there is no need to list them.
+    Every solve closes the linkage's own loops anyway; there is no need to list them.
 
     Args:
         loop: The loop, such as one of ``linkage.loops``.

@@ -35,7 +35,7 @@ class Counted(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Dexterity(Goal):
-    """Keep a frame able to move in every direction: of the many poses that serve the other goals, a dexterous one.
+    """Keep a frame able to move in every direction: prefer a dexterous pose among those that meet the other goals.
 
     It is a wish: a level below the others and never judged, unless `priority` and `tolerance` say otherwise. With a
     `Reach` above it, a redundant arm uses its free motions, such as the swivel of its elbow.

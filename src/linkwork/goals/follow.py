@@ -20,7 +20,7 @@ from .joint_goal import JointGoal
 class Follow(Closing, JointGoal):
     """Hold a coupling: bring its follower to where its drivers put it.
 
-    A linkage's own couplings are held in every solve without being asked for; there is no need to list them.
+    Every solve holds the linkage's own couplings anyway; there is no need to list them.
 
     Args:
         coupling: The coupling, one of ``linkage.couplings``.

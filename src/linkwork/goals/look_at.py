@@ -17,9 +17,9 @@ NEAREST = 1e-6  # of the linkage's length: nearer than that, a point has no dire
 
 @dataclass(frozen=True, eq=False)
 class LookAt(Goal):
-    """Turn an axis of a frame at a point: eyes at a ball, a camera at its object.
+    """Point an axis of a frame at a point: eyes at a ball, a camera at its object.
 
-    A point at the frame's own origin is looked at from any side.
+    If the point is at the frame's own origin, there is no error.
 
     Args:
         frame: Name of the frame.

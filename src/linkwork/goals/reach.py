@@ -10,35 +10,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import GoalError
+from ..kernels.starts import FARTHEST
 from ..linkage.linkage import Linkage
 from ..transforms import AXES, IDENTITY, FloatArray, as_array, as_axis, as_rotation, read_only
 from .base import Block, Edges, Goal, as_pose, blocks_of, reading, turn_between, without
 from .ranges import Ranges, asked_along, read_ranges
-
-FARTHEST = 1e100  # squares of longer ways would not be finite [m]
 
 
 class Reach(Goal):
     """Bring a frame to a position, an orientation, or both.
 
     Args:
-        frame: Name of the frame that should get there.
-        pose: Both at once: a 4x4 matrix or a SciPy ``RigidTransform``.
-        position: Where its origin should be [m]; (x, y) leaves z alone and serves a planar linkage.
-        orientation: How it should be turned: a SciPy ``Rotation``, a 3x3 matrix, ``{"wxyz": ...}`` and so on. A 4x4
+        frame: Name of the frame to move.
+        pose: Position and orientation at once: a 4x4 matrix or a SciPy ``RigidTransform``.
+        position: Target of its origin [m]; (x, y) leaves z free, for a planar linkage.
+        orientation: Target orientation: a SciPy ``Rotation``, a 3x3 matrix, ``{"wxyz": ...}`` and so on. A 4x4
             matrix is read as the whole pose.
-        weight: How much it counts beside other goals.
-        free: An axis of the frame, ``"z"`` or three numbers, that it may spin about: of the orientation, only where
-            this axis points matters (a drill, a spray gun, a pointing finger).
-        axes: Axes of the world along which the position matters, such as ``"xz"``; the others are left alone. All that
-            the position has by default.
-        tolerance: Largest error that counts as reached, or a pair of them (m, rad); the solve's own by default.
-        priority: Level, 0 first.
-        position_range: How far the position may be off along each axis at no cost [m]: one number, or for each axis a
-            number (to either side) or a pair (least, largest); infinity leaves an axis alone.
+        weight: Weight against other goals.
+        free: An axis of the frame, ``"z"`` or three numbers, that it may spin about freely: only the direction of this
+            axis matters (a drill, a spray gun, a pointing finger).
+        axes: Axes of the world along which the position matters, such as ``"xz"``; the others are free. By default all
+            that the position has.
+        tolerance: Largest error of a reached goal, or a pair of them (m, rad); by default the solve's own.
+        priority: Priority level, 0 first.
+        position_range: Allowed offset of the position along each axis [m]: one number, or for each axis a number (to
+            either side) or a pair (least, largest); infinity leaves an axis free.
         rotation_range: The same for the rotation vector from the goal's orientation to the frame's [rad]: (0, 0, 0.5)
             lets it turn by half a radian about z.
-        range_axes: Along whose axes: those of the ``"goal"`` itself (as its orientation turns them) or the ``"world"``.
+        range_axes: Axes of both ranges: those of the ``"goal"``, turned with its orientation, or of the ``"world"``.
 
     Example:
         >>> import linkwork as lw

@@ -17,15 +17,15 @@ from .reach import Reach
 
 @dataclass(frozen=True, eq=False)
 class Relate(Goal):
-    """Bring a frame to a place in another frame, wherever that is: two hands on one box, a hat on a head.
+    """Hold a frame at a pose relative to another frame: two hands on one box, a hat on a head.
 
     Args:
-        frame: Name of the frame that should get there.
-        to: Name of the frame that it is placed in.
-        pose: Where it should be in the other, position and orientation at once: a 4x4 matrix. With none of pose,
-            position and orientation, both frames stay to each other as they are at the start of the solve.
-        position: Where its origin should be, in the axes of the other [m].
-        orientation: How it should be turned against the other, in any form that `Reach` takes.
+        frame: Name of the frame to move.
+        to: Name of the frame it is relative to.
+        pose: Target position and orientation in the other frame at once: a 4x4 matrix. Without pose, position and
+            orientation, the frames keep the relative pose that they have at the start of the solve.
+        position: Target of its origin, in the other frame [m].
+        orientation: Target orientation in the other frame, in any form that `Reach` takes.
 
     Example:
         >>> import linkwork as lw

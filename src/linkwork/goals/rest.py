@@ -19,7 +19,7 @@ from .joint_goal import JointGoal, velocities_of
 
 @dataclass(frozen=True, eq=False)
 class Rest(JointGoal):
-    """Lean towards a pose: of the many poses that serve the other goals, one near this.
+    """Stay near a pose: prefer one close to it among the poses that meet the other goals.
 
     It is a wish: a level below the others and never judged, unless `priority` and `tolerance` say otherwise.
 

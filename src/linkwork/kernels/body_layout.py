@@ -21,15 +21,16 @@ from .swing_twist import CONE
 # The header of `codes`: counts, then where each table begins, in `codes` and in `numbers`
 COUNTS = (
     "frames", "motions", "columns", "balls", "cones", "goals", "blocks", "errors", "explicit", "values",
-    "levels", "aims",
+    "levels", "aims", "near",
 )  # fmt: skip
 CODE_TABLES = (
     "starts", "parents", "row_codes", "rates", "owned", "before", "last", "coupled", "coupled_from", "pose_index",
     "ball_codes", "cone_codes", "goal_codes", "goal_items", "block_codes", "support",
-    "stays",
+    "stays", "scene_codes",
 )  # fmt: skip
 NUMBER_TABLES = (
     "row_numbers", "lower", "upper", "start_lower", "start_upper", "metric", "masses", "tolerances", "cone_numbers",
+    "scene_numbers",
 )  # fmt: skip
 HEADER = Layout(*COUNTS, *CODE_TABLES, *NUMBER_TABLES)
 
@@ -63,7 +64,7 @@ def pack_body(
 Scratch = namedtuple(
     "Scratch",
     "world twists sums moments curves work errors rows weighted matrix gradient current trial began change reach "
-    "travel low high held bounds factors missed renewed softened kept ellipsoid",
+    "travel low high held bounds factors missed renewed softened kept ellipsoid near",
 )
 
 
@@ -100,6 +101,7 @@ def scratch_sizes(codes):
         softened=codes[HEADER.aims],  # numbers of goals whose lower levels count for more
         kept=KEPT * (values + 1),  # ends of the best starts: squared error and pose
         ellipsoid=72 + 6 * n,  # a matrix 6 x 6, its eigenvectors, and six numbers for each column
+        near=codes[HEADER.near],  # the frames of a scene, the pairs that are near, and what finding them takes
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from . import inner, kernel, part
+from .avoid_rows import avoid_goal, avoids_with
 from .balance_rows import balance_goal
 from .body_curvature import add_curvature
 from .body_layout import BLOCK, HEADER, KEPT, WRENCHES, cone_at, quaternion_at, slice_scratch, table
@@ -19,6 +20,7 @@ from .dexterity_rows import dexterity_goal
 from .goal_layout import (
     ACROSS,
     AIM,
+    AVOID,
     BALANCE,
     BEND,
     COUPLE,
@@ -99,6 +101,8 @@ def evaluate(codes, numbers, aims, level, q, scratch):
             range_goal(codes, goal, aim, scratch)
         elif kind == DEXTERITY:
             dexterity_goal(codes, goal, aim, scratch)
+        elif kind == AVOID:
+            avoid_goal(codes, numbers, goal, aim, scratch)
 
 
 @inner
@@ -269,19 +273,23 @@ def mark_missed(codes, numbers, errors, missed):
 
 
 @part
-def mark_renewed(codes, attempt, missed, renewed):
+def mark_renewed(codes, attempt, scratch):
     """Write which columns get another start: those that only missed goals depend on; every third time all of theirs.
 
-    Where there are levels, all at all every third time: how the levels above are met may be in the way.
+    Where there are levels, all at all every third time: how the levels above are met may be in the way. Where a body
+    is too near to something, those that move what is, though other goals that depend on them are met.
     """
+    missed, renewed = scratch.missed, scratch.renewed
     n, support, stays = codes[HEADER.columns], table(codes, HEADER.support, codes), table(codes, HEADER.stays, codes)
     every, anew = attempt % 3 == ALL_JOINTS, attempt % 3 == ALL_ANEW and codes[HEADER.levels] > 1
     for v in range(n):
-        misses, meets = False, False
+        misses, meets, near = False, False, False
         for g in range(codes[HEADER.goals]):
             if support[n * g + v]:
                 misses, meets = misses or missed[g] != 0.0, meets or missed[g] == 0.0
-        renewed[v] = 1.0 if (anew or (misses and (every or not meets))) and not stays[v] else 0.0
+                goal = beyond(table(codes, HEADER.goal_codes, codes), GOAL.size * g)
+                near = near or (goal[GOAL.kind] == AVOID and missed[g] != 0.0 and avoids_with(codes, goal, v, scratch))
+        renewed[v] = 1.0 if (anew or near or (misses and (every or not meets))) and not stays[v] else 0.0
 
 
 @part
@@ -426,7 +434,7 @@ def search_body(codes, numbers, settings, aims, size, seed, problem, tries, scra
         if attempt > 0:
             evaluate(codes, numbers, aims, top, q, scratch)
             mark_missed(codes, numbers, scratch.errors, scratch.missed)
-            mark_renewed(codes, attempt, scratch.missed, scratch.renewed)
+            mark_renewed(codes, attempt, scratch)
             put_other_start(codes, numbers, seed, problem, attempt, scratch.renewed, current)
         patience = settings[SETTINGS.patience]
         if attempt == 0 and tries > 0:  # the middle of the range may well be nearer

@@ -201,10 +201,10 @@ def of_memory(function: Any, dtype: Any) -> Any:
         lanes.sqrt: device(root, fast=fast),
         sine_cosine: shared(both_of_any if fast else EXACT, fast=fast),
     }
-    return rebuilt(function, stand_ins, lambda plain: device(_in_precision(plain, dtype), fast=fast))
+    return rebuilt(function, stand_ins, lambda plain: device(in_precision(plain, dtype), fast=fast))
 
 
-def _in_precision(function: Any, dtype: Any) -> Any:
+def in_precision(function: Any, dtype: Any) -> Any:
     """Return a function whose constants have a precision: in double precision, they would make all numbers so."""
 
     def of(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Graphics cards and the memory on them: whether one can be used, arrays that come from other libraries and go there.
+"""Memory on graphics cards: arrays that come from other libraries and go there.
 
 Arrays are taken and given without a copy, by
 ``__cuda_array_interface__`` and DLPack, which CuPy, PyTorch, JAX and Numba speak.
@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import atexit
 import ctypes
-import importlib.util
 import math
 import sys
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DeviceError, MissingExtraError
+from ..errors import DeviceError
+from .cards import current_card
 
-OLDEST = (12, 0)  # CUDA version of the oldest driver that will do
 CUDA = 2  # DLPack's name for a card's memory
 KINDS = {"i": 0, "u": 1, "f": 2, "b": 6}  # DLPack's names for kinds of numbers
 LIBRARIES: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {  # by the package of their arrays: how they take ours
-    "torch": ("torch", lambda torch, array: torch.as_tensor(array, device="cuda")),
+    "torch": ("torch", lambda torch, array: torch.as_tensor(array, device=f"cuda:{array.card}")),
     "cupy": ("cupy", lambda cupy, array: cupy.asarray(array)),
     "jax": ("jax.numpy", lambda numpy, array: numpy.from_dlpack(array)),
     "jaxlib": ("jax.numpy", lambda numpy, array: numpy.from_dlpack(array)),
@@ -79,22 +77,24 @@ class DeviceArray:
         shape: Its shape.
         dtype: Its NumPy type.
         lease: Held for as long as the array is in use.
+        card: The number of the card.
     """
 
-    def __init__(self, memory: Any, shape: tuple[int, ...], lease: object = None) -> None:
+    def __init__(self, memory: Any, shape: tuple[int, ...], lease: object = None, card: int = 0) -> None:
         self.memory, self.shape, self.dtype, self.lease = memory, shape, np.dtype(memory.dtype), lease
+        self.card = card
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         return dict(self.memory.__cuda_array_interface__, shape=self.shape, strides=None)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return CUDA, 0
+        return CUDA, self.card
 
     def __dlpack__(self, **_options: Any) -> Any:
         shape = (ctypes.c_int64 * len(self.shape))(*self.shape)
         pointer = self.__cuda_array_interface__["data"][0]
-        tensor = _Tensor(pointer, CUDA, 0, len(self.shape), KINDS[self.dtype.kind], self.dtype.itemsize * 8, 1)
+        tensor = _Tensor(pointer, CUDA, self.card, len(self.shape), KINDS[self.dtype.kind], self.dtype.itemsize * 8, 1)
         tensor.shape = ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64))
         managed = _Managed(tensor, None, _give_back)
         _lent[ctypes.addressof(managed)] = (managed, shape, self)
@@ -147,6 +147,12 @@ def on_card(array: Any) -> bool:
     return hasattr(array, "__cuda_array_interface__")
 
 
+def card_holding(array: Any) -> int | None:
+    """Return the number of the card that an array lies on; None where its library does not say."""
+    place = getattr(array, "__dlpack_device__", None)
+    return None if place is None else int(place()[1])
+
+
 def from_device(array: Any) -> tuple[Any, tuple[int, ...]]:
     """Return an array of a card as flat memory that kernels read, without a copy, and its shape."""
     from numba import cuda
@@ -178,42 +184,6 @@ def to_host(array: Any) -> NDArray[Any]:
     memory, shape = from_device(array)
     host: NDArray[Any] = memory.copy_to_host().reshape(shape)
     return host
-
-
-@cache
-def require_card() -> None:
-    """Raise what is missing where no graphics card can be used.
-
-    Raises:
-        MissingExtraError: If numba-cuda is not installed.
-        DeviceError: If there is no driver, no card, or too old a driver.
-    """
-    if importlib.util.find_spec("numba_cuda") is None:
-        raise MissingExtraError("numba-cuda", "cuda", "solving on a graphics card")
-    from numba import config, cuda
-
-    if config.ENABLE_CUDASIM:
-        return
-    if not cuda.is_available():
-        driver = cuda.cudadrv.driver.driver
-        why = str(driver.initialization_error or "no device was found").strip().splitlines()[0]
-        raise DeviceError(
-            f"no graphics card can be used here ({why}); device='cuda' needs an NVIDIA card and its driver. "
-            "Use device='cpu', or see `nvidia-smi`."
-        )
-    version = cuda.cudadrv.driver.driver.get_version()
-    if tuple(version) < OLDEST:
-        has, needs = (".".join(map(str, v)) for v in (version, OLDEST))
-        raise DeviceError(f"the driver of the graphics card is for CUDA {has}; {needs} or newer is needed: update it.")
-
-
-def free_memory() -> int:
-    """Return how many bytes of the card's memory are free."""
-    from numba import config, cuda
-
-    if config.ENABLE_CUDASIM:
-        return 1 << 30
-    return int(cuda.current_context().get_memory_info()[0])
 
 
 def as_doubles(memory: Any) -> Any:
@@ -248,4 +218,4 @@ def mapped(kernel: Any, program: tuple[Any, ...], numbers: tuple[int, ...], pose
     if count:
         kernel[-(-count // THREADS), THREADS](*program, as_doubles(memory), out, count, *numbers)
         cuda.synchronize()
-    return as_library(DeviceArray(out, (*given[:-1], *shape)), poses)
+    return as_library(DeviceArray(out, (*given[:-1], *shape), card=current_card()), poses)

@@ -13,7 +13,7 @@ import math
 from . import inner, kernel, part
 from .bounded_chain import bounded_change, promised, pull_of, scratch_sizes, short_change, weakness
 from .chain_memory import CODE, SETTINGS, chain_of
-from .damped import bounds, columns, tip_error
+from .damped import bounds, columns, tip_error, within
 from .lanes import beyond, cells, divided, flat, load, store
 from .layout import Layout
 from .starts import read_goal, uniform
@@ -329,7 +329,7 @@ def walk_nearby(chain, rows, values, pace, dt, cycles, span, start, s):
         for value in range(values):
             room = span * (load(s.high, value) - load(s.low, value)) / 2.0
             x = load(start, value) + SPREAD * room * (2.0 * uniform(0, 0, attempt, value) - 1.0)
-            store(s.q, value, x)
+            store(s.q, value, within(chain.limits, value, x))
         put_box(chain.limits, values, pace, dt, span, start, s)
         p, r, _ = begin(chain, rows, values, pace, False, start, s)
         found = walk(chain, rows, values, pace, dt, cycles, span, start, p, r, s)

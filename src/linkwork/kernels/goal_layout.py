@@ -20,6 +20,7 @@ DISTANCE_AIM = Layout(*AIM.names, ("point", 3), "least", "largest")
 BALANCE_AIM = Layout(*AIM.names, "scale", ("ground", 6))
 COUPLE_AIM = Layout(*AIM.names, "value")
 DEXTERITY_AIM = Layout(*AIM.names, "enough", "best", "arm", "rank")
+AVOID_AIM = Layout(*AIM.names, "wanted")  # the distance that is aimed at
 RANGE_AIM = Layout(*AIM.names, ("target", 12), ("low", 6), ("high", 6))
 AIMS = (
     PLACE_AIM,
@@ -32,12 +33,15 @@ AIMS = (
     COUPLE_AIM,
     RANGE_AIM,
     DEXTERITY_AIM,
+    AVOID_AIM,
 )
-PLACE, POINTING, BEND, ACROSS, DISTANCE, BALANCE, REST, COUPLE, RANGE, DEXTERITY = range(len(AIMS))  # kinds of goals
+# Kinds of goals
+PLACE, POINTING, BEND, ACROSS, DISTANCE, BALANCE, REST, COUPLE, RANGE, DEXTERITY, AVOID = range(len(AIMS))
 
 REST_ITEM = Layout("kind", "value", "column", "error")
 REST_NUMBERS = Layout(("gains", 3), ("pose", 4))
 COUPLE_ITEM = Layout("value", "column")
+AVOID_ITEM = Layout("code", "number")  # where its scene begins, in both tables; then the frames of the scene
 CORNER_SIZE = 3  # a corner's point
 
 BY_CONDITION = 64  # bit of the mask of dexterity: the smallest half axis over the largest, not their product

@@ -40,8 +40,9 @@ def link(objects: Sequence[Path], exports: Sequence[str], target: Target, output
     with TemporaryDirectory() as folder:
         work, (command, exported) = Path(folder), COMMANDS[target.file](target, exports)
         (work / "libm.o").write_bytes(_libm(target))
-        (work / "exports").write_text(exported)
-        (work / "inputs").write_text("\n".join(f'"{path.resolve().as_posix()}"' for path in objects) + "\nlibm.o\n")
+        (work / "exports").write_text(exported, encoding="utf-8")
+        inputs = "\n".join(f'"{path.resolve().as_posix()}"' for path in objects) + "\nlibm.o\n"
+        (work / "inputs").write_text(inputs, encoding="utf-8")
         _zig(work, *command.split(), "@inputs")
         shutil.move(work / target.file, output)
 
@@ -98,6 +99,6 @@ def _libm(target: Target) -> bytes:
 def _zig(work: Path, *arguments: str) -> None:
     """Run Zig in a folder."""
     command = [sys.executable, "-m", "ziglang", *arguments]
-    done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=work, capture_output=True, encoding="utf-8", errors="replace", check=False)
     if done.returncode:
         raise RuntimeError(f"zig {arguments[0]} failed ({done.returncode}): {(done.stderr or done.stdout).strip()}")

@@ -11,7 +11,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 HOST = {  # nothing in them is compiled, or says how
     "__main__.py", "binding.py", "build.py", "devices.py", "inspection.py", "jit.py", "linker.py", "pack.py",
-    "runtime.py", "sources.py", "store.py", "web.py", "workers.py",
+    "runtime.py", "sources.py", "store.py", "threads.py", "web.py", "workers.py",
 }  # fmt: skip
 COMPILING = ("__init__.py", "calling.py", "compiler.py", "emission.py", "libm.zig", "machine_emission.py", "objects.py")
 

@@ -20,6 +20,8 @@ TABLE_STARTS = 8  # taken from each of the two tables
 FIRST_STARTS = 2 * TABLE_STARTS
 PLENTY, EDGE = 300.0, 0.25  # starts that are enough, and the share of the bound that is allowed beyond them
 MIDDLE, SPREAD = 40, 0.7  # up to this one, random starts keep to the middle of the range
+FARTHEST = 1.0e100  # squares of longer ways would not be finite [m]
+OVERFLOW = 1.7976931348623157e308 / FARTHEST  # times a longer one is infinite, and zero times that no number
 RIGID = 1e-11  # sum of the squared flaws from which on a matrix is not a rotation
 
 
@@ -62,12 +64,12 @@ def put_row(numbers, spin, row, axes, p, goal):
 
 @part
 def read_goal(numbers, spin, targets, at, goal):
-    """Write the goal of a 4x4 target, row by row from `at` on; return whether it is a finite rigid transform."""
+    """Write the goal of a 4x4 target, row by row from `at` on; return whether it is a rigid transform, not too far."""
     flaw = 0.0
     for row in range(3):
         axes, other = vector(targets, at + 4 * row), vector(targets, at + 4 * ((row + 1) % 3))
         p = load(targets, at + 4 * row + 3)
-        flaw += (dot(axes, axes) - 1.0) ** 2 + dot(axes, other) ** 2 + (p - p)
+        flaw += (dot(axes, axes) - 1.0) ** 2 + dot(axes, other) ** 2 + 0.0 * (OVERFLOW * p)
         put_row(numbers, spin, row, axes, p, goal)
     last = vector(targets, at + 12)
     flaw += dot(last, last) + (load(targets, at + 15) - 1.0) ** 2

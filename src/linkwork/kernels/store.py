@@ -66,7 +66,7 @@ def folders() -> list[Path]:
             return []
     found = [PACKAGE / "__pycache__" / "linkwork"]
     with suppress(RuntimeError):  # a user without a home
-        found.append(_user_folder() / "linkwork" / "kernels")
+        found.append(user_folder() / "linkwork" / "kernels")
     return found
 
 
@@ -111,13 +111,13 @@ def alone(key: str) -> Iterator[None]:
 
     A process that dies lets go. Where no lock can be had, or another process takes very long, it goes on without one.
     """
-    lock = _first_lock(key)
+    held = _first_lock(key)
     try:
         yield
     finally:
-        if lock is not None:
-            with lock, suppress(OSError):  # Windows keeps a file that is open
-                Path(lock.name).unlink()
+        if held is not None:
+            with held, suppress(OSError):  # Windows keeps a file that is open
+                Path(held.name).unlink()
 
 
 def forget() -> int:
@@ -141,7 +141,7 @@ def kept() -> Kept:
 # Folders
 
 
-def _user_folder() -> Path:
+def user_folder() -> Path:
     """Return where programs of this user keep what can be made again."""
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA")
@@ -271,7 +271,7 @@ def _locked(path: Path) -> BinaryIO | None:
     while time.monotonic() < deadline:
         file = open(path, "ab", opener=_opened)  # noqa: SIM115
         try:
-            if _lock(file.fileno()) and os.path.samestat(os.fstat(file.fileno()), path.stat()):
+            if lock(file.fileno()) and os.path.samestat(os.fstat(file.fileno()), path.stat()):
                 return file
         except FileNotFoundError:  # who held it has removed it
             pass
@@ -287,8 +287,14 @@ def _opened(name: str, flags: int) -> int:
     return os.open(name, flags | OPEN, 0o644)
 
 
-def _lock(handle: int) -> bool:
-    """Return whether an open file could be locked, which lasts until it is closed; raise OSError if none can be."""
+def lock(handle: int) -> bool:
+    """Return whether an open file could be locked, which lasts until it is closed.
+
+    It is open for writing: on a network disk a lock needs that.
+
+    Raises:
+        OSError: If the system, or the disk that the file is on, has no locks.
+    """
     try:
         if sys.platform == "win32":
             import msvcrt

@@ -7,6 +7,7 @@ line by line. So the processor's lanes and a graphics card's threads run one sou
 
 from __future__ import annotations
 
+import dis
 import linecache
 import math
 import operator
@@ -255,17 +256,28 @@ def by_need(lines: Sequence[str], givens: Sequence[str]) -> list[list[str]]:
     return groups
 
 
+def moved(depth: int, lines: Iterable[str]) -> list[str]:
+    """Return lines moved in."""
+    return [f"{'    ' * depth}{line}" for line in lines]
+
+
 def rebuilt(function: Any, stand_ins: dict[Any, Any], finish: Callable[[Any], Any]) -> Any:
     """Return a kernel's function, and all that it calls, with other functions in place of some, each one finished."""
     plain = function.py_func
     names = dict(plain.__globals__)
-    for name in plain.__code__.co_names:
+    for name in _globals(plain):
         value = names.get(name)
         if value.__hash__ is not None and value in stand_ins:
             names[name] = stand_ins[value]
         elif hasattr(value, "py_func"):
             stand_ins[value] = names[name] = rebuilt(value, stand_ins, finish)
     return finish(FunctionType(plain.__code__, names, plain.__name__))
+
+
+def _globals(function: FunctionType) -> list[str]:
+    """Return the global names that a function reads; `co_names` has those of attributes among them."""
+    read = {step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"}
+    return sorted(read)
 
 
 def compiled(name: str, source: str, names: dict[str, Any]) -> Callable[..., Any]:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from ..errors import LinkageError, listed
 from ..transforms import IDENTITY, TransformLike, as_transform
 from .edits import carrier, replace
+from .geometry import Polyline, Visual
 from .tree import ROOT, fresh
 
 if TYPE_CHECKING:
-    from .linkage import Linkage
+    from .linkage import Link, Linkage
 
 
 def attach(linkage: Linkage, other: Linkage, frame: str, *, prefix: str = "", at: TransformLike = IDENTITY) -> Linkage:
@@ -29,6 +30,9 @@ def attach(linkage: Linkage, other: Linkage, frame: str, *, prefix: str = "", at
         frame: The link or frame that carries it.
         prefix: Put before every name of the other, so that names differ: ``"left_"``.
         at: frame_from_other, where the other's world lies in the frame: 4x4 or a position [m].
+
+    Each collides with what it collided with alone: where only one has shapes of the role "collision", what is seen of
+    the other gets that role too.
 
     Stored poses and groups are kept: those of the other under its prefix, those of one name in both as one. Joints that
     a pose did not hold are neutral in it.
@@ -50,7 +54,7 @@ def attach(linkage: Linkage, other: Linkage, frame: str, *, prefix: str = "", at
     for group, joints in part.groups.items():
         groups[prefix + group] = (*groups.get(prefix + group, ()), *joints)
     whole = type(linkage)(
-        [*linkage.nodes, *part.nodes],
+        [*_felt(linkage, part), *_felt(part, linkage)],
         [*linkage.arcs[1:], mount, *part.arcs[1:]],
         name=linkage.name,
         frames=[*linkage.extra_frames, *part.extra_frames],
@@ -66,6 +70,30 @@ def attach(linkage: Linkage, other: Linkage, frame: str, *, prefix: str = "", at
         for pose, values in source.poses.items():
             poses.setdefault(mark + pose, {}).update(zip(source.coordinates, values.tolist(), strict=True))
     return replace(whole, poses=poses) if poses else whole
+
+
+def _felt(linkage: Linkage, other: Linkage) -> list[Link]:
+    """Return the links of a linkage, with what is seen of them as shapes for collisions if only the other has such."""
+    if _collides(linkage) or not _collides(other):
+        return list(linkage.nodes)
+    return [
+        replaced(
+            node,
+            visuals=(
+                *node.visuals,
+                *(
+                    Visual(seen.shape, seen.placement, role="collision")
+                    for seen in node.visuals
+                    if not isinstance(seen.shape, Polyline)
+                ),
+            ),
+        )
+        for node in linkage.nodes
+    ]
+
+
+def _collides(linkage: Linkage) -> bool:
+    return any(visual.role == "collision" for node in linkage.nodes for visual in node.visuals)
 
 
 def _prefixed(linkage: Linkage, prefix: str) -> Linkage:

@@ -19,10 +19,10 @@ from .tree import CLOSED, check_link, check_name
 
 
 class Builder:
-    """Collects links and joints and makes a `Linkage` of them.
+    """Builds a `Linkage` from links and joints.
 
-    Every joint brings its child link with it and hangs on the link added last, unless `parent` says otherwise. A call
-    that is refused changes nothing; what only the whole can show, such as a mimic without a leader, `build` refuses.
+    Every joint adds its child link, and is attached to the link added last unless `parent` is given. A call that fails
+    changes nothing. Errors of the whole, such as a mimic joint without a leader, are raised by `build`.
 
     Args:
         name: Name of the linkage.

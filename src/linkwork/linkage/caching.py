@@ -46,5 +46,13 @@ class Cache:
             first: T = kept.setdefault(key, made)
         return first
 
+    def __len__(self) -> int:
+        return sum(map(len, self._kinds.values()))
+
+    def clear(self) -> None:
+        """Forget everything: what is asked for again is made again."""
+        with self._lock:
+            self._kinds = {}
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Cache, (self._most,)  # a copy begins empty

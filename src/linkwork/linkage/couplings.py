@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class Coupling:
     """A joint that follows others: ``follower = curve(sum of ratio * driver + phase) + offset``.
 
-    The follower keeps a value of its own in the pose, which poses are free to leave; solves, `close` and `drive` hold
-    it, as they hold loops.
+    The follower has a value of its own in the pose. Solves, `close` and `drive` hold the coupling, as they close loops;
+    other poses may break it.
 
     Args:
         name: Name, unique among the couplings of a linkage.
@@ -39,7 +39,7 @@ class Coupling:
         curve: What the follower does: a cam, a Geneva drive, a polynomial. None is a straight line, as of gears.
         phase: What is added to the drivers' values before the curve.
         offset: What is added to the follower's value after it.
-        tolerance: How far off still counts as coupled [rad or m].
+        tolerance: Largest error of a coupling that holds [rad or m].
 
     Example:
         >>> Coupling("differential", "sun", {"carrier": 3.0, "ring": -2.0})

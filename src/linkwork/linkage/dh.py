@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,8 @@ def from_dh(
             raise LinkageError("a DHTable has its own base, tool and joints; change them in the table.")
         convention, base, tool, joints, rows = rows.convention, rows.base, rows.tool, rows.joints, rows.rows
     check_convention(convention)
+    if not isinstance(rows, Iterable):
+        raise LinkageError(f"a DH table is a list of rows (theta, d, a, alpha), one for each joint; got {rows!r}.")
     table = [as_row(row, k) for k, row in enumerate(rows, start=1)]
     names = [f"j{k}" for k in range(1, len(table) + 1)] if joints is None else list(joints)
     if len(names) != len(table):

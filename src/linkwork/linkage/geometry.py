@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import LinkageError
 from ..transforms import (
@@ -27,7 +27,9 @@ from ..transforms import (
     read_only,
 )
 
+IntArray = NDArray[np.int64]
 SYMMETRY_TOLERANCE = 1e-9
+FLAT = 1e-9  # thickness of points in one plane, in units of their size
 
 
 def _positive(value: float, what: str) -> float:
@@ -41,6 +43,10 @@ class Shape:
     """Base of all shapes. `kind` is its name in files."""
 
     kind: ClassVar[str]
+
+
+class Meshed(Shape):
+    """Base of shapes that are drawn by their triangles."""
 
 
 @dataclass(frozen=True)
@@ -108,13 +114,14 @@ class Polyline(Shape):
 
 
 @dataclass(frozen=True)
-class Mesh(Shape):
+class Mesh(Meshed):
     """A mesh in a file. The file is read when something draws it, not before.
 
     Args:
         path: Path as written; relative ones are relative to the model's folder.
-        scale: Factors along x, y, z.
-        file: Where the file was found on this machine, if it was looked for; neither compared nor saved.
+        scale: Factors along x, y, z, or one for all: 0.001 for a file in millimetres.
+        file: Where the file is on this machine; neither compared nor saved. Whoever loads a model or a world looks for
+            it; a mesh made by hand is not looked for, so say it: ``Mesh("part.stl", file="part.stl")``.
     """
 
     path: str
@@ -127,10 +134,189 @@ class Mesh(Shape):
         if not isinstance(path, str) or not path:
             raise LinkageError(f"a mesh needs the path of its file, got {self.path!r}.")
         file = None if self.file is None else os.fspath(self.file)
-        vars(self).update(path=path, scale=tuple(as_vector(self.scale, "mesh scale").tolist()), file=file)
+        scale = (self.scale,) * 3 if isinstance(self.scale, int | float) else self.scale
+        vars(self).update(path=path, scale=tuple(as_vector(scale, "mesh scale").tolist()), file=file)
 
 
-SHAPES: dict[str, type[Shape]] = {cls.kind: cls for cls in (Box, Sphere, Cylinder, Capsule, Polyline, Mesh)}
+@dataclass(frozen=True)
+class HalfSpace(Meshed):
+    """Everything below the plane z = 0 of its own axes: an infinite floor, wall or ceiling.
+
+    It is drawn as a square of two metres.
+    """
+
+    kind: ClassVar[str] = "half_space"
+
+
+class _Numbers(Value, Meshed):
+    """Base of shapes that hold arrays: equal by value, and hashed by it."""
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other)
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        parts = vars(self).values()
+        return hash((type(self), *(part.tobytes() if isinstance(part, np.ndarray) else part for part in parts)))
+
+
+def _points(value: ArrayLike, what: str, least: int) -> FloatArray:
+    points = as_array(value, what)
+    if points.ndim != 2 or points.shape[1] != 3 or len(points) < least:
+        raise LinkageError(f"{what} must have shape (n >= {least}, 3), got {points.shape}.")
+    wrong = np.flatnonzero(~np.isfinite(points).all(axis=1))
+    if len(wrong):
+        raise LinkageError(f"{what} must be finite, got {points[wrong[0]].tolist()} in row {wrong[0]}.")
+    return read_only(points + 0.0)  # no -0.0, which is equal to 0.0 and has other bytes
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Hull(_Numbers):
+    """The convex hull of points, filled.
+
+    Args:
+        points: Its corners [m], shape (n, 3); points inside it may be among them. Four at least, not all in one plane.
+
+    Example:
+        >>> Hull([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)])
+        Hull(4 points)
+    """
+
+    points: FloatArray
+    kind: ClassVar[str] = "hull"
+
+    def __init__(self, points: ArrayLike) -> None:
+        corners = _points(points, "hull points", 4)
+        size = float(np.ptp(corners, axis=0).max())
+        thick = float(np.linalg.svd(corners - corners.mean(axis=0), compute_uv=False)[-1])
+        if thick <= FLAT * max(size, float(np.abs(corners).max())):
+            raise LinkageError(
+                f"{len(corners)} hull points lie in one plane, so that it holds nothing; "
+                "a thin Box has an inside, and a TriangleMesh needs none."
+            )
+        vars(self)["points"] = corners
+
+    def __repr__(self) -> str:
+        return f"Hull({len(self.points)} points)"
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class TriangleMesh(_Numbers):
+    """A triangle mesh in memory; a mesh in a file is a `Mesh`.
+
+    Args:
+        points: Corners [m], shape (n, 3).
+        triangles: Three indices of corners each, counter-clockwise from outside, shape (m, 3).
+    """
+
+    points: FloatArray
+    triangles: IntArray
+    kind: ClassVar[str] = "triangles"
+
+    def __init__(self, points: ArrayLike, triangles: ArrayLike) -> None:
+        corners, faces = _points(points, "corners of triangles", 3), as_array(triangles, "triangles")
+        if faces.ndim != 2 or faces.shape[1] != 3 or not len(faces):
+            raise LinkageError(f"triangles must have shape (m >= 1, 3), got {faces.shape}.")
+        if not np.array_equal(faces, np.floor(faces)):
+            raise LinkageError(f"triangles are whole numbers, got {faces[faces != np.floor(faces)][0]:g}.")
+        if faces.min() < 0 or faces.max() >= len(corners):
+            worst = int(faces.min() if faces.min() < 0 else faces.max())
+            raise LinkageError(f"triangles name corners 0 to {len(corners) - 1}, got {worst}.")
+        vars(self).update(points=corners, triangles=read_only(faces.astype(np.int64)))
+
+    @property
+    def closed(self) -> bool:
+        """Whether the surface has an inside: every edge is passed once in either direction."""
+        edges = self.triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
+        there, back = (edges @ [len(self.points), 1], edges @ [1, len(self.points)])
+        return len(np.unique(there)) == len(there) and np.array_equal(np.sort(there), np.sort(back))
+
+    def __repr__(self) -> str:
+        return f"TriangleMesh({len(self.points)} points, {len(self.triangles)} triangles)"
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class HeightField(_Numbers):
+    """Heights on a grid, centred on the origin and solid below, as in MuJoCo.
+
+    Args:
+        heights: Heights [m], shape (rows, columns), two at least: rows lie along y, columns along x.
+        size: Length along x and along y, from the first to the last height [m].
+        depth: How far below the lowest height it goes [m].
+    """
+
+    heights: FloatArray
+    size: tuple[float, float]
+    depth: float = 1.0
+    kind: ClassVar[str] = "height_field"
+
+    def __init__(self, heights: ArrayLike, size: ArrayLike, depth: float = 1.0) -> None:
+        grid = as_array(heights, "heights")
+        if grid.ndim != 2 or min(grid.shape) < 2:
+            raise LinkageError(f"heights must have shape (rows >= 2, columns >= 2), got {grid.shape}.")
+        if not np.isfinite(grid).all():
+            row, column = np.argwhere(~np.isfinite(grid))[0].tolist()
+            raise LinkageError(f"heights must be finite, got {grid[row, column]} in row {row}, column {column}.")
+        sides = tuple(_positive(side, "size of a height field") for side in as_vector(size, "size", 2).tolist())
+        vars(self).update(heights=read_only(grid + 0.0), size=sides, depth=_positive(depth, "depth of a height field"))
+
+    @property
+    def points(self) -> FloatArray:
+        """The points of the surface, shape (rows, columns, 3) [m]."""
+        rows, columns = self.heights.shape
+        x, y = (np.linspace(-0.5, 0.5, count) * side for count, side in zip((columns, rows), self.size, strict=True))
+        return np.stack([*np.meshgrid(x, y), self.heights], axis=-1)
+
+    @property
+    def floor(self) -> float:
+        """How low it goes [m]."""
+        return float(self.heights.min()) - self.depth
+
+    @property
+    def prisms(self) -> FloatArray:
+        """The upright prisms that fill it, two a cell: three corners on the surface, then those below them.
+
+        Shape (n, 6, 3) [m].
+        """
+        p = self.points
+        a, b, c, d = p[:-1, :-1], p[:-1, 1:], p[1:, 1:], p[1:, :-1]
+        tops = np.stack([np.stack([a, b, c], axis=2), np.stack([a, c, d], axis=2)], axis=2).reshape(-1, 3, 3)
+        below = tops.copy()
+        below[..., 2] = self.floor
+        return np.concatenate([tops, below], axis=1)
+
+    def __repr__(self) -> str:
+        rows, columns = self.heights.shape
+        return f"HeightField({rows} x {columns} heights, size={self.size}, depth={self.depth:g})"
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class PointCloud(_Numbers):
+    """Points from a camera or a scanner, each with a ball around it.
+
+    Args:
+        points: The points [m], shape (n, 3).
+        radius: Radius of the balls [m]: half the distance between neighbours closes the gaps.
+    """
+
+    points: FloatArray
+    radius: float
+    kind: ClassVar[str] = "point_cloud"
+
+    def __init__(self, points: ArrayLike, radius: float) -> None:
+        own = _points(points, "points of a cloud", 1)
+        vars(self).update(points=own, radius=_positive(radius, "radius of a point cloud"))
+
+    def __repr__(self) -> str:
+        return f"PointCloud({len(self.points)} points, radius={self.radius:g})"
+
+
+SHAPES: dict[str, type[Shape]] = {
+    cls.kind: cls
+    for cls in (
+        *(Box, Sphere, Cylinder, Capsule, Polyline, Mesh),
+        *(HalfSpace, Hull, TriangleMesh, HeightField, PointCloud),
+    )
+}
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -165,7 +351,7 @@ class Visual(Value):
 
 @dataclass(frozen=True, eq=False, init=False)
 class Inertia(Value):
-    """How heavy a link is, and how its mass is spread.
+    """Mass of a link, its centre and its inertia matrix.
 
     Args:
         mass: Mass [kg], zero or more.

@@ -427,9 +427,9 @@ class Joint(Value):
         articulation: How it moves.
         placement: parent_from_child at zero articulation, 4x4 or a position: the chapter's Lmatrix.
         mimic: Follow another joint instead of having a value of its own.
-        velocity: How fast it may move [rad/s or m/s]: one number, or one (or None) for each of its velocities; a text
-            such as ``"180deg"`` serves an angle. None is no limit.
-        acceleration: How quickly its velocities may change [rad/s² or m/s²].
+        velocity: Velocity limit [rad/s or m/s]: one number, or one (or None) for each of its velocities; an angle may
+            be a text such as ``"180deg"``. None is no limit.
+        acceleration: Acceleration limit [rad/s² or m/s²].
         effort: The largest torque or force of its motors [N m or N].
     """
 

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import DeviceError, PoseShapeError, PoseValueError, TransformError
+from ..kernels.cards import require_card
 from ..kernels.chain import LANES, jacobian_many, jacobian_one, tip_many, tip_one
-from ..kernels.devices import mapped, on_card, require_card
+from ..kernels.devices import mapped, on_card
 from ..kernels.tree import frames_many, frames_one
 from ..transforms import FloatArray, as_array, inverse
 from .geometry import Visual

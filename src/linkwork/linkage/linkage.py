@@ -38,12 +38,12 @@ __all__ = ["ROOT", "WORLD", "Drive", "Frame", "Link", "Linkage", "Loop"]
 
 
 class Linkage(Structure):
-    """A tree of links and joints, frozen once built: edits give a new one.
+    """A tree of links and joints. It is immutable: edits return a new one.
 
     Args:
         links: The nodes.
         joints: The arcs between them, in any order.
-        name: What to call it in messages and files.
+        name: Its name in messages and files.
         frames: Further named frames fixed to links.
         root: The root arc that places the whole linkage in the world: a `Joint` without parent, an articulation, one of
             ``"fixed"``, ``"planar"`` and ``"floating"``, or a 4x4 transform. Fixed at the origin by default. It is
@@ -51,9 +51,10 @@ class Linkage(Structure):
         poses: Named poses, each of shape (nq,).
         groups: Names of joints by the name of their group, to solve with by ``joints="arm"``; of each, those that have
             values of their own are kept, in the order of the linkage.
-        disabled_pairs: Pairs of links that may touch or never can, as planners know them, with the reason.
-        loops: Where the mechanism closes: pairs of frames that must coincide, in a solve; poses are free to leave them.
-        couplings: Joints that follow others by a curve, or several at once; poses are free to leave them too.
+        disabled_pairs: Pairs of links that are not checked for collisions, as in SRDF, with the reason.
+        loops: Closed loops: pairs of frames that must coincide. Solves close them; a pose may leave them open.
+        couplings: Joints that follow one or several others, by a curve or ratios. Solves hold them; a pose may break
+            them.
         origin: The file it was read from, if that holds more than a linkage: a mesh with its skin.
 
     Raises:
@@ -270,7 +271,7 @@ class Linkage(Structure):
     def jacobian_dot(
         self, q: PoseLike, velocity: ArrayLike, frame: str, *, axes: Literal["world", "local"] = "world"
     ) -> FloatArray:
-        """Return how fast the Jacobian of a frame changes, (..., 6, nv), while the linkage moves.
+        """Return the time derivative of the Jacobian of a frame, (..., 6, nv), while the linkage moves.
 
         The acceleration of the frame is ``jacobian @ acceleration + jacobian_dot @ velocity``.
 
@@ -290,14 +291,14 @@ class Linkage(Structure):
         return kinematics.jacobian_dot(self, q, velocity, frame, axes)
 
     def gravity_torques(self, q: PoseLike, *, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> FloatArray:
-        """Return what the joints must bear to hold a pose still: torques [N m] and forces [N], shape (..., nv).
+        """Return the joint torques [N m] and forces [N] that hold a pose still against gravity, shape (..., nv).
 
         Args:
             q: Poses of shape (..., nq), the name of a stored pose, or values by joint.
             gravity: Acceleration of free fall in the world [m/s²], shape (3,).
 
         Raises:
-            LinkageError: If nothing of it weighs anything.
+            LinkageError: If no link has a mass.
 
         Example:
             >>> import linkwork as lw
@@ -407,15 +408,15 @@ class Linkage(Structure):
         return edits.add_frame(self, name, link, placement)
 
     def attach(self, other: Linkage, frame: str, *, prefix: str = "", at: TransformLike = IDENTITY) -> Linkage:
-        """Return a linkage with another one hung on a frame: a gripper on a flange, two robots on a table.
+        """Return a linkage with another one attached to a frame: a gripper on a flange, two robots on a table.
 
-        The other's root arc becomes the joint between the two, so what was fixed to the world is welded to the frame.
-        Values of the other stand in the pose where depth-first order puts them; `pose` takes them by name.
+        The other's root arc becomes the joint between the two, so a fixed root is fixed to the frame. Its values are
+        placed in the pose in depth-first order; `pose` takes them by name.
 
         Args:
             other: What to attach, with its shapes, masses, limits, followers, frames, loops and stored poses.
             frame: The link or frame that carries it.
-            prefix: Put before every name of the other, so that names differ: ``"left_"``.
+            prefix: Prefix for every name of the other, to keep names unique: ``"left_"``.
             at: Where the other's world lies in the frame: 4x4 or a position [m].
 
         Example:
@@ -428,7 +429,7 @@ class Linkage(Structure):
         return assembly.attach(self, other, frame, prefix=prefix, at=at)
 
     def freeze(self, joint: str, *, at: Any) -> Linkage:
-        """Return a linkage with a joint welded at a value, together with the joints that mimic it."""
+        """Return a linkage with a joint fixed at a value, together with the joints that mimic it."""
         return edits.freeze(self, joint, at=at)
 
     def subtree(self, link: str) -> Linkage:
@@ -483,4 +484,4 @@ def check_linkage(linkage: object) -> None:
     if not isinstance(linkage, Linkage):
         name = linkage if isinstance(linkage, str) else "panda"
         made = f"lw.models.{name}()" if name.isidentifier() else f"lw.load({name!r})"
-        raise OptionError(f"a Linkage is needed, such as {made}, got {linkage!r}.")
+        raise OptionError(f"expected a Linkage, such as {made}, got {linkage!r}.")

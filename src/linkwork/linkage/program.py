@@ -127,6 +127,20 @@ def chain_motions(linkage: Linkage, frame: str) -> Motions:
     return joined([*(joints[i] for i in path), Motions(after=end)])
 
 
+def reach(linkage: Linkage, frame: str) -> tuple[FloatArray, float, float, str]:
+    """Return where a chain begins to move, the least and largest distance its end can have from there, and the joint.
+
+    These are the lengths of its segments laid straight, limits of revolute joints aside: nothing outside is reached.
+    """
+    chain = chain_motions(linkage, frame)
+    joint = linkage.table.velocity_joints[chain.motions[0].v] if chain.motions else linkage.root.name
+    origin = chain.offsets[0]  # the first constant lies before anything moves
+    segments = np.linalg.norm(chain.offsets[1:], axis=1)
+    slack = sum(motion.stroke(linkage) for motion in chain.motions)
+    total = float(segments.sum()) + slack
+    return origin, max(0.0, 2.0 * float(segments.max(initial=0.0)) - total), total, joint
+
+
 def joined(runs: Iterable[Motions]) -> Motions:
     """Return several runs of motions as one."""
     motions: list[Motion] = []

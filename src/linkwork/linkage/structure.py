@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
-
-import numpy as np
 
 from ..errors import FrameNotFoundError, JointNotFoundError, LinkNotFoundError, NotFoundError
 from ..transforms import IDENTITY, FloatArray
@@ -125,7 +124,7 @@ class Structure(Shown):
     def length(self) -> float:
         """All placements of joints and frames laid end to end [m]: how large the linkage is, roughly."""
         placements = [arc.placement for arc in self.arcs[1:]] + [frame.placement for frame in self.extra_frames]
-        return sum(float(np.linalg.norm(placement[:3, 3])) for placement in placements)
+        return sum(math.hypot(*placement[:3, 3]) for placement in placements)
 
     @cached_property
     def loop_size(self) -> float:
@@ -135,5 +134,5 @@ class Structure(Shown):
             (first, one), (second, two) = self.path_to(loop.first), self.path_to(loop.second)
             below = set(first) ^ set(second)  # what hangs below the link that both paths share
             placements = [self.arcs[arc].placement for arc in below] + [one, two]
-            sizes.append(sum(float(np.linalg.norm(placement[:3, 3])) for placement in placements))
+            sizes.append(sum(math.hypot(*placement[:3, 3]) for placement in placements))
         return max(sizes) or self.length or 1.0

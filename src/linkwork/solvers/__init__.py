@@ -1,4 +1,4 @@
-"""Inverse kinematics: one table of methods, one way to call them. What is asked for is imported, and nothing else.
+"""Inverse kinematics: one table of methods, one way to call them. Modules are imported on first use.
 
 A new method is one class with a `step` and one row of `METHODS` in `methods`.
 """
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .. import found_later
 
 if TYPE_CHECKING:
-    from .body_solver import BodyAnswers as BodyAnswers, BodySolver as BodySolver
+    from .body_solver import BodySolver as BodySolver
     from .chain_solver import Prepared as Prepared
     from .groups import Group as Group, group_of as group_of
     from .iterate import run as run
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .solving import solve as solve
 
 _NAMES = {
-    "body_solver": "BodyAnswers BodySolver",
+    "body_solver": "BodySolver",
     "chain_solver": "Prepared",
     "groups": "Group group_of",
     "iterate": "run",

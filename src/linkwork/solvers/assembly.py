@@ -78,6 +78,7 @@ def assembly_layouts() -> Data:
         "counts": list(body.COUNTS),
         "code_tables": list(body.CODE_TABLES),
         "number_tables": list(body.NUMBER_TABLES),
+        "empty": ["near", "scene_codes", "scene_numbers"],  # of these, since goals chosen in a page avoid nothing
         "scratch": _scratch(),
         "goal": list(goal_layout.GOAL.names),
         "block": list(body.BLOCK.names),

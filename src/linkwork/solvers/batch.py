@@ -1,184 +1,179 @@
-"""Many targets of one frame: dealt out in blocks to threads, solved by the compiled search.
+"""Many targets: dealt out in blocks to threads, solved by the compiled search.
 
 Answers do not depend on the number of threads, and memory beyond targets and answers is that of a few blocks.
 """
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
-from typing import Any, Literal, Unpack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from ..errors import DeviceError, GoalError, OptionError
-from ..goals import Reach
-from ..kernels.chain_memory import REPORT
-from ..kernels.devices import as_library, on_card, require_card, to_host
-from ..kernels.search_many import BEYOND, CLOSEST, INVALID, REACHED, UNSOLVED
+from ..errors import OptionError
+from ..kernels.cards import at_card
+from ..kernels.devices import on_card
 from ..linkage.couplings import couplings_of, followed
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
-from ..linkage.showing import Shown
 from ..transforms import FloatArray
-from .chain_closest import NO_STARTS, bring_closer
-from .chain_solution import NAMES
-from .chain_solver import Prepared
+from .batch_answers import ARRAYS, Batch
+from .batch_shapes import leading_axes, solved_by_frame, solved_in_rows
+from .batch_work import CardWork, Work, effort_of, work_on
+from .body_answers import BodyBatch
+from .chain_targets import as_targets
 from .legs import solved_on_legs
-from .options import PrepareOptions, positive, precision, refuse_unknown, whole
-from .preparing import prepare
-from .solution import ending, errors_in_words
-from .threads import cores, dealt
+from .options import BodyTargetOptions, Closest, PrepareOptions, TargetOptions, positive, whole
+from .progress import Progress
+from .solve_bodies import solve_bodies
 
-SMALLEST, BLOCK, SHARES = 1024, 8192, 4  # targets in a block, and blocks for each thread if they are to be had
-CARD_BLOCK, CARD_BLOCKS = 1 << 18, 4  # targets that travel to a card together, and blocks under way at once
-TRAVELS = "a base that travels on long slides is aimed on the processor only; leave out device='cuda'."
-Progress = bool | Callable[[int, int], None] | None
-Closest = bool | Literal["quick", "thorough"]
+if TYPE_CHECKING:
+    from .solutions_batch import SolutionsBatch
 
-
-@dataclass(frozen=True, eq=False)
-class Batch(Shown):
-    """What a batch of solves gives back, a row for each target.
-
-    Attributes:
-        linkage: The linkage.
-        goal: A goal of the kind that all targets are; its own target means nothing.
-        q: Poses, shape (n, nq): answers, or the closest found; the neutral pose where a target is invalid.
-        success: Whether each is within tolerance and limits, shape (n,).
-        residuals: Position [m] and rotation [rad] errors, those asked for, shape (n, 1 or 2); NaN where invalid.
-        restarts: Starts that each took, shape (n,).
-        status: ``reached``, ``closest``, ``beyond`` (reach), ``invalid`` (no finite rigid transform) or ``time``.
-    """
-
-    linkage: Linkage
-    goal: Reach
-    q: FloatArray
-    success: NDArray[np.bool_]
-    residuals: FloatArray
-    restarts: NDArray[np.int32]
-    codes: NDArray[np.int8]
-
-    @property
-    def frame(self) -> str:
-        """The frame that targets are for."""
-        return self.goal.frame
-
-    @property
-    def status(self) -> NDArray[np.str_]:
-        """How each ended, in a word."""
-        words = np.array([NAMES[code] for code in range(len(NAMES))])
-        result: NDArray[np.str_] = words[to_host(self.codes)]
-        return result
-
-    @property
-    def residual(self) -> FloatArray:
-        """The largest of each row's residuals."""
-        largest: FloatArray = to_host(self.residuals).max(axis=-1)
-        return largest
-
-    def reason(self, row: int) -> str:
-        """Return one sentence on how a row ended."""
-        if on_card(self.codes):
-            return self.on_host().reason(row)
-        errors = errors_in_words(self.residuals[row], [block.unit for block in self.goal.blocks])
-        return ending(NAMES[int(self.codes[row])], errors, f"{int(self.restarts[row])} starts")
-
-    def __bool__(self) -> bool:
-        if len(self) != 1:
-            raise OptionError(
-                f"{len(self)} answers are neither true nor false together; use success.all() or success.any()."
-            )
-        return bool(to_host(self.success)[0])
-
-    def on_host(self) -> Batch:
-        """Return the same with NumPy arrays; it is itself where they are."""
-        if not on_card(self.q):
-            return self
-        arrays = (self.q, self.success, self.residuals, self.restarts, self.codes)
-        return Batch(self.linkage, self.goal, *map(to_host, arrays))
-
-    def __len__(self) -> int:
-        return len(self.q)
-
-    def __repr__(self) -> str:
-        return f"<Batch of {self.frame!r}: {int(to_host(self.success).sum())} of {len(self)} reached>"
+MOST_SOLUTIONS = 256  # of a target, that can be asked for
+DEFAULTS: TargetOptions = {
+    "device": "cpu",
+    "threads": None,
+    "dtype": None,
+    "time_budget": None,
+    "progress": None,
+    "first": 0,
+    "closest": "quick",
+}
 
 
+@overload
 def solve_batch(
     linkage: Linkage,
-    frame: str,
+    frame: str | Sequence[str],
     targets: ArrayLike,
     *,
+    solutions: None = None,
+    apart: None = None,
+    **options: Unpack[TargetOptions],
+) -> Batch: ...
+@overload
+def solve_batch(
+    linkage: Linkage,
+    frame: str | Sequence[str],
+    targets: ArrayLike,
+    *,
+    solutions: int,
+    apart: float | None = None,
+    **options: Unpack[TargetOptions],
+) -> SolutionsBatch: ...
+@overload
+def solve_batch(
+    linkage: Linkage, frame: Mapping[Any, ArrayLike], **options: Unpack[BodyTargetOptions]
+) -> BodyBatch: ...
+def solve_batch(
+    linkage: Linkage,
+    frame: str | Sequence[str] | Mapping[Any, ArrayLike],
+    targets: ArrayLike | None = None,
+    *,
+    solutions: int | None = None,
+    apart: float | None = None,
     start: PoseLike | None = None,
-    device: str = "cpu",
-    threads: int | None = None,
-    dtype: DTypeLike | None = None,
-    time_budget: float | None = None,
-    progress: Progress = None,
-    first: int = 0,
-    closest: Closest = "quick",
-    **options: Unpack[PrepareOptions],
-) -> Batch:
-    """Return poses that bring a frame to each of many targets.
+    **options: Any,
+) -> Batch | SolutionsBatch | BodyBatch:
+    """Return poses that bring a frame to each of many targets, or several frames at once to targets of their own.
 
     A parallel robot, whose loops join legs to the link of the frame, is solved leg by leg, with all loops closed.
 
     Args:
         linkage: The linkage.
-        frame: Name of the frame.
-        targets: Shape (n, 4, 4). With ``orientation=False`` also positions (n, 3), with ``position=False`` rotations
-            (n, 3, 3). A target that is not finite or not rigid fails alone.
-        start: A pose (nq,), the name of a stored one, or a pose for each target (n, nq), to begin with.
-        device: Where to solve: ``"cpu"``, or ``"cuda"``: an NVIDIA graphics card. There, targets and starts may be
-            arrays of CuPy, PyTorch, JAX or whatever else speaks DLPack or ``__cuda_array_interface__``, which are used
-            where they are; answers are then arrays of the same library, on the card.
-        threads: How many; all cores by default. Answers do not depend on it.
-        dtype: ``"float64"``, or ``"float32"``: faster; every answer is checked, and if need be finished, in float64.
-            By default float64 on the processor, float32 on a card.
-        time_budget: Seconds after which targets not yet looked at are left, with status ``time``.
-        progress: True for a bar, False for none, a function of (done, total); by default a bar after a second.
-        first: Number of the first target, where these are some of more: random starts are drawn by number.
-        closest: How poses that miss are brought close to their targets: ``"quick"``, from few starts, which takes ten
-            times as long as reaching one and mostly ends at the closest pose or near it; ``"thorough"`` (or True), from
-            128, ten times as long again; False leaves them as they are. Targets that stay on a card are always left.
-        **options: As in `prepare`: position, orientation, free, tolerance, rotation_tolerance, limits, restarts, seed,
-            joints.
+        frame: Name of the frame; or a name for each target. For several at once, targets by frame, a row for each
+            problem: ``{"left_hand": poses, "head": points}``, poses (n, 4, 4), rotations (n, 3, 3) or positions (n, 3),
+            by their shape. A goal in place of a name says more: ``{lw.LookAt("eyes", at=(1, 0, 0)): points}``, any that
+            has a target (see `BodySolver.batch`), with a weight, a tolerance and a priority of its own.
+        targets: Of one frame, shape (n, 4, 4). With ``orientation=False`` also positions (n, 3), with
+            ``position=False`` rotations (n, 3, 3). A target that is not finite or not rigid fails alone. Answers have
+            the leading axes of targets, also where there are more than one.
+        solutions: Return up to this many distinct solutions of each target, far apart from each other, as a
+            `SolutionsBatch`.
+        apart: Least difference of two solutions in some joint [rad, m], whole turns aside: 0.01 by default. Isolated
+            solutions of a closed form are distinct without it.
+        start: Start pose (nq,), the name of a stored one, or a start pose for each row (n, nq).
+        **options: As in `TargetOptions`, for several frames as in `BodyTargetOptions`; and as in `prepare`: position,
+            orientation, free, tolerance, rotation_tolerance, limits, restarts, seed, joints, avoid: answers are then
+            free of collisions too.
+
+    Returns:
+        For several frames at once a `BodyBatch`, with a status and errors for every goal of every row; else a `Batch`.
 
     Example:
         >>> import linkwork as lw
-        >>> arm = lw.models.panda()
-        >>> targets = arm.forward(arm.random_pose(0, 1000), frame="tip")
-        >>> lw.solve_batch(arm, "tip", targets)
+        >>> arm, body = lw.models.panda(), lw.models.human(root="floating")
+        >>> lw.solve_batch(arm, "tip", arm.forward(arm.random_pose(0, 1000), frame="tip"))
         <Batch of 'tip': 1000 of 1000 reached>
+        >>> at = body.forward(body.random_pose(0, 200))
+        >>> both = {"left_hand": at["left_hand"], "right_hand": at["right_hand"][:, :3, 3]}
+        >>> lw.solve_batch(body, both, also=[lw.LookAt("eyes", at=(2, 0, 1))], start="stand")
+        <BodyBatch of left_hand, right_hand, eyes: 200 of 200 reached>
     """
     check_linkage(linkage)
+    several = _asked(solutions, apart)
+    if isinstance(frame, Mapping):
+        if targets is not None:
+            raise OptionError("targets of several frames stand in the mapping; there is no other argument for them.")
+        return solve_bodies(linkage, frame, start, several | options)
+    return _solved(linkage, frame, targets, start, {**DEFAULTS, **several, **options})
+
+
+def _asked(solutions: int | None, apart: float | None) -> dict[str, Any]:
+    """Return how many solutions of each target are wanted and how far apart; nothing where one will do."""
+    if solutions is None and apart is None:
+        return {}
+    if solutions is None:
+        raise OptionError(f"apart is for several solutions of a target; give solutions=, too, got apart={apart!r}.")
+    if apart is not None:
+        positive("apart", apart, finite=True)
+    return {"solutions": whole("solutions", solutions, least=1, most=MOST_SOLUTIONS), "apart": apart}
+
+
+def _solved(
+    linkage: Linkage, frame: str | Sequence[str], targets: Any, start: Any, every: dict[str, Any]
+) -> Batch | SolutionsBatch:
+    """Return answers to targets of any shape, for one frame or for one each."""
+    there = on_card(targets)
+    array = targets if there else as_targets(targets, frame if isinstance(frame, str) else "frames")
+    if not isinstance(frame, str):
+        _refuse_several(every, "a frame for each target: solve those of each frame on their own")
+        return solved_by_frame(solve_batch, linkage, frame, array, start, every)
+    lead = () if there else leading_axes(array.shape, every.get("orientation", True))
+    if len(lead) > 1:
+        return solved_in_rows(solve_batch, linkage, frame, array, start, lead, every)
     if linkage.loops or couplings_of(linkage, frame):
-        shared = {"device": device, "threads": threads, "dtype": dtype, "time_budget": time_budget, "first": first}
-        return _on_legs(linkage, frame, targets, start, {**shared, "progress": progress, "closest": closest, **options})
-    work = _work(device)(linkage, frame, dtype, threads, time_budget, options)
-    work.first, work.closest = whole("first", first), _effort(closest)
-    if isinstance(work, _CardWork) and on_card(targets):
-        return work.solve_there(targets, start)
-    array, stiff = as_targets(targets, frame), work.prepared.stiff
+        _refuse_several(every, "loops or curved couplings; solve_all(arm, goal) finds all poses of a platform on legs")
+        found: Batch = solved_on_legs(solve_batch, linkage, frame, as_targets(array, frame), start, every)
+        return found
+    options: Any = dict(every)
+    device, dtype, threads = (options.pop(name) for name in ("device", "dtype", "threads"))
+    budget, progress, first, closest = (options.pop(n) for n in ("time_budget", "progress", "first", "closest"))
+    several = options.pop("solutions", None), options.pop("apart", None)
+    work = work_on(device, linkage, frame, dtype, threads, budget, options)
+    work.first, work.closest = whole("first", first), effort_of(closest)
+    if isinstance(work, CardWork) and there:
+        _refuse_several(every, "an array on a graphics card: hand over NumPy arrays, or solve_all_batch of six joints")
+        return work.solve_there(array, start)
+    array, stiff = as_targets(array, frame), work.prepared.stiff
     base = _starts(linkage, start, len(array))
     if base.ndim == 1 or stiff is None or len(base) < 2 or (base[:, stiff] == base[0, stiff]).all():
-        return work.solve(array, base, start is not None, progress)
+        given = array, base, start is not None, progress
+        return work.solve(*given) if several[0] is None else work.solve_several(*given, *several)
+    _refuse_several(every, "joints that stay, and lead to the frame, differ from start to start")
     return _solved_apart(work, array, base, stiff, progress)
 
 
-def _on_legs(linkage: Linkage, frame: str, targets: Any, start: PoseLike | None, options: dict[str, Any]) -> Batch:
-    """Return answers of a robot whose loops join legs to the link of a frame."""
-    found: Batch = solved_on_legs(solve_batch, linkage, frame, as_targets(targets, frame), start, options)
-    return found
+def _refuse_several(every: dict[str, Any], why: str) -> None:
+    """Raise OptionError if several solutions are asked for where there is one a target."""
+    if "solutions" in every:
+        raise OptionError(f"several solutions are found of one chain only; here is {why}.")
 
 
 def _solved_apart(
-    work: _Work, targets: NDArray[Any], starts: FloatArray, stiff: NDArray[np.int64], progress: Progress
+    work: Work, targets: NDArray[Any], starts: FloatArray, stiff: NDArray[np.int64], progress: Progress
 ) -> Batch:
     """Return answers where joints that stay differ from start to start: those that have them alike go together."""
     _, which = np.unique(starts[:, stiff], axis=0, return_inverse=True)
@@ -188,8 +183,7 @@ def _solved_apart(
     if callable(progress):
         progress(len(targets), len(targets))
     back = np.argsort(order, kind="stable")
-    names = ("q", "success", "residuals", "restarts", "codes")
-    arrays = [np.concatenate([getattr(part, name) for part in done])[back] for name in names]
+    arrays = [np.concatenate([getattr(part, name) for part in done])[back] for name in ARRAYS]
     return Batch(done[0].linkage, done[0].goal, *arrays)
 
 
@@ -209,271 +203,39 @@ def solve_blocks(
     Random starts are drawn as if all blocks were one batch, so that the answers are the same.
     """
     check_linkage(linkage)
-    work = _work(device)(linkage, frame, dtype, threads, None, options)
-    work.closest = _effort(closest)
+    work = work_on(device, linkage, frame, dtype, threads, None, options)
+    work.closest = effort_of(closest)
     for block in blocks:
         targets = as_targets(block, frame)
         yield work.solve(targets, linkage.neutral(), False, False)
         work.first += len(targets)
 
 
-class _Work:
-    """The prepared chain, and how its work is dealt out to the threads of a processor."""
+def settle_card(
+    linkage: Linkage,
+    frame: str,
+    targets: NDArray[Any],
+    start: FloatArray | None,
+    coming: int,
+    *,
+    device: str,
+    dtype: DTypeLike | None = None,
+    closest: Closest = "quick",  # noqa: ARG001  # an option of batches that makes no difference here
+    **options: Unpack[PrepareOptions],
+) -> None:
+    """Choose the kernels of a card for as many targets as are to come, once for good.
 
-    PRECISION = "float64"
-
-    def __init__(
-        self,
-        linkage: Linkage,
-        frame: str,
-        dtype: DTypeLike | None,
-        threads: int | None,
-        time_budget: float | None,
-        options: PrepareOptions,
-    ) -> None:
-        if time_budget is not None:
-            positive("time_budget", time_budget)
-        self.prepared = prepared_batch(linkage, frame, options)
-        self.dtype, self.time_budget, self.first = precision(self.PRECISION if dtype is None else dtype), time_budget, 0
-        self.threads = cores() if threads is None else whole("threads", threads, least=1)
-        self.closest = "quick"
-
-    def solve(self, targets: NDArray[Any], base: FloatArray, given: bool, progress: Progress) -> Batch:
-        if len(base):
-            self.prepared = self.prepared.held_at(base if base.ndim == 1 else base[0])
-        prepared, count = self.prepared, len(targets)
-        linkage = prepared.linkage
-        prepared.as_targets(np.zeros((0, *targets.shape[1:])))  # refuses a wrong shape before any work
-        self.get_ready(targets, given)
-        q, codes = np.empty((count, linkage.nq)), np.zeros(count, np.int8)
-        residuals = np.full((count, len(prepared.goal.blocks)), np.nan)
-        restarts = np.zeros(count, np.int32)
-        block = self.block(count)
-        deadline = np.inf if self.time_budget is None else time.perf_counter() + self.time_budget
-
-        def work(at: int) -> int:
-            rows = slice(at, min(at + block, count))
-            start = base if base.ndim == 1 else base[rows]
-            if time.perf_counter() > deadline:
-                q[rows] = start
-                return rows.stop - rows.start
-            answers = self.answers(targets[rows], start, given, self.first + at)
-            q[rows], residuals[rows], restarts[rows], codes[rows] = answers
-            return rows.stop - rows.start
-
-        blocks = range(0, count, block)
-        several = self.threads > 1 and len(blocks) > 1
-        sizes = dealt(work, blocks, self.threads) if several else (work(at) for at in blocks)
-        with closing(sizes), _reporting(progress, count) as report:
-            done = 0
-            for size in sizes:
-                done += size
-                report(done)
-        return Batch(linkage, prepared.goal, q, codes == REACHED, residuals, restarts, codes)
-
-    @property
-    def quick(self) -> bool:
-        """Whether poses that miss are brought close with little effort."""
-        return self.closest == "quick"
-
-    def get_ready(self, _targets: NDArray[Any], _given: bool) -> None:
-        """Do what need not be done in every thread."""
-        for kind in {self.dtype, np.dtype(np.float64)}:
-            self.prepared.packed(kind, bounded=True)
-
-    def block(self, count: int) -> int:
-        """Return how many targets go together."""
-        return min(max(count // (SHARES * self.threads), SMALLEST), BLOCK)
-
-    def answers(self, block: NDArray[Any], start: FloatArray, given: bool, first: int) -> tuple[Any, ...]:
-        """Return poses, residuals, restarts and codes for a block of targets."""
-        prepared = self.prepared
-        values, report, status = self._block(block, start, given, first)
-        q, residuals = prepared.pose(values, start), prepared.residuals(report)
-        invalid = status == INVALID
-        if invalid.any():
-            q[invalid] = start if start.ndim == 1 else start[invalid]
-            residuals[invalid] = np.nan
-        return q, residuals, REPORT.view(report).starts, status
-
-    def _block(
-        self, block: NDArray[Any], start: FloatArray, given: bool, first: int
-    ) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
-        prepared = self.prepared
-        targets = prepared.as_targets(np.asarray(block, np.float64))
-        status = np.zeros(len(targets), np.int64)
-        starts = NO_STARTS
-        if given:
-            values = prepared.chain.values_of(start)
-            starts = np.array(np.broadcast_to(values, (len(targets), prepared.chain.values)))  # one that may be written
-        if self.dtype == np.float64:
-            values, report = prepared.search(
-                targets, status, given=starts, first=first, bounded=True, leave=bool(self.closest)
-            )
-            if self.closest:
-                bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts, quick=self.quick)
-            return values, report, status
-        how: Any = {"given": starts, "first": first, "dtype": np.float32}
-        values, report = prepared.search(targets, status, bounded=True, leave=bool(self.closest), **how)
-        valid = np.where(status[:, None, None] == INVALID, np.eye(4), targets) if INVALID in status else targets
-        good = prepared.check(valid, values, report)  # and within limits, which single precision rounds to either side
-        again = (status == CLOSEST) | ((status == REACHED) & ~good)
-        if again.any():
-            left = np.where(again, UNSOLVED, REACHED)
-            more, further = prepared.search(targets, left, given=values, first=first, bounded=True)
-            both, before = REPORT.view(further), REPORT.view(report)
-            both.starts += before.starts
-            both.steps += before.steps
-            values[again], report[again], status[again] = more[again], further[again], left[again]
-        if self.closest:
-            bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts, quick=self.quick)
-        return values, report, status
-
-
-class _CardWork(_Work):
-    """The same on a graphics card: a few threads keep blocks under way there, one travels while another is solved."""
-
-    PRECISION = "float32"
-
-    def get_ready(self, targets: NDArray[Any], given: bool) -> None:
-        if self.prepared.chain.carriers:
-            raise DeviceError(TRAVELS)
-        self.threads = CARD_BLOCKS
-        self.card.engine(targets.shape[1:], given, len(targets))  # compiled once
-
-    @property
-    def card(self) -> Any:
-        """The prepared chain on the card; it is kept there."""
-        require_card()
-        from .cuda_batch import Card
-
-        return self.prepared.cache.get("card", self.dtype, lambda: Card(self.prepared, self.dtype))
-
-    def block(self, count: int) -> int:
-        return max(min(count, CARD_BLOCK), 1)
-
-    def answers(self, block: NDArray[Any], start: FloatArray, given: bool, first: int) -> tuple[Any, ...]:
-        found = self.card.solve(block, start if given else None, first)
-        q, residuals = found.q.reshape(len(block), -1), found.residuals.reshape(len(block), -1)
-        if self.closest:
-            self._bring_closer(block, start, given, q, residuals, found.codes)
-        return q, residuals, found.restarts, found.codes
-
-    def _bring_closer(
-        self,
-        block: NDArray[Any],
-        start: FloatArray,
-        given: bool,
-        q: FloatArray,
-        residuals: FloatArray,
-        codes: NDArray[np.int8],
-    ) -> None:
-        """Bring the few poses that missed as close to their targets as they come, here: the card has no Newton."""
-        missed = np.flatnonzero((codes == CLOSEST) | (codes == BEYOND))
-        if not len(missed):
-            return
-        prepared, base = self.prepared, start if start.ndim == 1 else start[missed]
-        targets = prepared.as_targets(np.asarray(block[missed], np.float64))
-        values, status = prepared.chain.values_of(q[missed]), codes[missed].astype(np.int64)
-        report, starts = np.zeros((len(missed), REPORT.size)), NO_STARTS
-        if given:
-            starts = np.array(np.broadcast_to(prepared.chain.values_of(base), values.shape))
-        bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts, quick=self.quick)
-        q[missed], residuals[missed], codes[missed] = prepared.pose(values, base), prepared.residuals(report), status
-
-    def solve_there(self, targets: Any, start: Any) -> Batch:
-        """Return answers, on the card, to targets that are there."""
-        linkage = self.prepared.linkage
-        if self.prepared.chain.carriers:
-            raise DeviceError(TRAVELS)
-        if start is not None and not on_card(start):
-            start = start_pose(linkage, start)
-        if start is not None and self.prepared.stiff is not None:
-            self.prepared = self.prepared.held_at(_common_rest(self.prepared, to_host(start)))
-        found = self.card.solve_there(targets, start, self.first)
-        arrays = (found.q, found.reached, found.residuals, found.restarts, found.codes)
-        return Batch(linkage, self.prepared.goal, *(as_library(array, targets) for array in arrays))
-
-
-def _common_rest(prepared: Prepared, starts: FloatArray) -> FloatArray:
-    """Return a pose with the joints that stay as all starts on a card have them, or say that they differ."""
-    poses = starts.reshape(-1, prepared.linkage.nq)
-    if len(poses) and not (poses[:, prepared.stiff] == poses[0, prepared.stiff]).all():
-        raise OptionError(
-            f"joints that stay, and lead to {prepared.goal.frame!r}, differ from start to start; hand over NumPy "
-            "arrays, which are solved in turn."
-        )
-    return poses[0] if len(poses) else prepared.rest
-
-
-def _work(device: str) -> type[_Work]:
-    """Return who does the work."""
-    try:
-        return {"cpu": _Work, "cuda": _CardWork}[device]
-    except (KeyError, TypeError):
-        raise OptionError(f"device is 'cpu' or 'cuda', got {device!r}.") from None
-
-
-def _effort(closest: Any) -> str:
-    """Return how much is done for poses that miss: ``"quick"``, ``"thorough"``, or nothing: an empty word."""
-    try:
-        return {False: "", True: "thorough", "quick": "quick", "thorough": "thorough"}[closest]
-    except (KeyError, TypeError):
-        raise OptionError(f"closest is 'quick', 'thorough', True or False, got {closest!r}.") from None
-
-
-@contextmanager
-def _reporting(progress: Progress, total: int) -> Iterator[Callable[[int], None]]:
-    """Give a function that reports how many are done: to a bar, to the caller's own function, or to no one."""
-    if callable(progress):
-        yield lambda done: progress(done, total)
+    Otherwise they are chosen anew as targets come, and which answer has which depends on what was solved before.
+    `targets` and `start` are like those to come: some of them.
+    """
+    if linkage.loops or couplings_of(linkage, frame):
         return
-    if progress not in (None, True, False):
-        raise OptionError(f"progress is True, False, None or a function of (done, total), got {progress!r}.")
-    terminal = sys.stderr is not None and sys.stderr.isatty()
-    if progress is False or total == 0 or (progress is None and not terminal):
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress as Bar, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("solving"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    begin = time.perf_counter()
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("solving", total=total, visible=progress is True)
-
-        def report(done: int) -> None:
-            late = progress is True or time.perf_counter() - begin > 1.0
-            bar.update(task, completed=done, visible=late)
-
-        yield report
-
-
-def prepared_batch(linkage: Linkage, frame: str, options: PrepareOptions) -> Prepared:
-    """Return the solver of many targets; it is kept on the linkage."""
-    refuse_unknown(options, PrepareOptions.__annotations__, "a batch")
-    key = (frame, *((name, type(value), value) for name, value in sorted(options.items())))
-    try:
-        hash(key)
-    except TypeError:  # an axis given as an array
-        return prepare(linkage, frame, **options)
-    return linkage.cache.get("batch", key, lambda: prepare(linkage, frame, **options))
-
-
-def as_targets(targets: ArrayLike, frame: str) -> NDArray[Any]:
-    """Return many targets as an array of numbers, or say why they are none."""
-    if on_card(targets):
-        raise DeviceError(
-            f"targets of {frame!r} are on a graphics card; solve them there with solve_batch(..., device='cuda'), "
-            "or copy them to NumPy first."
-        )
-    try:
-        array = np.asarray(targets)
-    except ValueError as error:
-        raise GoalError(f"targets of {frame!r} are an array of numbers, one row each: {error}.") from error
-    if array.dtype.kind not in "fiu" or array.ndim < 2:
-        raise GoalError(f"targets of {frame!r} are an array of numbers, one row each; got {array.dtype} {array.shape}.")
-    return array
+    work = work_on(device, linkage, frame, dtype, None, None, options)
+    if isinstance(work, CardWork) and not work.prepared.chain.carriers:
+        base = _starts(linkage, start, len(targets)) if start is not None else linkage.neutral()
+        work.prepared = work.prepared.held_at(base if base.ndim == 1 else base[0])
+        with at_card(work.number):
+            work.card.engine(targets.shape[1:], start is not None).settle(coming)
 
 
 def _starts(linkage: Linkage, start: PoseLike | None, count: int) -> FloatArray:

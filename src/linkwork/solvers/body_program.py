@@ -11,8 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..goals.base import metres_per_radian
+from ..kernels.avoid_rows import near_size
 from ..kernels.body_layout import BLOCK, FIRST_CONE, MASS, QUATERNION, pack_body, scratch_size
-from ..kernels.goal_layout import AIM, BALANCE, COUPLE, COUPLE_ITEM, DEXTERITY, FIRST_CONE_REST, GOAL, REST, REST_ITEM
+from ..kernels.goal_layout import (
+    AIM,
+    AVOID,
+    AVOID_ITEM,
+    BALANCE,
+    COUPLE,
+    COUPLE_ITEM,
+    DEXTERITY,
+    FIRST_CONE_REST,
+    GOAL,
+    REST,
+    REST_ITEM,
+)
 from ..kernels.joint_step import BALL, ROW_CODES
 from ..kernels.swing_twist import CONE
 from ..linkage.mass import masses
@@ -44,6 +57,7 @@ class BodyProgram:
         self.linkage, self.problem = problem.linkage, problem
         self.limited = settings.limits != "ignore"
         self.goals = [pack_goal(problem.linkage, goal) for goal in problem.goals]
+        self.scenes = list({id(goal.scene): goal.scene for goal in self.goals if goal.scene is not None}.values())
         self.levels = {int(rank): k for k, rank in enumerate(np.unique(problem.priorities))}
         self.size = sum(goal.size for goal in self.goals)
         self._pack_frames()
@@ -66,6 +80,7 @@ class BodyProgram:
             "values": self.linkage.nq,
             "levels": len(self.levels),
             "aims": self.size,
+            "near": max((near_size(len(scene.frames), scene.codes) for scene in self.scenes), default=0),
         }
 
     # The tree
@@ -144,6 +159,7 @@ class BodyProgram:
             "cone_codes": self._quaternions([(cone.q, cone.v) for cone in self.cones]),
             "support": self.support,
             "stays": self.stays,
+            "scene_codes": np.concatenate([np.zeros(0, np.int64), *(scene.codes for scene in self.scenes)]),
         }
 
     def _quaternions(self, places: list[tuple[int, int]]) -> NDArray[np.int64]:
@@ -221,6 +237,10 @@ class BodyProgram:
         elif goal.kind == COUPLE:
             couple = COUPLE_ITEM.rows(items)
             couple.column = [self.column[v] for v in couple.column.tolist()]
+        elif goal.kind == AVOID:
+            before = self.scenes[: next(k for k, scene in enumerate(self.scenes) if scene is goal.scene)]
+            own = AVOID_ITEM.view(items)
+            own.code, own.number = (sum(getattr(s, name).size for s in before) for name in ("codes", "numbers"))
         elif goal.kind == DEXTERITY:
             items[:] = [self.column[v] for v in items.tolist()]
         return [*items.tolist(), *(-1 if name is None else self.index[name] for name in goal.corners)]
@@ -244,6 +264,7 @@ class BodyProgram:
             "masses": self._masses(),
             "tolerances": settings.tolerances(self.problem),
             "cone_numbers": cones,
+            "scene_numbers": np.concatenate([np.zeros(0), *(scene.numbers for scene in self.scenes)]),
         }
 
     def _start_ranges(self, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:

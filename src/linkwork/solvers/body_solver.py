@@ -4,31 +4,32 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import GoalError, OptionError
-from ..goals import Dexterity, Goal
+from ..goals import Avoid, Dexterity, Goal
 from ..goals.base import metres_per_radian
 from ..kernels.body_search import EMPHASIS, MISSED, REACHED, REPORT, SETTINGS, search_bodies
 from ..linkage.poses import PoseLike, start_pose, turned_back
 from ..transforms import FloatArray
+from .body_answers import BodyBatch
+from .body_batch import ArrayProblems, BatchPlan, ListedProblems, answers_of, batch_starts, ended, solve_problems
 from .body_program import BodyProgram
 from .body_start import aimed_starts, carried_goal
 from .body_step import BodyFollower, BodyStep
-from .goal_arrays import packable, write_goal
+from .goal_arrays import goal_records, packable, write_goal
 from .groups import within_limits
-from .options import Settings, whole
+from .options import Settings
 from .problem import Problem, resolve_goals
+from .progress import Progress
 from .solution import Solution, Status, from_rows
 from .step import Step, check_cycle
-from .threads import cores, dealt
 
 WISH = 0.1  # what a wish of a lower level counts on the first walk
 FINEST, FINISH = 1e-10, 120.0  # the error that counts as none where a level is brought to rest, and steps for it
@@ -36,7 +37,6 @@ TRIES = 300
 SAME = 1e-9  # errors that differ by less are the same
 LIGHT, HEAVY = 1e-3, 1e3  # weights of a level whose largest is beyond these are taken relative to it
 FRAMES = 16  # of a motion in one compiled call, which cannot be interrupted
-SHARES = 8  # blocks for each thread, so that one with hard problems holds up nothing
 
 
 class Pace(NamedTuple):
@@ -62,20 +62,6 @@ class Pace(NamedTuple):
 CLIMBING = Pace(steps=200.0, settled=1e-5)
 
 
-class BodyAnswers(NamedTuple):
-    """What many problems of one body give.
-
-    Attributes:
-        q: Poses, shape (problems, nq).
-        success: Whether each serves its goals, shape (problems,).
-        residuals: How far each block of errors is off, shape (problems, blocks).
-    """
-
-    q: FloatArray
-    success: NDArray[np.bool_]
-    residuals: FloatArray
-
-
 class SearchResult(NamedTuple):
     """What a search gives: poses (m, nq), status, how far blocks are off (m, blocks), counts of starts and steps."""
 
@@ -96,6 +82,7 @@ class BodySolver:
         restarts: Other starts at most, for one problem.
         seed: Where they come from.
         steering: What the kernels are steered by.
+        avoid: What it keeps clear of; None where no goal says so.
     """
 
     def __init__(
@@ -105,6 +92,7 @@ class BodySolver:
         self.restarts, self.seed = min(restarts, TRIES), seed
         self.program = BodyProgram(problem, settings)
         self.carried = carried_goal(problem)
+        self.avoid = next((goal for goal in problem.goals if isinstance(goal, Avoid)), None)
         levels = self.program.levels
         strict = [EMPHASIS[levels[goal.priority]] for goal in problem.goals]
         wishes = [goal.tolerance is not None and np.isinf(goal.tolerance).any() for goal in problem.goals]
@@ -125,6 +113,9 @@ class BodySolver:
         )
 
         self.turning = self._free_turns()
+        if self.carried is not None:  # where its place stands among the numbers
+            records = list(goal_records(self.program.goals, np.arange(float(self.program.size))))
+            self._carried_to = records[self.carried][0].target.reshape(3, 4)[:, 3].astype(np.int64)
 
     def _free_turns(self) -> NDArray[np.int64]:
         """Return the places of angles that have room for a whole turn, which changes nothing: no goal is about them."""
@@ -287,11 +278,10 @@ class BodySolver:
         numbers, starts = self.goal_numbers(known)[None], start.reshape(-1, self.linkage.nq)
         if len(starts) != 1:
             numbers = np.repeat(numbers, len(starts), axis=0)
-        if self.carried is not None:
-            starts = aimed_starts(self.linkage, known, self.carried, starts, self.settings)
+        starts = self.aimed(numbers, starts)
         found, late = self._search_within(time_budget, numbers, starts)
         if start.ndim == 1 or not late:
-            found = self._firm([known] * len(starts), starts, found, self.restarts)
+            found = self.firm(lambda _: known, starts, found, self.restarts)
         settings = self.settings if time_budget is None else replace(self.settings, time_budget=time_budget)
         missed: Status = "time" if late else "closest"
         if start.ndim == 1:  # the way of control loops
@@ -303,14 +293,24 @@ class BodySolver:
         rows = found.q, reached, found.residuals, found.steps.astype(np.int64), status
         return from_rows(self.linkage, known, "robust", start, rows, settings, group=self.problem.group)
 
-    def _firm(
-        self, known: Sequence[tuple[Goal, ...]], starts: FloatArray, found: SearchResult, tries: int
+    def aimed(self, numbers: FloatArray, starts: FloatArray) -> FloatArray:
+        """Return starts (m, nq) from which a base that travels is not far from what problems ask for."""
+        if self.carried is None:
+            return starts
+        goal: Any = self.problem.goals[self.carried]
+        return aimed_starts(self.linkage, goal.frame, numbers[:, self._carried_to], starts, self.settings)
+
+    def firm(
+        self, goals_of: Callable[[int], tuple[Goal, ...]], starts: FloatArray, found: SearchResult, tries: int
     ) -> SearchResult:
-        """Return what a search found, with no level worse off than it is without the last one."""
+        """Return what a search found, with no level worse off than it is without the last one.
+
+        What the goals of a row are is asked only where it matters.
+        """
         if len(self.emphasis) > 1:
             tolerances = self.settings.tolerances(self.problem)
             for k in np.flatnonzero(found.status == MISSED).tolist():
-                q, residuals = self._no_worse(known[k], starts[k], found.q[k], found.residuals[k], tries)
+                q, residuals = self._no_worse(goals_of(k), starts[k], found.q[k], found.residuals[k], tries)
                 found.q[k], found.residuals[k] = q, residuals
                 found.status[k] = REACHED if (residuals <= tolerances).all() else MISSED
         return found
@@ -340,7 +340,7 @@ class BodySolver:
 
     def follow(
         self, frames: Iterable[Goal | Sequence[Goal]], *, start: PoseLike | None = None, restarts: bool = True
-    ) -> BodyAnswers:
+    ) -> BodyBatch:
         """Return the poses that serve goals frame by frame, each begun with the pose before; what a clip is made of.
 
         Args:
@@ -349,59 +349,65 @@ class BodySolver:
             start: Pose before the first frame; the neutral one by default.
             restarts: Whether a frame that misses its goals from there is also begun elsewhere, which makes it jump.
         """
-        pose, frames = self._start(start), list(frames)
-        known, numbers = self._numbers(frames, pose)
+        pose, problems = self._start(start), ListedProblems(self, frames)
+        first, count = pose, len(problems)
+        numbers = problems.numbers(slice(0, count), np.broadcast_to(first, (count, len(first))))
         tries = self.restarts if restarts else 0
         at_once = FRAMES if len(self.emphasis) == 1 else 1  # levels go on from where those above are as well off
         parts: list[SearchResult] = []
-        for k in range(0, len(frames), at_once):
+        for k in range(0, count, at_once):
             part = numbers[k : k + at_once]
             starts = np.broadcast_to(pose, (len(part), len(pose)))
             found = self.search(part, starts, chained=True, begin=k, tries=tries)
-            parts.append(self._firm(known[k:], starts, found, tries))
+            parts.append(self.firm(partial(problems.goals_after, k, first), starts, found, tries))
             pose = parts[-1].q[-1]
-        return _answers(parts)
+        found = SearchResult(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        return answers_of(self, problems.shared, found.q, found.residuals, found.starts, ended(found.status))
 
     def batch(
-        self, problems: Iterable[Goal | Sequence[Goal]], *, start: PoseLike | None = None, threads: int | None = None
-    ) -> BodyAnswers:
+        self,
+        goals: Iterable[Goal | Sequence[Goal]],
+        *,
+        targets: Mapping[Any, ArrayLike] | None = None,
+        start: PoseLike | None = None,
+        threads: int | None = None,
+        time_budget: float | None = None,
+        progress: Progress = False,
+        first: int = 0,
+    ) -> BodyBatch:
         """Return the poses that serve many problems, each on its own, on all cores; the same for any number of threads.
 
         Args:
-            problems: Goals of every problem, all of the kinds that it was made for.
+            goals: The goals that all problems share, where `targets` say in what they differ. Without `targets`, the
+                goals of every problem, a list each. All are of the kinds that it was made for.
+            targets: Arrays of targets, a row for each problem, by the goal or the frame that they are for: poses
+                (n, 4, 4), rotations (n, 3, 3) or positions (n, 3) of `Reach`, `Hold` and `Relate`, points (n, 3) of
+                `LookAt`, `Bend`, `OnPlane`, `OnLine` and `Distance`, directions (n, 3) of `Align`, poses (n, nq) of
+                `Rest`. Other goals stay as they are. A target that is not finite or not rigid fails alone.
             start: One pose for all, or one for each; the neutral one by default.
             threads: How many at a time; by default as many as there are cores.
+            time_budget: Seconds after which problems not yet looked at are left, with status ``time``.
+            progress: True for a bar, False for none, a function of (done, total).
+            first: Number of the first problem, where these are some of more: random starts are drawn by number.
+
+        Example:
+            >>> import numpy as np
+            >>> import linkwork as lw
+            >>> body = lw.models.human()
+            >>> gaze = lw.LookAt("eyes", at=(1, 0, 1.5))
+            >>> goals = [lw.Hold("left_foot"), lw.Reach("right_hand", position=(0.4, -0.2, 1.2)), gaze]
+            >>> hands = np.linspace((0.4, -0.3, 1.0), (0.4, -0.1, 1.3), 100)
+            >>> lw.prepare(body, goals).batch(goals, targets={"right_hand": hands, gaze: hands}, start="stand")
+            <BodyBatch of left_foot, right_hand, eyes: 100 of 100 reached>
         """
-        poses, problems = np.asarray(start_pose(self.linkage, start)), list(problems)
-        count = len(problems)
-        if poses.shape not in ((self.linkage.nq,), (count, self.linkage.nq)):
-            raise OptionError(f"start has one pose or {count}, got shape {poses.shape}.")
-        starts = np.broadcast_to(poses, (count, self.linkage.nq))
-        known, numbers = self._numbers(problems, starts)
-        if self.carried is not None:
-            each = zip(known, starts, strict=True)
-            aimed = [aimed_starts(self.linkage, k, self.carried, q[None], self.settings)[0] for k, q in each]
-            starts = np.array(aimed)
-
-        def solved(rows: NDArray[np.int64]) -> tuple[int, SearchResult]:
-            found = self.search(numbers[rows], starts[rows], begin=int(rows[0]))
-            return int(rows[0]), self._firm(known[int(rows[0]) :], starts[rows], found, self.restarts)
-
-        workers = cores() if threads is None else whole("threads", threads, least=1)
-        blocks = np.array_split(np.arange(count), min(count, SHARES * workers))
-        with closing(dealt(solved, blocks, workers)) as done:
-            parts = dict(done)
-        return _answers([parts[first] for first in sorted(parts)])
-
-    def _numbers(
-        self, problems: Sequence[Goal | Sequence[Goal]], starts: FloatArray
-    ) -> tuple[list[tuple[Goal, ...]], FloatArray]:
-        """Return the goals of problems as they stand for their starts, and their numbers."""
-        if not len(problems):
-            raise GoalError("there are no problems at all; give at least one list of goals.")
-        each = np.broadcast_to(starts, (len(problems), self.linkage.nq))
-        known = [resolve_goals(self.linkage, goals, q) for goals, q in zip(problems, each, strict=True)]
-        return known, np.array([self.goal_numbers(goals) for goals in known])
+        plan = BatchPlan(threads, first, time_budget, progress)
+        if targets is None:
+            listed = ListedProblems(self, goals)
+            return solve_problems(self, listed, batch_starts(self, start, len(listed)), plan)
+        poses = np.asarray(start_pose(self.linkage, start))
+        shared: Any = tuple(goals)
+        problems = ArrayProblems(self, shared, targets, poses)
+        return solve_problems(self, problems, batch_starts(self, start, len(problems)), plan)
 
     def _start(self, start: PoseLike | None) -> FloatArray:
         pose = start_pose(self.linkage, start)
@@ -434,14 +440,6 @@ class BodySolver:
                     old[one] = new
                 spent = time.perf_counter() - began
         return found, time.perf_counter() > deadline
-
-
-def _answers(parts: Sequence[SearchResult]) -> BodyAnswers:
-    """Return what several searches found, one after another."""
-    q, residuals, status = (
-        np.concatenate([getattr(found, name) for found in parts]) for name in ("q", "residuals", "status")
-    )
-    return BodyAnswers(q, status.astype(np.bool_), residuals)
 
 
 def _better(levels: Sequence[NDArray[np.bool_]], one: FloatArray, two: FloatArray) -> bool:

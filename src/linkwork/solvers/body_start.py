@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
-from ..goals import Goal, Reach
+import numpy as np
+
+from ..goals import Reach
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 from .chain import LONG, Chain
 from .chain_solver import prepared_for
+from .chain_targets import read_targets
 from .options import Settings
 from .problem import Problem
 
@@ -29,20 +30,31 @@ def carried_goal(problem: Problem) -> int | None:
 
 
 def aimed_starts(
-    linkage: Linkage, goals: Sequence[Goal], which: int, starts: FloatArray, settings: Settings
+    linkage: Linkage, frame: str, places: FloatArray, starts: FloatArray, settings: Settings
 ) -> FloatArray:
-    """Return starts (m, nq) from which one of the goals, a `Reach`, is not much further away than the linkage is long.
+    """Return starts (m, nq) from which a frame is not much further from its places (m, 3) than the linkage is long.
 
-    The chain that leads to its frame is solved for the place alone; all other joints stay.
+    The chain that leads to it is solved for the place alone; all other joints stay.
     """
-    goal: Any = goals[which]
-    there, result, near = goal.target[:3, 3].tolist(), starts, linkage.length
-    for k in range(len(starts)):
-        start = starts[k]
-        if math.dist(linkage.forward(start, frame=goal.frame)[:3, 3].tolist(), there) <= near:
-            continue
-        place = Reach(goal.frame, position=there)
-        aimed = prepared_for(linkage, place, settings, 1, 0).solve(place.target, start=start).q
-        result = starts.copy() if result is starts else result
-        result[k] = aimed
+    far = _far(linkage, frame, places, starts)
+    if not far:
+        return starts
+    place, result = Reach(frame, position=places[far[0]]), starts.copy()
+    prepared = prepared_for(linkage, place, settings, 1, 0)
+    if len(starts) == 1:
+        result[0] = prepared.solve(place.target, start=starts[0]).q
+        return result
+    given = prepared.chain.values_of(result[far])
+    values, _ = prepared.search(read_targets(place, places[far]), np.zeros(len(far), np.int64), given=given)
+    result[far] = prepared.pose(values, result[far])
     return result
+
+
+def _far(linkage: Linkage, frame: str, places: FloatArray, starts: FloatArray) -> list[int]:
+    """Return the rows whose frame is further from its place than the linkage is long."""
+    near = linkage.length
+    if len(starts) == 1:  # the way of control loops
+        here = linkage.forward(starts[0], frame=frame)[:3, 3].tolist()
+        return [] if math.dist(here, places[0].tolist()) <= near else [0]
+    ways = linkage.forward(starts, frame=frame)[:, :3, 3] - places
+    return np.flatnonzero((ways * ways).sum(axis=1) > near * near).tolist()

@@ -19,8 +19,11 @@ NO_STARTS = np.zeros(0)
 # Inside, place and orientation are in each other's way, and there are many minima.
 OUTSIDE, INSIDE = np.array([(24, 4), (8, 6), (4, 8), (2, 60)]), np.array([(128, 4), (32, 60)])
 # From all branches of a closed form, as near as each comes, it takes few steps to where 128 starts lead.
-BRANCHES, BESIDE_START = np.array([(8, 2), (3, 6), (1, 60)]), np.array([(1, 0), (0, 0), (0, 0)])
-QUICK_OUTSIDE, QUICK_INSIDE = np.array([(8, 4), (4, 6), (1, 60)]), np.array([(16, 3), (4, 12), (1, 60)])
+BRANCHES, BESIDE_START = np.array([(8, 1), (2, 6), (1, 60)]), np.array([(1, 0), (0, 0), (0, 0)])
+# The last stage alone is in double precision: most steps are taken before it.
+QUICK_OUTSIDE = np.array([(8, 4), (4, 6), (1, 60), (1, 8)])
+QUICK_INSIDE = np.array([(16, 3), (4, 12), (1, 60), (1, 8)])
+FINISH = np.array([(1, 60)])  # of a pose that is almost there already
 
 
 def bring_closer(
@@ -47,20 +50,28 @@ def bring_closer(
         report: What it says of them, shape (m, 4); overwritten.
         given: Starts, values of the chain, shape (m, n), or none.
         alone: Whether it is one target, which is worth the effort wherever it is.
-        quick: Whether a tenth of the effort is enough: most targets then still get their closest pose.
+        quick: Whether a small part of the effort is enough: most targets then still get their closest pose.
     """
     outside, inside = (QUICK_OUTSIDE, QUICK_INSIDE) if quick else (OUTSIDE, INSIDE)
+    missed = (status == BEYOND) | (status == CLOSEST)
+    if not missed.any():
+        return
     if alone:
         _descend(prepared, aims, status, values, report, given, inside)
         return
-    parts = [(outside, status == BEYOND), (inside, status == CLOSEST)]
+    parts = [(outside, np.flatnonzero(status == BEYOND)), (inside, np.flatnonzero(status == CLOSEST))]
     if quick and prepared.branches is not None:
-        parts = [(BRANCHES, (status == BEYOND) | (status == CLOSEST))]
-    for stages, chosen in parts:
-        if chosen.any():
-            ends, poses, lines = status[chosen], values[chosen], report[chosen]
-            _descend(prepared, aims[chosen], ends, poses, lines, given[chosen] if given.size else given, stages)
-            status[chosen], values[chosen], report[chosen] = ends, poses, lines
+        parts = [(BRANCHES, np.flatnonzero(missed))]
+    elif quick and not given.size:
+        from .chain_quick import bring_near, serves  # others do without its kernel
+
+        if serves(prepared):
+            parts = [(FINISH, bring_near(prepared, aims, status, values, report))]
+    for stages, rows in parts:
+        if len(rows):
+            ends, poses, lines = status[rows], values[rows], report[rows]
+            _descend(prepared, aims[rows], ends, poses, lines, given[rows] if given.size else given, stages)
+            status[rows], values[rows], report[rows] = ends, poses, lines
 
 
 def _descend(
@@ -73,8 +84,6 @@ def _descend(
     stages: NDArray[np.int64],
 ) -> None:
     """Bring values closer in stages, and write over them, their reports and their status."""
-    if not ((status == CLOSEST) | (status == BEYOND)).any():
-        return
     kernel: Any = closest_many
     begin: Any = prepared.starts(np.float64)
     if stages is BRANCHES and prepared.branches is not None:

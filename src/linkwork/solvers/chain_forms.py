@@ -71,6 +71,11 @@ class FormedChain(PackedChain):
         settle_missed(whole, *arrays)
 
     @property
+    def has_form(self) -> bool:
+        """Whether a closed form is asked before anything is searched for."""
+        return self._answering is not None
+
+    @property
     def branches(self) -> Callable[[FloatArray], FloatArray] | None:
         """What gives all branches of targets (m, 4, 4), solutions or not, as values (m, 8, 6); None without a form."""
         found: Callable[[FloatArray], FloatArray] | None = getattr(self._answering, "branches", None)

@@ -65,7 +65,7 @@ class AllPoses:
 
     @property
     def evidence(self) -> str | None:
-        """Why there is none, in words; None where there is one."""
+        """The reason why there is no solution, in words; None if there is one."""
         return self.answers.evidence
 
     def __repr__(self) -> str:

@@ -74,7 +74,7 @@ class PackedChain:
     @property
     def frames(self) -> FloatArray:
         """The frames of the chain's table, FRAME each, weighted for goals of this kind."""
-        return weighted_frames(self.chain, self.goal)
+        return weighted_frames(self.chain, self.goal, self.chain.table[1])
 
     @cached_property
     def reach(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -85,6 +85,10 @@ class PackedChain:
         """Return position and rotation errors [m, rad], those asked for, from what the kernels report (..., 4)."""
         errors = memory.REPORT.view(report)
         return unsquared(self.goal, errors.position_error, errors.rotation_error)
+
+    def residuals_at(self, _poses: FloatArray, report: FloatArray) -> FloatArray:
+        """Return the residuals of all goals at poses (..., nq): those of the frame, and what a subclass has beside."""
+        return self.residuals(report)
 
     def spun(self, targets: FloatArray) -> FloatArray:
         """Return targets whose z axis is the one that must agree, where an axis is free."""

@@ -64,12 +64,12 @@ def _shells(goal: Reach, settings: Settings, reach: Extent) -> tuple[Any, Any, F
     return centre, 0.0, np.stack([squared[0], UNBOUNDED[1]])
 
 
-def weighted_frames(chain: Chain, goal: Reach) -> FloatArray:
-    """Return the frames of a chain's table of starts, FRAME each, weighted for goals of one make.
+def weighted_frames(chain: Chain, goal: Reach, reached: FloatArray) -> FloatArray:
+    """Return goals (n, 12) that poses of a chain reach as FRAME (n, 13), weighted for goals of one make.
 
     Where a base takes them does not count: it is aimed.
     """
-    goals, (asked, weights) = chain.table[1].copy(), frame_weights(chain, goal)
+    goals, (asked, weights) = reached.copy(), frame_weights(chain, goal)
     origins = TRANSFORM.view(goals).origin
     origins -= origins @ chain.travel.T @ chain.travel
     return memory.FRAME.pack(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..goals import Reach
 from ..kernels.chain_memory import REPORT
+from ..kernels.collision.outcomes import COLLIDES
 from ..kernels.search_many import BEYOND, CLOSEST, INVALID, REACHED, UNSOLVED
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
@@ -22,6 +23,7 @@ NAMES: dict[int, Status] = {
     REACHED: "reached",
     CLOSEST: "closest",
     BEYOND: "beyond",
+    COLLIDES: "collides",
     INVALID: "invalid",
     UNSOLVED: "time",
 }

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import GoalError, OptionError
-from ..goals import Reach
+from ..goals import Avoid, Reach
 from ..kernels import chain_memory as memory
 from ..kernels.search_many import INVALID, REACHED, UNSOLVED, check_many, room, search_many
 from ..kernels.search_one import Answer, pack, search_one
@@ -51,7 +51,10 @@ class Prepared(FormedChain):
         seed: Where random starts come from.
         group: The joints that may move, or None for all of them.
         rest: The pose that the others have where no start says otherwise.
+        avoid: What it keeps clear of; None for a chain that knows of no obstacles, as this class does.
     """
+
+    avoid: Avoid | None = None
 
     def __init__(
         self,
@@ -102,7 +105,12 @@ class Prepared(FormedChain):
     @cached_property
     def follower(self) -> Follower:
         """The chain in a control loop."""
-        return Follower(self)
+        follower = Follower(self)
+        if self.avoid is not None:
+            from .clear_step import ClearFollower  # others do without obstacles
+
+            follower.clear = ClearFollower(follower, self.avoid)
+        return follower
 
     # One target
 
@@ -178,7 +186,7 @@ class Prepared(FormedChain):
         aim: Any = target
         if target.__class__ is not ARRAY or aim.shape != SQUARE:
             aim = self.as_target(target)
-        last: Any = q if q.__class__ is ChainStep else None
+        last: Any = q if isinstance(q, ChainStep) else None
         pose: Any = q if last is None else last.q
         if not self._is_pose(pose):
             pose = self.checked_start(pose)
@@ -363,6 +371,12 @@ class Prepared(FormedChain):
 
     # Many targets
 
+    def search_free(
+        self, targets: FloatArray, base: FloatArray, given: FloatArray, first: int
+    ) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
+        """Return values, reports and status of targets where there is something to `avoid`; `FreeChain` has it."""
+        raise NotImplementedError
+
     def search(
         self,
         targets: FloatArray,
@@ -382,13 +396,13 @@ class Prepared(FormedChain):
         count, values, kind = len(status), self.chain.values, np.dtype(dtype)
         poses, report = np.zeros((count, values)), np.zeros((count, memory.REPORT.size))
         answering = self._answering if restarts is None else None
-        if answering is not None and (answering.proves or not given.size):
-            answering.many(targets, given, poses, report, status)
+        if answering is not None and (answering.near_starts or not given.size):
+            answering.many(targets, given, poses, report, status, leave=leave)
             if not (status == UNSOLVED).any():
                 return poses, report
             restarts = int(min(self.restarts, answering.edge_starts))
-            if answering.proves and not given.size:  # those that are left are at an edge, next to what they have
-                given = poses.copy()
+            if answering.edge_starts_of_many is not None and not given.size:
+                restarts, given = min(restarts, answering.edge_starts_of_many), poses.copy()
         lanes, books, state = room(self.rows, values, WIDTHS[kind])
         short, last = self._first_tries if restarts is None else 0, self.restarts if restarts is None else restarts
         for tries in (short, last) if short else (last,):
@@ -420,14 +434,18 @@ class Prepared(FormedChain):
 
         Return which are within tolerance.
         """
+        return self.check_aims(self.spun(targets), values, report)
+
+    def check_aims(self, aims: FloatArray, values: FloatArray, report: FloatArray) -> NDArray[np.bool_]:
+        """Do the same for targets as `spun` gives them."""
         count, width = len(values), WIDTHS[FLOAT64]
         if count < width:  # fill the lanes with the last one
-            padded = [np.concatenate([a, np.repeat(a[-1:], width - count, axis=0)]) for a in (targets, values, report)]
-            good = self.check(*padded)[:count]
+            padded = [np.concatenate([a, np.repeat(a[-1:], width - count, axis=0)]) for a in (aims, values, report)]
+            good = self.check_aims(*padded)[:count]
             values[:], report[:] = padded[1][:count], padded[2][:count]
             return good
-        aims, lanes = self.spun(targets).reshape(-1), np.zeros(room(self.rows, self.chain.values, width)[0])
-        check_many(self.codes, self.numbers, aims, values.reshape(-1), lanes, report.reshape(-1))
+        lanes = np.zeros(room(self.rows, self.chain.values, width)[0])
+        check_many(self.codes, self.numbers, aims.reshape(-1), values.reshape(-1), lanes, report.reshape(-1))
         errors, known = memory.REPORT.view(report), self.search_settings
         good_ones: NDArray[np.bool_] = (errors.position_error <= known.near) & (errors.rotation_error <= known.aligned)
         return good_ones

@@ -23,6 +23,7 @@ from .step import CYCLES, FAR, FINE, LEAP, LEVER, MOST, SLOW, STRIDE, LimitKind,
 
 if TYPE_CHECKING:
     from .chain_solver import Prepared
+    from .clear_step import ClearFollower
 
 ZONE, NARROW = 0.8, 0.3  # near to a limit: so much [rad], or such a share of a narrow range
 EMPTY, NEW, FLOAT64, SQUARE = np.empty, object.__new__, np.dtype(np.float64), (4, 4)
@@ -179,6 +180,7 @@ class Follower:
         self.start, self.target = slice(start, target), slice(target, self.size)
         self.room = sum(scratch_sizes.py_func(prepared.rows, values))
         self.rooms: list[FloatArray] = []
+        self.clear: ClearFollower | None = None  # what keeps its cycles clear, where the chain avoids anything
         self.own = self.pace(None, 1.0)
         self.staying = self._packed(np.full(values, np.inf), STRIDE, LEAP, far=np.inf)
         self.keeping_up = self._packed(np.full(values, np.inf), STRIDE, LEAP)
@@ -208,7 +210,7 @@ class Follower:
         result: ChainStep = NEW(ChainStep)
         self._fill(result.__dict__, target, pose, pace, dt, 1, last)
         result.__dict__["dt"] = dt
-        return result
+        return result if self.clear is None else self.clear.step(result, target, pose, pace, dt, last)
 
     def stay(self, target: FloatArray, pose: FloatArray, last: Stayed | None = None) -> Stayed:
         """Return the answer that cycles without time lead to, no further than a leap; `last` led to the pose."""

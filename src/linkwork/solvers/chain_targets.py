@@ -1,16 +1,33 @@
-"""Targets of a chain as kernels read them, 4x4 arrays in double precision, row by row; errors from their squares."""
+"""Targets of many problems; those of a chain as kernels read them, 4x4 arrays in double precision, row by row."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ..errors import GoalError
+from ..errors import DeviceError, GoalError
 from ..goals import Reach
-from ..kernels.starts import RIGID
+from ..kernels.devices import on_card
+from ..kernels.rigid_targets import rigid_targets
 from ..transforms import FloatArray
+
+
+def as_targets(targets: ArrayLike, frame: str) -> NDArray[Any]:
+    """Return many targets as an array of numbers, or say why they are none."""
+    if on_card(targets):
+        raise DeviceError(
+            f"targets of {frame!r} are on a graphics card; solve them there with solve_batch(..., device='cuda'), "
+            "or copy them to NumPy first."
+        )
+    try:
+        array = np.asarray(targets)
+    except ValueError as error:
+        raise GoalError(f"targets of {frame!r} are an array of numbers, one row each: {error}.") from error
+    if array.dtype.kind not in "fiu" or array.ndim < 2:
+        raise GoalError(f"targets of {frame!r} are an array of numbers, one row each; got {array.dtype} {array.shape}.")
+    return array
 
 
 def read_targets(goal: Reach, targets: FloatArray) -> FloatArray:
@@ -27,17 +44,20 @@ def read_targets(goal: Reach, targets: FloatArray) -> FloatArray:
     else:
         kinds = "4x4 matrices" + ("" if turned else f" or positions of {position} numbers")
         kinds += "" if position else " or 3x3 rotations"
-        raise GoalError(f"targets of {goal.frame!r} are {kinds}; got shape {shape} each.")
+        advice = ""
+        if shape == (4,):
+            advice = " A single 4x4 matrix goes in as targets[None]."
+        elif turned and position and shape[-1:] == (3,):
+            advice = " Positions alone need orientation=False, rotations alone position=False."
+        raise GoalError(f"targets of {goal.frame!r} are {kinds}; got shape {shape} each.{advice}")
     return result
 
 
 def rigid(targets: FloatArray) -> NDArray[np.bool_]:
-    """Return which targets (m, 4, 4) are finite rigid transforms, by the measure of `kernels.starts.read_goal`."""
-    turns = targets[:, :3, :3]
-    with np.errstate(invalid="ignore", over="ignore"):
-        flaws = ((turns @ turns.swapaxes(1, 2) - np.eye(3)) ** 2).sum(axis=(1, 2))
-        flaws += ((targets[:, 3] - [0.0, 0.0, 0.0, 1.0]) ** 2).sum(axis=1)
-        return np.asarray((flaws < RIGID) & (np.linalg.det(turns) > 0.0) & np.isfinite(targets).all(axis=(1, 2)))
+    """Return which targets (m, 4, 4) are finite rigid transforms, not too far, by the measure of the searches."""
+    good = np.empty(len(targets), np.int64)
+    rigid_targets(np.ascontiguousarray(targets, np.float64), good)
+    return good.astype(np.bool_)
 
 
 def unsquared(goal: Reach, position: Any, rotation: Any) -> FloatArray:

@@ -78,7 +78,7 @@ def assemble(
     most: int = 64,
     seed: int = 0,
 ) -> Assemblies:
-    """Return the ways to put a mechanism together: closed poses, found from anywhere.
+    """Return the assemblies of a mechanism: closed poses, found from random starts.
 
     A mechanism that is free to move has closed poses without end. Then as many of its coordinates as it has freedom are
     held where the first pose found has them, and the ways that leave them there come back. Poses in which it could move
@@ -257,13 +257,13 @@ def _drivers(closure: Closure, q: FloatArray, free: NDArray[np.bool_]) -> list[s
 def close(
     linkage: Linkage, q: PoseLike | None, *, keep: Iterable[str] = (), tolerance: float | None = None
 ) -> FloatArray:
-    """Return the pose nearest to another in which all loops close, while the joints of some names stay as they are.
+    """Return the nearest pose in which all loops close; the joints in `keep` do not move.
 
-    Nearest means that no small change brings it nearer; from far away there may be another assembly that is.
+    It is a local minimum of the distance: another assembly may be nearer.
 
     Args:
         linkage: A linkage with loops.
-        q: The pose, or the name of a stored one. None puts the mechanism together from anywhere, see
+        q: The pose, or the name of a stored one. None assembles the mechanism from random starts, see
             `assemble`.
         keep: Names of joints that keep their values to the bit.
         tolerance: The gap that counts as closed where it cannot be made smaller [m, rad]; each loop's own by default.

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DeviceError, GoalError
+from ..errors import DeviceError, GoalError, OptionError
+from ..kernels.cards import current_card, free_memory
 from ..kernels.cuda import device_array, pinned_array, stream, to_device
 from ..kernels.cuda_parts import Answers
-from ..kernels.devices import DeviceArray, as_doubles, free_memory, from_device, on_card, to_host
+from ..kernels.devices import DeviceArray, as_doubles, from_device, on_card, to_host
+from .batch_shapes import leading_axes
 from .chain_solver import Prepared
 from .cuda_engine import ANSWERS, Engine
 from .groups import within_limits
@@ -70,10 +72,18 @@ class Card:
         with self._lock:
             if (shape, given) not in self._engines:
                 self.prepared.as_targets(np.zeros((0, *shape)))  # refuses a wrong shape
-                self._engines[shape, given] = Engine(self.prepared, shape, given, self.dtype)
+                self._engines[shape, given] = self._made(shape, given)
             engine = self._engines[shape, given]
             engine.expect(coming)
             return engine
+
+    def _made(self, shape: tuple[int, ...], given: bool) -> Engine:
+        if self.prepared.avoid is None:
+            return Engine(self.prepared, shape, given, self.dtype)
+        from .cuda_free import FreeEngine  # others do without the room of collisions
+
+        free: Any = self.prepared
+        return FreeEngine(free, shape, given, self.dtype)
 
     def solve(self, targets: NDArray[Any], start: NDArray[Any] | None, first: int) -> Answers:
         """Return answers, arrays of the host, to a block of its targets; `start` is a pose, or one for each."""
@@ -95,11 +105,13 @@ class Card:
     def solve_there(self, targets: Any, start: Any, first: int) -> Answers:
         """Return answers, arrays of the card, to targets that are there; as many at once as its memory has room for."""
         memory, shape = from_device(targets)
-        if len(shape) < 2 or shape[1:] not in SHAPES or memory.dtype.kind != "f":
+        lead = leading_axes(shape, "rad" in {block.unit for block in self.prepared.goal.blocks})
+        own, count = shape[len(lead) :], math.prod(lead)
+        if not lead or own not in SHAPES or memory.dtype.kind != "f":
             raise GoalError(f"targets are floating-point numbers of shape (n, 4, 4), got {memory.dtype} {shape}.")
-        engine, count, size = self.engine(shape[1:], start is not None, shape[0]), shape[0], math.prod(shape[1:])
+        engine, size = self.engine(own, start is not None, count), math.prod(own)
         memory = as_doubles(memory)
-        values, base = self._starts(engine, start, count)
+        values, base = self._starts(engine, start, lead)
         with _memory_for(count):
             (out, lease), room = engine.lender.lent(count), engine.kept_room(count)
         block = room.count
@@ -114,19 +126,24 @@ class Card:
         engine.keep(room)
         return Answers(
             *(
-                DeviceArray(a, (count, w) if k < 2 else (count,), lease)
+                DeviceArray(a, (*lead, w) if k < 2 else lead, lease, current_card())
                 for k, (a, w) in enumerate(zip(out, engine.widths, strict=True))
             )
         )
 
-    def _starts(self, engine: Engine, start: Any, count: int) -> tuple[Any, Any]:
+    def _starts(self, engine: Engine, start: Any, lead: tuple[int, ...]) -> tuple[Any, Any]:
         """Return starts on the card: values of the chain, and poses. Those of a whole linkage need not be copied."""
         if start is None:
             return None, None
-        if engine.task.whole and getattr(start, "shape", None) == (count, engine.task.nq) and on_card(start):
+        whole = (*lead, engine.task.nq)
+        if engine.task.whole and on_card(start) and tuple(getattr(start, "shape", ())) == whole:
             base = as_doubles(from_device(start)[0])
             return base, base
-        values, poses = self._poses(engine, to_host(start), count)
+        host = to_host(start)
+        if host.shape not in (whole, whole[-1:]):
+            raise OptionError(f"start has shape {whole[-1:]} or {whole}, got {host.shape}.")
+        rows = host.reshape(-1, engine.task.nq) if host.ndim > 1 else host
+        values, poses = self._poses(engine, rows, math.prod(lead))
         return tuple(to_device(np.ascontiguousarray(a).ravel()) for a in (values, poses))
 
     def _poses(self, engine: Engine, start: NDArray[Any], count: int) -> tuple[NDArray[Any], NDArray[Any]]:

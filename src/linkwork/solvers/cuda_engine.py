@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import chain_memory as memory
+from ..kernels.cards import free_memory
+from ..kernels.closed_form.cuda_seven import SevenKernels, seven_kernels, tried
 from ..kernels.cuda import THREADS, device_array, fetch, processors, to_device
 from ..kernels.cuda_answers import NO_ONE, TALLY
 from ..kernels.cuda_codegen import Task, WrittenParts
@@ -22,18 +24,19 @@ from ..kernels.cuda_generic import bound_of, card_of
 from ..kernels.cuda_pack import any_kernels
 from ..kernels.cuda_parts import Answers, CardChain
 from ..kernels.cuda_search import Kernels, search_kernels
-from ..kernels.devices import free_memory
 from ..kernels.joint_step import TRANSFORM
 from ..kernels.starts import FIRST_STARTS, TABLE_STARTS
 from ..transforms import plane_basis
 from .card_memory import Lender
 from .chain_settings import LEAST_DAMPING
 from .chain_solver import Prepared
+from .closed_form.seven import Seven, seven_form
 
 RACERS, CROWD = 8, 256  # threads that race for a goal in the rounds: the first ones, and later
 FEW, FIELD = 32768, 256  # problems that are raced for at once, and the starts of such a race
 RACE_STARTS = 64  # starts of a race for what the first descents of many problems have left
 STRAGGLERS, HEATS = 16384, 1 << 20  # problems that whole blocks race for, and all their starts together
+FORM_TRIES, FORM_BLOCKS = 32, 6  # angles that a closed form tries, and its blocks on each multiprocessor
 GRAIN = 8  # descents that a thread takes at once where there are plenty
 ANSWERS = (np.float64, np.float64, np.int32, np.int8, np.bool_)
 SHARE, KEPT = 0.7, 0.2  # of the free memory: what a batch may take to work in, and what is kept for the next one
@@ -59,11 +62,9 @@ class Engine:
         exact = prepared.packed(np.float64, bounded=True)[: memory.SETTINGS.size]
         frames, poses = prepared.frames.astype(self.dtype), prepared.chain.table[0].astype(self.dtype)
         self.task = _task(prepared, exact, frames[: memory.NARROW], shape, given, self.dtype.type)
-        self.bound = bound_of(self.task)
-        self.kernels = any_kernels(self.dtype, self.bound) if self.bound else self._own_kernels()
-        self.lost = 0.0  # [s] by kernels for any chain
-        self.card = CardChain(*map(to_device, card_of(self.task, frames)))
         self.given, self.values = given, int(self.task.values)
+        self.bound = bound_of(self.task)
+        self.card = CardChain(*map(to_device, card_of(self.task, frames)))
         self.seats: list[Any] = []  # memory of blocks that come from the host: `cuda_batch` fills it
         self._room: Room | None = None
         self.lender = Lender(self.answers, self._worth_keeping)
@@ -75,11 +76,26 @@ class Engine:
         rough = max(0.81 * near, fine), max(0.81 * aligned, turned)
         self.tolerances = tuple(self.dtype.type(x) for x in rough)
         self.exacting = rough[0] > near or rough[1] > aligned
+        self.form_kernels: SevenKernels | None = None  # of a closed form, in place of the first descents
+        self.kernels = any_kernels(self.dtype, self.bound) if self.bound else self._own_kernels()
+        self.lost, self.settled = 0.0, False  # [s] by kernels for any chain
         known = np.concatenate([exact, prepared.chain.limits.ravel()])
         self.known, self.poses, self.neutral = (to_device(array.ravel()) for array in (known, poses, prepared.rest))
 
     def _own_kernels(self) -> Kernels:
-        return search_kernels(WrittenParts(self.task))
+        """Return kernels that are written out for this chain, and make those of its closed form where it has one."""
+        parts, form = WrittenParts(self.task), self._form()
+        if form is not None:
+            self.form_kernels = seven_kernels(form.numbers, parts)
+            self.angles = to_device(tried(form.tries)[:FORM_TRIES].astype(self.dtype).ravel())
+        return search_kernels(parts)
+
+    def _form(self) -> Seven | None:
+        """Return the closed form that answers most goals, if there is one in the descents' precision."""
+        prepared, fine = self.prepared, FORM_TRIES and not self.exacting
+        asked = prepared.whole_pose and prepared.settings.keeps_limits and self.task.shape == (4, 4) and not self.given
+        form = seven_form(prepared.chain) if fine and asked else None
+        return form if isinstance(form, Seven) and form.exact else None
 
     def expect(self, count: int) -> None:
         """Say that so many targets are to come. When enough came, kernels are compiled for this chain alone.
@@ -87,10 +103,16 @@ class Engine:
         That is when those for any chain have taken as much longer as compiling takes. How long they take is reckoned,
         not measured, so that a program that runs again has the same answers.
         """
-        if self.bound:
+        if self.bound and not self.settled:
             self.lost += LOST_EACH_BATCH + LOST_EACH * count / processors()
             if self.lost > COMPILING:
                 self.bound, self.kernels = 0, self._own_kernels()
+
+    def settle(self, count: int) -> None:
+        """Choose kernels for so many targets in all, once for good."""
+        with self._lock:
+            self.expect(count)
+            self.settled = True
 
     @cached_property
     def threads(self) -> int:
@@ -140,7 +162,10 @@ class Engine:
     ) -> None:
         """Search for targets, a row each; `values` and `base` are starts of the chain and of the whole pose."""
         values, base = self.known if values is None else values, self.neutral if base is None else base
-        search = _Rounds(self, targets, room, out, first, values, base, stream, count)
+        self.finish(Rounds(self, targets, room, out, first, values, base, stream, count))
+
+    def finish(self, search: Rounds) -> None:
+        """Go through all rounds of a search."""
         if self.given:
             search.prepare()
         elif not search.races():
@@ -185,7 +210,7 @@ class Room:
 
 
 @dataclass
-class _Rounds:
+class Rounds:
     """A search under way; `left` problems are not reached yet."""
 
     engine: Engine
@@ -215,19 +240,23 @@ class _Rounds:
     def races(self) -> int:
         """Race for all problems; return how many are not reached: the rounds are for them."""
         few, low, high = self.left <= FEW, 0, FIELD
-        if not few:
+        swept = not few and self.engine.form_kernels is None
+        if swept:
             self.prepare()
             self.sweep()
             low, high = TABLE_STARTS, RACE_STARTS
+        elif not few:
+            self.choose(self.engine.form_kernels)
+            high = RACE_STARTS
         if self.left:
-            self._race(low, high, TABLE_STARTS, TALLY.open)
+            self.race(low, high, TABLE_STARTS, TALLY.open)
         if 0 < self.left <= STRAGGLERS:
-            self._race(high, high + HEATS // self.left, THREADS, TALLY.last)
-        if self.left and few:
+            self.race(high, high + HEATS // self.left, THREADS, TALLY.last)
+        if self.left and not swept:
             self.prepare()
         return self.left
 
-    def _race(self, low: int, high: int, racers: int, tally: int) -> None:
+    def race(self, low: int, high: int, racers: int, tally: int) -> None:
         """Race for all problems that are left, with some of the starts."""
         e, room, count = self.engine, self.room, self.left
         e.kernels.race[-(-count * racers // THREADS), THREADS, self.stream](
@@ -273,6 +302,18 @@ class _Rounds:
             self.out,
             count,
         )
+        self.left = self._count(TALLY.left)
+
+    def choose(self, kernels: Any) -> None:
+        """Give all problems the poses that a closed form has for them."""
+        e, room, count = self.engine, self.room, self.left
+        blocks = min(-(-count // THREADS), FORM_BLOCKS * processors())
+        tries = e.angles.size // 2
+        kernels.choose[blocks, THREADS, self.stream](self.targets, e.angles, room.found, room.counters, count, tries)
+        kernels.settle[self._grid(count)](
+            e.card, self.targets, e.known, self.base, e.angles, room.following, room.found, room.counters, self.out,
+            count,
+        )  # fmt: skip
         self.left = self._count(TALLY.left)
 
     def round(self, low: int, high: int, *, last: bool) -> None:

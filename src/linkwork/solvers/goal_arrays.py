@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..collision.packing import Scene
 from ..goals import (
     Align,
+    Avoid,
     Balance,
     Bend,
     Close,
@@ -33,7 +35,8 @@ from ..goals import (
 from ..goals.base import metres_per_radian
 from ..goals.look_at import NEAREST
 from ..kernels import goal_layout as layout
-from ..kernels.goal_layout import AIM, AIMS, COUPLE_ITEM, PLACE_AIM, REST_ITEM, REST_NUMBERS
+from ..kernels.avoid_rows import MOST
+from ..kernels.goal_layout import AIM, AIMS, AVOID_ITEM, COUPLE_ITEM, PLACE_AIM, REST_ITEM, REST_NUMBERS
 from ..kernels.layout import Record
 from ..linkage.linkage import Linkage
 from ..linkage.mass import masses
@@ -56,7 +59,8 @@ class PackedGoal:
         corners: Frames that a body stands on, None where a point stands instead.
         items: Records of joints, flat.
         item_numbers: Numbers of corners or joints, flat.
-        count: How many corners, joints or directions there are.
+        count: How many corners, joints, directions or frames of a scene there are.
+        scene: What it is to avoid.
     """
 
     kind: int
@@ -68,6 +72,7 @@ class PackedGoal:
     items: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     item_numbers: Any = ()
     count: int = 0
+    scene: Scene | None = None
 
     @property
     def size(self) -> int:
@@ -225,6 +230,14 @@ def _dexterity(linkage: Linkage, goal: Dexterity) -> PackedGoal:
     return PackedGoal(layout.DEXTERITY, (goal.frame,), values, mask=mask, explicit=1, items=items, count=count)
 
 
+def _avoid(linkage: Linkage, goal: Avoid) -> PackedGoal:
+    scene = goal.scene(linkage)
+    frames, values = tuple(scene.frames), {"wanted": goal.wanted}
+    items = AVOID_ITEM.pack(dtype=np.int64, code=0, number=0)
+    more: dict[str, Any] = {"items": items, "corners": frames, "count": len(frames), "scene": scene}
+    return PackedGoal(layout.AVOID, (), values, explicit=MOST, **more)
+
+
 PACKERS: dict[type[Goal], Callable[[Linkage, Any], PackedGoal]] = {
     Reach: _reach,
     Relate: _relate,
@@ -241,6 +254,7 @@ PACKERS: dict[type[Goal], Callable[[Linkage, Any], PackedGoal]] = {
     Follow: _follow,
     Tangent: _follow,
     Dexterity: _dexterity,
+    Avoid: _avoid,
 }
 
 

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from ..errors import GoalError, OptionError
 from ..goals import closings
 from ..kernels.search_many import REACHED
+from ..kernels.threads import cores
 from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike, start_pose
 from ..linkage.tree import CLOSED
 from ..transforms import FloatArray
 from .leg_paths import Leg, legs_of
 from .platform_form import PlatformForm, form_of
-from .threads import cores
 
 SHARE = 0.5  # of the gap that counts as none is left to the search of a leg
 NOT_ASKED = {  # options that a closed form serves, or that mean nothing to it

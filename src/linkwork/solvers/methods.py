@@ -6,11 +6,12 @@ A new method is one class with a `step` and one row in `METHODS`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any
 
-from ..errors import MethodNotFoundError
+from ..errors import MethodNotFoundError, OptionError
 from ..linkage.linkage import Linkage
+from ..linkage.plugins import Table
 from .analytic import Analytic
 from .ccd import CyclicDescent, RankedDescent
 from .fabrik import Fabrik
@@ -20,7 +21,7 @@ from .options import Settings, given_tolerance, refuse_unknown
 from .prioritized import Prioritized
 from .robust import Robust
 
-METHODS: dict[str, type[Method]] = {
+_OWN: dict[str, type[Method]] = {
     cls.name: cls
     for cls in (
         Inverse,
@@ -40,6 +41,15 @@ METHODS: dict[str, type[Method]] = {
 }
 
 
+def _wrong(name: str, row: object) -> str:
+    if not (isinstance(row, type) and issubclass(row, Method) and is_dataclass(row)):
+        return f"it is {row!r}, not a dataclass that is a Method"
+    return "" if row.name == name else f"the method calls itself {row.name!r}"
+
+
+METHODS: Table[type[Method]] = Table("linkwork.methods", _OWN, _wrong)
+
+
 def configure(method: str | Method, options: Mapping[str, Any], linkage: Linkage) -> tuple[Method, Settings]:
     """Return a method and the loop's settings from a name and options of both, for a linkage."""
     common = {f.name for f in fields(Settings)}
@@ -51,7 +61,9 @@ def configure(method: str | Method, options: Mapping[str, Any], linkage: Linkage
             raise MethodNotFoundError(method, "linkwork", METHODS)
         make = METHODS[method]
         own = {f.name for f in fields(make)}
-    takes = f"It takes {', '.join(sorted(own)) or 'no options'} and, as all do, {', '.join(sorted(common))}."
+    takes = f"It takes {', '.join(sorted(own)) or 'no options'} and, like every method, {', '.join(sorted(common))}."
+    if "avoid" in options:
+        raise OptionError("a solve keeps clear by a goal, not by an option: solve(linkage, [goal, Avoid(world)]).")
     refuse_unknown(options, common | own, f"method {method!r}", more=takes)
     chosen = make(**{name: value for name, value in options.items() if name in own})
     loop = {name: value for name, value in options.items() if name in common}

@@ -10,17 +10,21 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from ..errors import OptionError, meant
+from ..goals import Avoid, Goal
 from ..linkage.linkage import Linkage
+from ..linkage.poses import PoseLike
 from ..transforms import FloatArray, is_number, is_whole
 from .groups import Joints, Weights
 from .problem import Problem
+from .progress import Progress
 
 Limits = Literal["clamp", "project", "ignore"]
+Closest = bool | Literal["quick", "thorough"]
 TOLERANCE, SHARE = 1e-4, 1e-3  # metres that count as reached where nobody says, and the share of a linkage's length
 
 
 class LoopOptions(TypedDict, total=False):
-    """What every method takes; `Settings` says what they mean."""
+    """Options of every method; `Settings` describes them."""
 
     tolerance: float | None
     rotation_tolerance: float
@@ -86,6 +90,7 @@ class SearchOptions(PackOptions, total=False):
 
     joints: Joints | None
     weights: Weights | None
+    avoid: Avoid | None
 
 
 class PrepareOptions(SearchOptions, total=False):
@@ -97,9 +102,69 @@ class PrepareOptions(SearchOptions, total=False):
 
 
 class BatchOptions(PrepareOptions, total=False):
-    """What a dataset passes on to its batches."""
+    """Options that a dataset passes on to its batches."""
 
     dtype: DTypeLike
+    solutions: int | None
+    apart: float | None
+
+
+class RunningOptions(TypedDict, total=False):
+    """How a batch is worked off.
+
+    Args:
+        start: A pose (nq,), the name of a stored one, or a pose for each row (n, nq), to begin with.
+        threads: How many; all cores by default. Answers do not depend on it.
+        time_budget: Seconds after which rows not yet looked at are left, with status ``time``.
+        progress: True for a bar, False for none, a function of (done, total); by default a bar after a second.
+        first: Number of the first row, where these are some of more: random starts are drawn by number.
+    """
+
+    start: PoseLike | None
+    threads: int | None
+    time_budget: float | None
+    progress: Progress
+    first: int
+
+
+class TargetOptions(PrepareOptions, RunningOptions, total=False):
+    """What `solve_batch` takes for targets of one frame.
+
+    Args:
+        device: Where to solve: ``"cpu"``, or ``"cuda"``, an NVIDIA graphics card (``"cuda:1"``: the second). There,
+            targets and starts may be arrays of CuPy, PyTorch, JAX or whatever else speaks DLPack or
+            ``__cuda_array_interface__``, used where they are; answers are then arrays of the same library, on the card.
+        dtype: ``"float64"``, or ``"float32"``: faster; every answer is checked, and if need be finished, in float64.
+            By default float64 on the processor, float32 on a card.
+        closest: How poses that miss are brought close to their targets: ``"quick"``, from a few poses learnt for that,
+            which takes up to ten times as long as reaching a target and mostly ends at the closest pose or near it;
+            ``"thorough"`` (or True), from 128 starts, ten to fifty times as long; False leaves them as they are.
+            Targets that stay on a card are always left.
+    """
+
+    device: str
+    dtype: DTypeLike | None
+    closest: Closest
+
+
+class DerivativeOptions(PrepareOptions, total=False):
+    """What `differentiable` takes; they mean what they do in `solve_batch`, but both tolerances are 1e-9 by default."""
+
+    device: str
+    dtype: DTypeLike | None
+    threads: int | None
+    closest: Closest
+
+
+class BodyTargetOptions(SearchOptions, RunningOptions, total=False):
+    """What `solve_batch` takes for targets of several frames at once, which are solved on the processor in float64.
+
+    Args:
+        also: Goals that are the same in all rows: ``[lw.Hold("left_foot"), lw.Balance()]``. What a goal keeps where it
+            is, it keeps where the start of its row has it.
+    """
+
+    also: Sequence[Goal]
 
 
 def refuse_unknown(options: Iterable[str], known: Iterable[str], what: str, *, more: str = "") -> None:
@@ -113,20 +178,20 @@ def refuse_unknown(options: Iterable[str], known: Iterable[str], what: str, *, m
 
 @dataclass(frozen=True)
 class Settings:
-    """What every method takes.
+    """Options of every method.
 
     Args:
-        tolerance: Largest position error that counts as reached [m]; `usual_tolerance` where a call is given none.
-        rotation_tolerance: Largest rotation error that counts as reached [rad].
-        max_iterations: Steps at most; the method's own default if None.
-        time_budget: Seconds at most, or None.
+        tolerance: Largest position error of a reached goal [m]; by default `usual_tolerance`.
+        rotation_tolerance: Largest rotation error of a reached goal [rad].
+        max_iterations: Largest number of steps; the method's own default if None.
+        time_budget: Largest time [s], or None.
         max_step: Largest change of one value in a step [rad, m]; the method's own default if None, inf for no limit.
-        limits: ``"clamp"`` values to their limits after every step; ``"project"``: also take joints that push against a
-            limit out of the step, so that the others do their part; ``"ignore"`` them. Compiled searches always
-            project, whichever of the first two is given, and so do methods that serve levels one after another.
-        halvings: How often a step that makes the error grow is halved before it is taken all the same.
-        stray: Largest distance by which a step may leave the straight way to the goals [m]; one that does is halved
-            too, `halvings` times at most. None lets it stray; methods that take their steps as they come do not ask
+        limits: ``"clamp"`` clamps values to their limits after every step; ``"project"`` also removes joints that push
+            against a limit from the step, so that the others take over; ``"ignore"`` ignores limits. Compiled searches
+            and methods with priority levels always project unless limits are ignored.
+        halvings: How often a step that increases the error is halved before it is taken anyway.
+        stray: Largest distance by which a step may leave the straight line to the goals [m]; a step that goes further
+            is halved, at most `halvings` times. None sets no bound. Methods that never halve a step ignore it
             (`ccd`, `ranked-ccd`, `fabrik`, `transpose` with a scale).
         trace: Keep every iteration.
     """

@@ -33,7 +33,7 @@ from .chain_solver import RESTARTS, Prepared, prepared_for
 from .chain_step import LIMIT, STATUS
 from .goal_arrays import PackedGoal, goal_records
 from .options import Limits, Settings, given_tolerance, whole
-from .problem import Problem, with_closings
+from .problem import Problem, goal_names, with_closings
 from .solution import ENDINGS
 from .step import CYCLES
 from .textbook_packing import textbook_data, textbook_layouts
@@ -230,18 +230,13 @@ def _aims(solver: BodySolver, goals: Sequence[Goal]) -> FloatArray:
 def _goals_data(solver: BodySolver, goals: Sequence[Goal]) -> list[Data]:
     """Return, for each goal, its name, its frames, and where its numbers stand in each set of them."""
     sets = len(solver.emphasis)
-    names: list[str] = []
     found: list[Data] = []
     at = 0
-    for packed, goal in zip(solver.program.goals, goals, strict=True):
-        kind = type(goal).__name__
-        name = getattr(goal, "frame", None) or kind.lower()
-        names.append(name)
-        own = name if names.count(name) == 1 else f"{name} {names.count(name)}"
+    for packed, goal, name in zip(solver.program.goals, goals, goal_names(goals), strict=True):
         found.append(
             {
-                "name": own,
-                "kind": kind,
+                "name": name,
+                "kind": type(goal).__name__,
                 "frames": list(packed.frames) if packed.kind != BALANCE else [],
                 "fields": _fields(AIMS[packed.kind]),
                 "at": [at + k * solver.program.size for k in range(sets)],

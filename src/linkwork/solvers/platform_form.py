@@ -19,6 +19,7 @@ from ..kernels.chain import LANES
 from ..kernels.joint_step import transform
 from ..kernels.limb_forms import FIGURES, LIMB
 from ..kernels.platforms import ANY, ENDS, ERRORS, TOLERANCES, WAY, Platform, platform_ways, room_rows, solve_platforms
+from ..kernels.threads import dealt
 from ..linkage.linkage import Linkage
 from ..linkage.poses import zero_pose
 from ..transforms import FloatArray, inverse
@@ -26,7 +27,6 @@ from .body_program import BodyProgram
 from .leg_paths import Leg, legs_of
 from .options import Settings
 from .problem import Problem
-from .threads import dealt
 
 SAME = 1e-9  # of the robot's size: lines that are nearer meet, and points are one
 ASKEW = 1e-3  # the sine of the angle between two lines that are neither parallel nor nearly so

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import GoalError, OptionError
-from ..goals import Goal, Reach
+from ..goals import Avoid, Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
 from .chain_solver import RESTARTS, Prepared, prepared_for
+from .free_pairs import free_chain_for
 from .groups import Group, Joints, Weights, group_of
 from .options import Limits, MethodOptions, PrepareOptions, SearchOptions, Settings, given_tolerance, whole
 from .problem import Problem
@@ -52,52 +53,52 @@ def prepare(
     seed: int = 0,
     joints: Joints | None = None,
     weights: Weights | None = None,
+    avoid: Avoid | None = None,
     method: str | Method = "robust",
     **options: Any,
 ) -> Prepared | PreparedMethod | BodySolver:
-    """Return inverse kinematics with everything packed, for control loops: ``ik(target, start=q)``.
+    """Return a reusable, compiled inverse kinematics solver, for control loops: ``ik(target, start=q)``.
 
     Args:
         linkage: The linkage.
-        frame: Name of the frame that targets are for. Or a goal, or a list of them, for a whole body: the solver then
-            takes goals of the same kinds, ``ik(goals, start=q)``, and follows whole motions, ``ik.follow(...)``.
-        position: Whether its position matters; ``"xy"`` for these axes of the world alone.
+        frame: Name of the frame that targets are for. Or goals, for a whole body: the solver then takes goals of the
+            same kinds, ``ik(goals, start=q)``, and follows whole motions, ``ik.follow(...)``.
+        position: Whether its position matters; ``"xy"`` for these axes of the world only.
         orientation: Whether its orientation matters.
-        free: An axis of the frame, such as ``"z"``, that it may spin about: only where the axis points matters.
-        tolerance: Largest position error that counts as reached [m]; 1e-4 by default, less for what is below 10 cm.
-        rotation_tolerance: Largest rotation error that counts as reached [rad].
+        free: An axis of the frame, such as ``"z"``, that it may spin about: only the direction of the axis matters.
+        tolerance: Largest position error of a reached goal [m]; 1e-4 by default, less for linkages below 10 cm.
+        rotation_tolerance: Largest rotation error of a reached goal [rad].
         limits: ``"ignore"`` lets joints go beyond their limits; see `Settings`.
-        restarts: Starts at most, for one target.
-        seed: Where random starts come from: the same seed gives the same answer.
-        joints: Names of the joints that may move, or of a group of them; the rest stays where each start has it.
-        weights: What moving each joint costs, as in `solve`; for goals, or with a method that weighs joints.
-        method: Another of `METHODS` for a frame, by name: ``ik(target, start=q)`` then does what `solve` does by it.
-        **options: What that method takes, and what every method takes; see `solve`.
+        restarts: Largest number of starts for one target.
+        seed: Seed of the random starts: the same seed gives the same answer.
+        joints: Names of the joints that may move, or of a group of them; the others keep the values of each start.
+        weights: Cost of moving each joint, as in `solve`; for goals, or with a method that weighs joints.
+        avoid: What to keep clear of; every success is checked again to be at least its margin away.
+        method: Name of another method of `METHODS`, for a frame: ``ik(target, start=q)`` then solves as `solve` does.
+        **options: Options of that method and of every method; see `solve`.
 
     Example:
         >>> import linkwork as lw
         >>> arm = lw.models.planar([15, 10, 5])
-        >>> ik = lw.prepare(arm, "tip", position="xy", orientation=False)
-        >>> ik([-20, 5]).success
+        >>> lw.prepare(arm, "tip", position="xy", orientation=False)([-20, 5]).success
         True
     """
     check_linkage(linkage)
-    if not isinstance(orientation, bool):
-        raise OptionError(f"orientation is True or False, got {orientation!r}.")
     restarts, seed = whole("restarts", restarts), whole("seed", seed)
     if method != "robust":
         options |= {"tolerance": tolerance, "rotation_tolerance": rotation_tolerance, "limits": limits}
         options |= {} if (restarts, seed) == (RESTARTS, 0) else {"restarts": restarts, "seed": seed}
-        goal = _goal(_frame(frame, method), position, orientation, free)
+        goal = _goal(_frame(frame, method, avoid), position, orientation, free)
         return _by_method(linkage, goal, method, options, group_of(linkage, joints, weights))
     if options:
         raise OptionError(f"{', '.join(options)}: options of methods; say which: prepare(..., method='damped').")
     settings = Settings(given_tolerance(linkage, tolerance), rotation_tolerance, limits=limits)
     if isinstance(frame, str):
-        return _search(linkage, _goal(frame, position, orientation, free), settings, restarts, seed, joints, weights)
+        aim = _goal(frame, position, orientation, free)
+        return _free(_search(linkage, aim, settings, restarts, seed, joints, weights), avoid)
     if (position, orientation, free) != (True, True, None):
         raise OptionError("position, orientation and free are for one frame; goals say themselves what matters.")
-    return _body(linkage, frame, settings, restarts, seed, group_of(linkage, joints, weights))
+    return _body(linkage, _with(frame, avoid), settings, restarts, seed, group_of(linkage, joints, weights))
 
 
 def _search(
@@ -113,7 +114,28 @@ def _search(
     return prepared
 
 
-def _frame(frame: Any, method: Any) -> str:
+def _free(prepared: Prepared, avoid: Avoid | None) -> Prepared:
+    """Return a prepared chain that keeps clear of what is to be avoided, if anything is."""
+    if avoid is not None and not isinstance(avoid, Avoid):
+        raise OptionError(f"avoid is a goal, Avoid(world, margin=...), got {avoid!r}.")
+    found = free_chain_for(prepared, avoid)
+    if found is None:
+        frame = prepared.goal.frame
+        raise GoalError(
+            f"frame {frame!r} of linkage {prepared.linkage.name!r} hangs on a ball joint, which the search for free "
+            f"poses does not know; prepare goals for it: prepare(arm, [Reach({frame!r}, ...), Avoid(...)])."
+        )
+    return found
+
+
+def _with(goals: Goal | Sequence[Goal], avoid: Avoid | None) -> Goal | Sequence[Goal]:
+    """Return goals, with what is to be avoided among them."""
+    return goals if avoid is None else [*([goals] if isinstance(goals, Goal) else goals), avoid]
+
+
+def _frame(frame: Any, method: Any, avoid: Avoid | None) -> str:
+    if avoid is not None:
+        raise OptionError(f"method {method!r} is prepared without avoid; solve(arm, [goal, Avoid(...)]) takes both.")
     if not isinstance(frame, str):
         raise OptionError(
             f"method {method!r} is prepared for a frame by its name, got {frame!r}; solve(...) takes goals."
@@ -131,6 +153,8 @@ def _by_method(
 
 
 def _goal(frame: str, position: bool | str, orientation: bool, free: Any) -> Reach:
+    if not isinstance(orientation, bool):
+        raise OptionError(f"orientation is True or False, got {orientation!r}.")
     axes = AXES if position is True else position or ""
     if axes not in (AXES, "xy", ""):
         raise OptionError(f"position is True, False or 'xy', got {position!r}.")

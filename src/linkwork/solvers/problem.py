@@ -226,6 +226,23 @@ def with_closings(linkage: Linkage, goals: Goal | Sequence[Goal], tolerance: flo
     return several
 
 
+def goal_names(goals: Iterable[Goal]) -> tuple[str, ...]:
+    """Return a name for each of several goals: its frame, or its kind where it has none; equal ones are numbered.
+
+    Example:
+        >>> import linkwork as lw
+        >>> goal_names([lw.Reach("hand", position=(0, 0, 1)), lw.LookAt("hand", at=(1, 0, 0)), lw.Balance()])
+        ('hand', 'hand 2', 'balance')
+    """
+    names: list[str] = []
+    result: list[str] = []
+    for goal in goals:
+        name = getattr(goal, "frame", None) or type(goal).__name__.lower()
+        names.append(name)
+        result.append(name if names.count(name) == 1 else f"{name} {names.count(name)}")
+    return tuple(result)
+
+
 @dataclass
 class State:
     """What a method sees at one iteration.

@@ -1,6 +1,7 @@
 """The method to use when one wants an answer: damped steps within limits, and other starts when one leads nowhere.
 
-One `Reach` goes to the compiled search of a chain, other goals to the compiled solver of whole bodies. A solve with a
+One `Reach`, alone or with an `Avoid`, goes to the compiled search of a chain, other goals to the compiled solver of
+whole bodies. A solve with a
 trace, goals on four levels or more, and goals of other classes take the same steps in NumPy. Couplings by curves go to
 the compiled solver by their tangents.
 """
@@ -13,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import GoalError, OptionError
-from ..goals import Dexterity, Reach
+from ..goals import Dexterity
 from ..kernels.chain_memory import REPORT
 from ..kernels.search_many import REACHED
 from ..transforms import FloatArray
@@ -21,6 +22,7 @@ from .body_solver import BodySolver, body_solver_for, can_compile
 from .chain_closest import bring_closer
 from .chain_solution import NAMES
 from .chain_solver import RESTARTS, Prepared, prepared_for
+from .free_pairs import free_chain_for, reach_and_avoid
 from .groups import random_poses
 from .iterate import run
 from .jacobian import Damped
@@ -40,10 +42,10 @@ class Robust(Damped):
     none is found, the pose with the smallest error.
 
     Args:
-        restarts: How many other starts to try at most; hopeless goals are given up sooner.
-        seed: Where random poses come from: the same seed gives the same answer.
-        stay: Never jump: the answer is where a continuous motion from the start leads, with no joint turned by more
-            than 0.49 rad; without success where that does not reach the goals.
+        restarts: Largest number of other starts; hopeless goals are given up sooner.
+        seed: Seed of the random starts: the same seed gives the same answer.
+        stay: Never jump: follow a continuous motion from the start, with no joint turned by more than 0.49 rad. If that
+            does not reach the goals, the solve fails.
     """
 
     restarts: int = RESTARTS
@@ -92,7 +94,7 @@ class Robust(Damped):
         return self._in_numpy(problem, start, settings) if found is None else found
 
     def _search(self, prepared: Prepared, problem: Problem, start: FloatArray | None, settings: Settings) -> Solution:
-        goal: Any = problem.goals[0]
+        goal: Any = reach_and_avoid(problem.goals)[0]
         if start is not None and start.ndim > 1:
             return self._many(prepared, problem, start)
         if settings.time_budget is not None:
@@ -101,8 +103,8 @@ class Robust(Damped):
 
     def _stay(self, prepared: Prepared | None, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
         """Go on from a start without a jump: by the chain's own cycles, or by those of bodies."""
-        goal: Any = problem.goals[0]
         if start.ndim == 1 and prepared is not None:
+            goal: Any = reach_and_avoid(problem.goals)[0]
             return prepared.stay(np.array(goal.target), start)
         body = self.body(problem, settings)
         if start.ndim == 1 and body is not None:
@@ -114,8 +116,8 @@ class Robust(Damped):
 
     def prepared(self, problem: Problem, settings: Settings) -> Prepared | None:
         """Return the compiled search for a problem, or None where it must be done in NumPy."""
-        goal = problem.goals[0]
-        if len(problem.goals) > 1 or not isinstance(goal, Reach) or not self._plain(settings) or not self.restarts:
+        goal, avoid = reach_and_avoid(problem.goals)
+        if goal is None or not self._plain(settings) or not self.restarts:
             return None
         if goal.ranges is not None or (problem.group is not None and problem.group.scale is not None):
             return None
@@ -124,7 +126,7 @@ class Robust(Damped):
                 return None
             settings = replace(settings, tolerance=goal.tolerance[0], rotation_tolerance=goal.tolerance[1])
         prepared = prepared_for(problem.linkage, goal, settings, self.restarts, self.seed, problem.group)
-        return prepared if prepared.chain.values else None
+        return free_chain_for(prepared, avoid) if prepared.chain.values else None
 
     def body(self, problem: Problem, settings: Settings) -> BodySolver | None:
         """Return the compiled solver of whole bodies for a problem, or None where it must be done in NumPy."""
@@ -140,15 +142,19 @@ class Robust(Damped):
 
     def _many(self, prepared: Prepared, problem: Problem, start: FloatArray) -> Solution:
         """Solve the same goal from many starts."""
-        goal: Any = problem.goals[0]
+        goal: Any = reach_and_avoid(problem.goals)[0]
         starts = start.reshape(-1, problem.linkage.nq)
         status = np.zeros(len(starts), np.int64)
         targets = np.tile(goal.target, (len(starts), 1, 1))
         given = prepared.chain.values_of(starts)
-        values, report = prepared.search(targets, status, given=given)
-        bring_closer(prepared, prepared.spun(targets), status, values, report, given=given)
+        if prepared.avoid is not None:
+            values, report, status = prepared.search_free(targets, starts, given, 0)
+        else:
+            values, report = prepared.search(targets, status, given=given)
+            bring_closer(prepared, prepared.spun(targets), status, values, report, given=given)
         names, steps = [NAMES[code] for code in status.tolist()], REPORT.view(report).steps.astype(np.int64)
-        rows = (prepared.pose(values, starts), status == REACHED, prepared.residuals(report), steps, names)
+        q = prepared.pose(values, starts)
+        rows = (q, status == REACHED, prepared.residuals_at(q, report), steps, names)
         return from_rows(problem.linkage, problem.goals, self.name, start, rows, prepared.settings)
 
     def _in_numpy(self, problem: Problem, start: FloatArray, settings: Settings) -> Solution:

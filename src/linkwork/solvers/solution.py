@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from .options import Settings
 
 Status = Literal[
-    "reached", "stalled", "diverged", "iterations", "time", "closest", "beyond", "following", "held", "invalid"
-]
+    "reached", "stalled", "diverged", "iterations", "time", "closest", "beyond", "collides", "following", "held",
+    "invalid",
+]  # fmt: skip
 
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 NULL = 1e-9  # of the largest singular value: below, a direction changes no goal
@@ -35,6 +36,7 @@ ENDINGS: dict[Status, str] = {
     "time": "used up its time",
     "closest": "no start came nearer",
     "beyond": "the chain does not extend that far",
+    "collides": "every pose found collides",
     "following": "on its way",
     "held": "no continuous way from the start leads nearer",
     "invalid": "the target is not a rigid transform of finite numbers",
@@ -45,6 +47,8 @@ def ending(status: Status, errors: str, effort: str) -> str:
     """Return how a solve ended, in a sentence: ``"reached: position error 2e-05 m after 3 iterations."``."""
     if status == "reached":
         return f"reached: {errors} after {effort}."
+    if status == "collides":
+        return f"not free: {ENDINGS[status]}, with {errors}, after {effort}."
     if status == "invalid":
         return f"not reached: {ENDINGS[status]}."
     if status == "following":
@@ -74,9 +78,10 @@ class Record:
 
 @dataclass(frozen=True, eq=False)
 class Solution(Shown):
-    """What a solve gives back; its truth is its success.
+    """Result of a solve; true if it succeeded.
 
-    Fields have the batch shape of the starts; one start gives plain values. Of several, ``solution[k]`` is one.
+    Fields have the batch shape of the starts; one start gives plain values. With several, ``solution[k]`` is one of
+    them.
 
     Attributes:
         q: The best pose found, shape (..., nq).
@@ -84,11 +89,12 @@ class Solution(Shown):
         residuals: The norm of each goal's position [m] and rotation [rad] error, shape (..., blocks).
         iterations: Steps taken.
         status: Why it ended: ``reached``, ``stalled``, ``diverged``, ``iterations``, ``time``; the compiled search has
-            also ``closest`` (no start came nearer), ``beyond`` (out of reach) and, with ``stay=True``, ``following``
-            (on its way, but a joint would turn too far at once) and ``held`` (no continuous way leads nearer). An array
-            of these for several starts.
+            also ``closest`` (no start came nearer), ``beyond`` (out of reach), ``collides`` (the goal is reached, but
+            by no pose that is clear of what it should avoid) and, with ``stay=True``, ``following`` (on its way, but a
+            joint would turn too far at once) and ``held`` (no continuous way leads nearer). An array of these for
+            several starts.
         trace: One record an iteration, if asked for.
-        group: The joints that might move, and what that cost; None where all might alike.
+        group: The joints that could move, and their weights; None if all could, with equal weights.
         options: The method's own options, such as ``{"damping": 5.0}``.
     """
 

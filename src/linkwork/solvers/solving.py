@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from ..goals import Goal, Reach
+from ..goals import Avoid, Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
 from .chain_solver import RESTARTS, prepared_for
+from .free_pairs import free_chain_for, reach_and_avoid
 from .groups import Joints, Weights, group_of
 from .options import SHARE, Settings, SolveOptions, usual_tolerance
 from .problem import Problem, with_closings
@@ -38,23 +39,23 @@ def solve(
     loop_tolerance: float | None = None,
     **options: Unpack[SolveOptions],
 ) -> Solution:
-    """Return a pose that brings a linkage to its goals, or the closest one found and why.
+    """Return a pose that reaches the goals, or the closest one found and the reason.
 
     Args:
         linkage: The linkage.
         goals: One goal or several.
-        start: Pose to begin with, shape (nq,) or (..., nq) for many problems at once; or the name of a stored pose, or
-            values by joint. By default the neutral pose; ``"robust"`` then takes whatever start serves best.
-        method: One of `METHODS` by name.
-        joints: Names of the joints that may move, or of a group of them; the rest stays where the start has it, or in
-            the neutral pose, within its limits or not.
-        weights: What moving each joint costs, so that a heavy joint moves less: a mapping from joints to positive
-            numbers (one for those not named), or a number for each velocity. Steps are those shortest by the weights,
+        start: Start pose of shape (nq,), or (..., nq) for many problems at once; or the name of a stored pose, or
+            values by joint. By default the neutral pose; ``"robust"`` then chooses its own starts.
+        method: Name of a method of `METHODS`.
+        joints: Names of the joints that may move, or of a group of them. The others keep their values of the start or
+            the neutral pose, even outside their limits.
+        weights: Cost of moving each joint, so that a heavy joint moves less: a mapping from joints to positive numbers
+            (1 for the others), or a number for each velocity. Each step is the shortest by these weights,
             ``W^-1 J^T (J W^-1 J^T)^-1 V``.
-        loop_tolerance: Largest gap of a closed loop that counts as none [m, rad]; each loop's own by default. It makes
-            no gap larger: loops are closed as far as they can be.
-        **options: What every method takes (`Settings`: tolerance, rotation_tolerance, max_iterations, time_budget,
-            max_step, limits, halvings, stray, trace) and what this one takes.
+        loop_tolerance: Largest gap of a closed loop [m, rad]; by default each loop's own. A larger value leaves no
+            larger gaps: loops are always closed as far as possible.
+        **options: Options of every method (`Settings`: tolerance, rotation_tolerance, max_iterations, time_budget,
+            max_step, limits, halvings, stray, trace) and of the chosen one.
 
     Example:
         >>> import linkwork as lw
@@ -67,19 +68,17 @@ def solve(
         check_linkage(linkage)
     if loop_tolerance is not None and linkage.constrained:
         goals = with_closings(linkage, goals, loop_tolerance)
-    goal: Any = goals[0] if goals.__class__ in (list, tuple) and len(goals) == 1 else goals
+    goal, avoid = _alone(goals)
     group = None if joints is None and weights is None else group_of(linkage, joints, weights)
-    # One Reach by a method and its defaults, without the objects on the way: microseconds count.
+    # One Reach by a method and its defaults, and what it avoids, without the objects on the way: microseconds count.
     quick = not options and group is None and goal.__class__ is Reach and goal.ranges is None
+    found: Solution | None = None
     if quick and method == "robust" and goal.tolerance is None:
-        found = prepared_for(linkage, goal, _defaults(linkage), RESTARTS, 0)
-        begin: Any = start
-        if found.chain.values and (start is None or np.ndim(begin) < 2):
-            return found.solve(goal.target, start=begin)
-    elif quick and start.__class__ is np.ndarray and method.__class__ is str:
-        walked = _walked(linkage, goal, start, method)
-        if walked is not None:
-            return walked
+        found = _searched(linkage, goal, avoid, start)
+    elif quick and avoid is None and start.__class__ is np.ndarray and method.__class__ is str:
+        found = _walked(linkage, goal, start, method)
+    if found is not None:
+        return found
     from .methods import configure
 
     chosen, settings = configure(method, options, linkage)
@@ -87,6 +86,26 @@ def solve(
         return chosen.solve_without_start(Problem(linkage, goals, group=group), settings)
     pose = start_pose(linkage, start)
     return chosen.solve(Problem(linkage, goals, pose, group), pose, settings)
+
+
+def _alone(goals: Any) -> tuple[Any, Avoid | None]:
+    """Return the goal where there is one, and what is to be avoided; goals as they are where there are more."""
+    if goals.__class__ not in (list, tuple) or not 1 <= len(goals) <= 2:
+        return goals, None
+    if len(goals) == 1:
+        return goals[0], None
+    reach, avoid = reach_and_avoid(goals)
+    return (goals, None) if reach is None else (reach, avoid)
+
+
+def _searched(linkage: Linkage, goal: Reach, avoid: Avoid | None, start: Any) -> Solution | None:
+    """Return what the compiled search of one chain gives; None if it does not serve."""
+    prepared: Any = prepared_for(linkage, goal, _defaults(linkage), RESTARTS, 0)
+    if not prepared.chain.values or not (start is None or np.ndim(start) < 2):
+        return None
+    if avoid is not None:
+        prepared = free_chain_for(prepared, avoid)
+    return None if prepared is None else prepared.solve(goal.target, start=start)
 
 
 def _defaults(linkage: Linkage) -> Settings:

@@ -24,22 +24,23 @@ CYCLES = 200  # without time, at most
 FINE = 1e-3  # share of the tolerances at which a cycle has nothing left to do
 
 StepStatus = Literal["reached", "following", "limited", "held"]
-LimitKind = Literal["", "position", "velocity"]
+LimitKind = Literal["", "position", "velocity", "clearance"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Step:
-    """What a control cycle gives back. Wherever NumPy takes an array, a step is its pose.
+    """Result of a control cycle. Wherever NumPy takes an array, a step stands for its pose.
 
     Attributes:
         q: The pose to command, shape (nq,). No joint is further from the pose before than its speed allows.
-        status: ``reached``: within tolerance. ``following``: on its way, nothing is in it; more cycles come nearer.
-            ``limited``: a joint is at its speed or at a limit, see `joint` and `limit`. ``held``: as near as the chain
-            comes without a jump; see `jump`.
-        residuals: How far each block of the goal is off [m, rad].
-        joint: The joint that is in the way; empty where none is.
-        limit: Which of its limits: ``"velocity"`` or ``"position"``; empty where none is.
-        share: Which share of the way to the goal this cycle has made, from 0 to 1.
+        status: ``reached``: within tolerance. ``following``: on its way, unhindered; more cycles come nearer.
+            ``limited``: a joint is at its velocity or position limit, see `joint` and `limit`; or a pair of shapes is
+            at the margin, see `pair`. ``held``: as near as the chain comes without a jump; see `jump`.
+        residuals: Error of each block of the goal [m, rad].
+        joint: The joint that limits the motion; empty if none does.
+        limit: Which of its limits: ``"velocity"`` or ``"position"``; ``"clearance"`` where two keep the margin that an
+            `Avoid` asks for; empty where none is.
+        share: Fraction of the way to the goal that this cycle covered, from 0 to 1.
         start: The pose before.
         dt: How long the cycle lasts [s].
     """
@@ -76,6 +77,16 @@ class Step:
         """
         return np.inf
 
+    @property
+    def pair(self) -> tuple[str, str] | None:
+        """The names of the nearest two that are kept apart; None where none are near, or nothing is avoided."""
+        return None
+
+    @property
+    def clearance(self) -> float:
+        """How far apart these two are at the pose [m]; infinity where there are none."""
+        return np.inf
+
     @cached_property
     def reason(self) -> str:
         """One sentence, with numbers, on how things stand."""
@@ -84,6 +95,9 @@ class Step:
             return f"reached: {errors}."
         if self.status == "following":
             return f"following: {errors} to go; this cycle made {100.0 * self.share:.3g} % of the way."
+        if self.pair is not None and self.limit == "clearance":
+            what = "limited" if self.status == "limited" else "held"
+            return f"{what}: {self.pair[0]} and {self.pair[1]} are {1e3 * self.clearance:.4g} mm apart; {errors} to go."
         if self.status == "limited":
             at = "as fast as it may be" if self.limit == "velocity" else "at its limit"
             return f"limited: {self.joint} is {at}; {errors} to go."

@@ -30,7 +30,7 @@ from .walk_packing import packed
 from .walking import NAMES, walk_for
 
 Data = dict[str, Any]
-COMPILED = {name: cls for name, cls in METHODS.items() if "plan" in vars(cls)}
+COMPILED = {name: cls for name, cls in METHODS.own.items() if "plan" in vars(cls)}
 NOTES = {  # what the number that a step notes is
     "inverse": "singular",
     "pseudoinverse": "rank",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -71,6 +73,19 @@ def test_a_position_is_no_target() -> None:
     for ways in (closed_form(arm, "tip").all, lw.prepare(arm, "tip").all):
         with pytest.raises(GoalError, match="4x4 matrix, got a position"):
             ways([0.4, 0.2, 0.3])
+
+
+@pytest.mark.parametrize("make", [lw.models.ur5, lambda: six_joint_arms.linkage("Jaco 2")])
+def test_what_is_no_rigid_transform_is_refused_alike_by_all_calls(make: Callable[[], lw.Linkage]) -> None:
+    arm = make()
+    ik, target = lw.prepare(arm, "tip"), arm.forward(arm.random_pose(5), frame="tip")
+    rows = (3, [0.0, 0.0, 0.1, 1.0]), (3, [0.0, 0.0, 0.0, 2.0]), (3, [np.nan] * 4), (0, [2.0, 0.0, 0.0, 0.0])
+    for row, wrong in rows:
+        strange = target.copy()
+        strange[row] = wrong
+        for call in (ik, ik.all, arm.closed_form("tip").all):
+            with pytest.raises(GoalError):
+                call(strange)
 
 
 def test_targets_that_are_none() -> None:

@@ -7,7 +7,7 @@ once, at the end.
 from __future__ import annotations
 
 from .. import inner
-from ..lanes import fabs, select
+from ..lanes import fabs, select, sqrt
 
 EIGHTH = 0.41421356237309504880  # tan(pi / 8)
 QUARTER, HALF, WHOLE = 0.78539816339744830962, 1.57079632679489661923, 3.14159265358979323846
@@ -50,3 +50,15 @@ def added(a, b):
 def subtracted(a, b):
     """Return the pair of the difference of two angles."""
     return a[0] * b[0] + a[1] * b[1], a[1] * b[0] - a[0] * b[1]
+
+
+@inner
+def scaled(factor, pair):
+    """Return a multiple of a pair."""
+    return factor * pair[0], factor * pair[1]
+
+
+@inner
+def unit(pair):
+    """Return a pair made as long as pairs are: one."""
+    return scaled(1.0 / sqrt(pair[0] * pair[0] + pair[1] * pair[1]), pair)

@@ -1,16 +1,17 @@
 """Every answer checked: a branch's values, turned into the limits, and where the arm itself then is.
 
-The family says how an arm is solved; here stands the arm as it is. Where it is not quite of the family, or digits were
-lost, Newton's method brings the values to it (`polish`).
+The family says how an arm is solved; here stands the arm as it is. Its two ends are carried towards each other, each by
+the joints on its side, and compared where they meet: branches share joints, which then move an end once for all of
+them. Where an arm is not quite of its family, or digits were lost, Newton's method brings the values to it (`polish`).
 """
 
 from __future__ import annotations
 
 from .. import inner
-from ..joint_step import ROUND, ROUND_32
+from ..joint_step import ROUND, ROUND_32, vector
 from ..lanes import bits, by_precision, load, select, store
 from ..rotations import cross, dot, minus, plus, times
-from .form_layout import BRANCH, CODES, GOAL, JOINTS, NUMBERS, columns, filled, line
+from .form_layout import BRANCH, CODES, GOAL, JOINTS, NUMBERS, OWN_LINE, columns, filled
 
 SLACK = 1.0e-7  # what a value may be beyond its limit by rounding, most of it at folds, and is then put on it
 
@@ -23,24 +24,23 @@ def nearest_whole(x):
 
 
 @inner
-def squared_error(goal, x, y, p):
-    """Return the squared errors of a frame: the distance, and 2 sin(half the angle)."""
-    gx, gy, gz, gp = columns(goal, GOAL.target)
-    away, a, b, c = minus(p, gp), minus(x, gx), minus(y, gy), minus(cross(x, y), gz)
-    return dot(away, away), 0.5 * (dot(a, a) + dot(b, b) + dot(c, c))
+def turn_rows(h, squares, products, cosine, sine):
+    """Return the rows of the rotation about a unit vector; `squares` and `products` are of its parts, see OWN_LINE."""
+    left = 1.0 - cosine
+    xy, yz, zx = left * products[0], left * products[1], left * products[2]
+    sx, sy, sz = sine * h[0], sine * h[1], sine * h[2]
+    return (
+        (cosine + left * squares[0], xy - sz, zx + sy),
+        (xy + sz, cosine + left * squares[1], yz - sx),
+        (zx - sy, yz + sx, cosine + left * squares[2]),
+    )
 
 
 @inner
 def turn_matrix(h, cosine, sine):
     """Return the rows of the rotation about a unit vector."""
-    left = 1.0 - cosine
-    xy, yz, zx = left * (h[0] * h[1]), left * (h[1] * h[2]), left * (h[2] * h[0])
-    sx, sy, sz = sine * h[0], sine * h[1], sine * h[2]
-    return (
-        (cosine + left * (h[0] * h[0]), xy - sz, zx + sy),
-        (xy + sz, cosine + left * (h[1] * h[1]), yz - sx),
-        (zx - sy, yz + sx, cosine + left * (h[2] * h[2])),
-    )
+    x, y, z = h
+    return turn_rows(h, (x * x, y * y, z * z), (x * y, y * z, z * x), cosine, sine)
 
 
 @inner
@@ -50,28 +50,56 @@ def applied(rows, v):
 
 
 @inner
-def check_branch(codes, numbers, goal, found):
-    """Write the values of a branch and its squared errors, from where its pairs take the arm's tip."""
-    x, y, _, p = columns(numbers, NUMBERS.tip)
-    x, y, p = filled(found, x), filled(found, y), filled(found, p)
-    for step in range(JOINTS):
-        joint = JOINTS - 1 - step
-        solved = load(codes, CODES.place + joint)
-        h, c = line(numbers, NUMBERS.lines, joint)
-        sense = load(numbers, NUMBERS.sense + solved)
-        much = load(found, BRANCH.amounts + solved)
-        store(found, BRANCH.values + joint, much * (sense * load(numbers, NUMBERS.unscale + joint)))
-        cosine = load(found, BRANCH.pairs + 2 * solved)
-        if load(codes, CODES.slides + solved):
-            travel = sense * cosine
-            p = plus(p, times(travel, h))
-        else:
-            sine = sense * load(found, BRANCH.pairs + 2 * solved + 1)
-            rows = turn_matrix(h, cosine, sine)
-            x, y, p = applied(rows, x), applied(rows, y), plus(applied(rows, minus(p, c)), c)
-    position, rotation = squared_error(goal, x, y, p)
-    store(found, BRANCH.position, position)
-    store(found, BRANCH.rotation, rotation)
+def ends(codes, numbers, goal):
+    """Return two frames, each its x and y axis and its origin: the solved joints must bring the first to the second.
+
+    They are tip and target, or target and tip where the arm is seen from its end.
+    """
+    tx, ty, _, tp = columns(numbers, NUMBERS.tip)
+    tip = filled(goal, tx), filled(goal, ty), filled(goal, tp)
+    gx, gy, _, gp = columns(goal, GOAL.target)
+    if load(codes, CODES.backwards):
+        return (gx, gy, gp), tip
+    return tip, (gx, gy, gp)
+
+
+@inner
+def carried_along(slides, numbers, joint, pair, frame):
+    """Return a frame, moved by a solved joint of the arm as it is; `pair` is cosine and sine, or a travel."""
+    own, (x, y, p) = NUMBERS.own + OWN_LINE.size * joint, frame
+    h, c = vector(numbers, own + OWN_LINE.direction), vector(numbers, own + OWN_LINE.point)
+    if slides:
+        return x, y, plus(p, times(pair[0], h))
+    squares, products = vector(numbers, own + OWN_LINE.squares), vector(numbers, own + OWN_LINE.products)
+    rows = turn_rows(h, squares, products, pair[0], pair[1])
+    return applied(rows, x), applied(rows, y), plus(applied(rows, minus(p, c)), c)
+
+
+@inner
+def carried_back(slides, numbers, joint, pair, frame):
+    """Return a frame, moved by a solved joint the other way."""
+    back = (-pair[0], pair[1]) if slides else (pair[0], -pair[1])
+    return carried_along(slides, numbers, joint, back, frame)
+
+
+@inner
+def put_errors(goal, found, frame, wanted):
+    """Write the squared errors of a branch: what the joints make of one end, and the other end.
+
+    Only x and y axes were carried along, so what is wrong with the target's z axis is added.
+    """
+    (x, y, p), (a, b, o) = frame, wanted
+    away, dx, dy, dz = minus(p, o), minus(x, a), minus(y, b), minus(cross(x, y), cross(a, b))
+    store(found, BRANCH.position, dot(away, away))
+    store(found, BRANCH.rotation, 0.5 * (dot(dx, dx) + dot(dy, dy) + dot(dz, dz)) + load(goal, GOAL.flaw))
+
+
+@inner
+def put_values(codes, numbers, found):
+    """Write the values of a branch: of the arm's joints, in their order and sense."""
+    for joint in range(JOINTS):
+        amount = load(found, BRANCH.amounts + load(codes, CODES.place + joint))
+        store(found, BRANCH.values + joint, amount * load(numbers, NUMBERS.unscale + joint))
 
 
 @inner

@@ -14,24 +14,26 @@ import numpy as np
 from numba import cuda
 from numpy.typing import NDArray
 
-from ..cuda import KINDS, PLACE, THREADS, device, kernel, of_source
+from ..cuda import KINDS, PLACE, THREADS, device, kernel, of_source, sync_warp
 from ..cuda_codegen import known_numbers, truth
 from ..joint_step import TRANSFORM
-from ..symbolic import Cells, Symbol, Trace, by_need, compiled
-from .check import check_branch
-from .form_layout import BRANCH, BRANCHES, CODES, FREE, GOAL, JOINTS, NUMBERS, WRIST
+from ..symbolic import Cells, Symbol, Trace, by_need, compiled, moved
+from .check import put_values
+from .form_layout import BRANCH, BRANCHES, CODES, GOAL, JOINTS, NUMBERS, WRIST
 from .parallel import solve as solve_parallel
-from .solve_six import ROOTS, kind_of, put_home, put_motion, reaches, settle
+from .solve_six import ROOTS, kind_of, may_be_continuum, put_home, put_motion, reaches, settle
 from .wrist import solve as solve_wrists
 
 DOUBT = 1e-5  # of a size: nearer to where two roots meet than that, single precision is not sure of them
 SINGLE = 2e-5  # error of solutions in single precision, as a share of the arm's size [rad]
 SIGNS = ("first", "second", "third")  # of the three roots
-HALF = BRANCHES // 2  # branches of a block's goals that its shared memory has room for
+HALF = BRANCHES // 2  # branches of a warp's goals that its shared memory has room for
 WIDTH = HALF * JOINTS
 ROW = WIDTH + 1  # of a thread in that memory: an odd number, so that neighbours do not wait for each other
+WARP = min(THREADS, 32)
 ROOM = THREADS * ROW
-BLOCKS = {"float32": 6, "float64": 4}  # that must fit on a multiprocessor
+SIDE, TARGET = 8, 16  # numbers of an answer, and of a target, that neighbours bring and take side by side
+BLOCKS = {"float32": 5, "float64": 4}  # that must fit on a multiprocessor
 
 
 class WrittenForm:
@@ -61,14 +63,14 @@ class WrittenForm:
         trace.of(put_motion)(arm, known, goal)
         wrist = codes[CODES.family] == WRIST
         trace.of(solve_wrists if wrist else solve_parallel)(arm, known, signs, 1, goal, found)
-        trace.of(check_branch)(arm, known, goal, found)
+        trace.of(put_values)(arm, known, found)
         there = trace.of(reaches)(found, *tolerance)
         doubt = _doubt(found, there, float(numbers[NUMBERS.extent]) ** 0.5, 2 if wrist else 1)
         inside, _ = trace.of(settle)(known, found, known, False)
-        kind, second = trace.of(kind_of)(found, signs, 1, 0, 0, 0)
+        _, second = trace.of(kind_of)(found, signs, 1, 0, 0, 0)
         good = there & inside & (second < 0.5)
         values = found[BRANCH.values : BRANCH.values + JOINTS]
-        free = there & (kind >= FREE)
+        free = there & trace.of(may_be_continuum)(found)
         source = _looped(trace, [trace.text(x) for x in values], truth(good), truth(doubt), truth(free))
         self.branches, self.key = of_source(trace, "branches", source)
 
@@ -85,17 +87,12 @@ def _looped(trace: Trace, values: list[str], good: str, doubt: str, free: str) -
     ]
     text = [
         "def branches(goal, first, memory, at):",
-        *_moved(1, [*once, *first, "solved, unsure, alone = 0, False, True", "for j in range(2):"]),
-        *_moved(2, [f"second = {minus} if j else {plus}", *second, "for k in range(2):"]),
-        *_moved(3, [f"b, third = 2 * j + k, {minus} if k else {plus}", *third, *ends]),
+        *moved(1, [*once, *first, "solved, unsure, alone = 0, False, True", "for j in range(2):"]),
+        *moved(2, [f"second = {minus} if j else {plus}", *second, "for k in range(2):"]),
+        *moved(3, [f"b, third = 2 * j + k, {minus} if k else {plus}", *third, *ends]),
         "    return solved, unsure, alone",
     ]
     return "\n".join([*text, ""])
-
-
-def _moved(depth: int, lines: list[str]) -> list[str]:
-    """Return lines moved in."""
-    return [f"{'    ' * depth}{line}" for line in lines]
 
 
 def _doubt(found: Cells, there: Any, size: float, angle: int) -> Any:
@@ -144,7 +141,7 @@ def _kernel(function: Any, form: WrittenForm, dtype: Any) -> Any:
     return kernel(function, kinds, key, fast=fast, blocks=BLOCKS[np.dtype(form.dtype).name])
 
 
-def _goal_of(form: WrittenForm) -> Any:
+def goal_with(form: WrittenForm) -> Any:
     """Return the device function that takes a goal from a target in memory, by columns."""
     listed = ", ".join(f"kind(memory[place(at + {4 * row + column})])" for column in range(4) for row in range(3))
     names = {"place": PLACE, "kind": KINDS[np.dtype(form.dtype).name]}
@@ -152,46 +149,51 @@ def _goal_of(form: WrittenForm) -> Any:
 
 
 def _all_goals(form: WrittenForm, doubts: bool) -> Any:
-    """Return the kernel for all goals: a block brings their targets, and takes their answers away, side by side.
+    """Return the kernel for all goals: a warp brings their targets, and takes their answers away, side by side.
 
     Each thread alone would read and write rows of its own, far from its neighbours', which takes three times as long.
+    Which thread carries what is such that all places but the first are constants further on.
     """
-    goal_of, kind = _goal_of(form), KINDS[np.dtype(form.dtype).name]
+    goal_of, kind = goal_with(form), KINDS[np.dtype(form.dtype).name]
     branches, plus, minus = form.branches, form.dtype(1.0), form.dtype(-1.0)
 
     def all_goals(targets, count, values, mask, isolated, tally, doubtful, turn):
         room = cuda.shared.array(ROOM, kind)
-        own, first = cuda.threadIdx.x, THREADS * cuda.blockIdx.x
+        own = cuda.threadIdx.x % WARP
+        tile = ROW * (cuda.threadIdx.x - own)
+        read, read_at = own // TARGET, tile + ROW * (own // TARGET) + own % TARGET
+        wrote, wrote_at = own // SIDE, tile + ROW * (own // SIDE) + own % SIDE
+        first = THREADS * cuda.blockIdx.x + cuda.threadIdx.x - own
         while first < count:
-            here = min(THREADS, count - first)
-            for k in range(16):
-                item = k * THREADS + own
-                if item < 16 * here:
-                    room[PLACE(ROW * (item // 16) + item % 16)] = targets[PLACE(16 * first + item)]
-            cuda.syncthreads()
-            goal, solved, unsure, apart = goal_of(room, ROW * min(own, here - 1)), 0, False, True
+            here = min(WARP, count - first)
+            source = PLACE(TARGET * first + own)
+            for k in range(TARGET):
+                if k * WARP // TARGET + read < here:
+                    room[PLACE(read_at + k * WARP // TARGET * ROW)] = targets[source + PLACE(k * WARP)]
+            sync_warp()
+            goal, solved, unsure, apart = goal_of(room, tile + ROW * min(own, here - 1)), 0, False, True
             for half in range(2):
-                cuda.syncthreads()
-                some, doubt, alone = branches(goal, minus if half else plus, room, ROW * own)
+                sync_warp()
+                some, doubt, alone = branches(goal, minus if half else plus, room, tile + ROW * own)
                 solved, unsure, apart = solved | some << (8 * HALF * half), unsure or doubt, apart and alone
-                cuda.syncthreads()
-                for k in range(WIDTH):
-                    item = k * THREADS + own
-                    if item < WIDTH * here:
-                        goal_place = 2 * WIDTH * (first + item // WIDTH) + WIDTH * half
-                        values[PLACE(goal_place + item % WIDTH)] = room[PLACE(ROW * (item // WIDTH) + item % WIDTH)]
+                sync_warp()
+                sink = PLACE(2 * WIDTH * (first + wrote) + WIDTH * half + own % SIDE)
+                for k in range(0, WARP, WARP // SIDE):
+                    if k + wrote < here:
+                        for column in range(0, WIDTH, SIDE):
+                            values[sink + PLACE(2 * WIDTH * k + column)] = room[PLACE(wrote_at + ROW * k + column)]
             if own < here:
                 mask[PLACE(first + own)], isolated[PLACE(first + own)] = solved, apart
                 if doubts and unsure:
                     doubtful[PLACE(cuda.atomic.add(tally, turn, 1))] = first + own
-            cuda.syncthreads()
+            sync_warp()
             first += THREADS * cuda.gridDim.x
 
     return all_goals
 
 
 def _goals_in_doubt(form: WrittenForm) -> Any:
-    goal_of, branches = _goal_of(form), form.branches
+    goal_of, branches = goal_with(form), form.branches
 
     def goals_in_doubt(targets, values, mask, isolated, tally, doubtful, turn):
         item = cuda.grid(1)

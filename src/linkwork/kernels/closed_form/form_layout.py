@@ -23,6 +23,7 @@ JOINTS, BRANCHES = 6, 8
 WRIST, PARALLEL = 0, 1  # families
 
 LINE = Layout(("direction", 3), ("point", 3))
+OWN_LINE = Layout(("direction", 3), ("point", 3), ("squares", 3), ("products", 3))  # of x, y and z; xy, yz and zx
 CODES = Layout(
     "family",
     "backwards",  # whether the arm is seen from its end
@@ -48,11 +49,12 @@ NUMBERS = Layout(
     "unreach",  # one over a length that no point of the arm is farther from another
     "coarse",  # squared error, as a share of the squared size, up to which an answer is polished
     "floor",  # of roots that are not real, or nearly so: how far apart they are put, as squared sines; for polishing
-    ("lines", JOINTS * LINE.size),  # of the arm itself
+    ("own", JOINTS * OWN_LINE.size),  # the arm's own lines, in that order and sense; it may be a little off its family
+    ("lines", JOINTS * LINE.size),  # of the arm itself, in its own order
     ("tip", TRANSFORM.size),
     ("untip", TRANSFORM.size),  # the inverse of the tip
     ("scale", JOINTS),  # how much a joint moves for its value
-    ("unscale", JOINTS),  # and how much the value changes for that
+    ("unscale", JOINTS),  # and how much the value changes for that, in the sense in which it is solved
     ("lower", JOINTS),
     ("upper", JOINTS),
     ("middle", JOINTS),  # of the limits: the copy of an angle nearest to it is within them, if any is
@@ -62,11 +64,11 @@ NUMBERS = Layout(
 GOAL = Layout(
     ("target", TRANSFORM.size),
     ("motion", TRANSFORM.size),  # what the solved joints make together
+    "flaw",  # half the squared length by which the target's z axis is not the product of the other two
     ("home", JOINTS),  # angles and travels of the solved joints that are chosen where any would do
 )
 BRANCH = Layout(
-    ("pairs", 2 * JOINTS),  # of the solved joints: cosine and sine; of a slide its travel, and nothing
-    ("amounts", JOINTS),  # their angles, whole turns aside, or travels
+    ("amounts", JOINTS),  # of the solved joints: angles, whole turns aside, or travels
     ("same", 3),  # of each root: DISTINCT and so on
     ("miss", 3),  # by how much each is not there: lengths, for spheres no more than these; of the wrist, cosines
     ("values", JOINTS),  # of the arm's joints
@@ -99,12 +101,6 @@ def columns(memory, at):
 
 
 @inner
-def pair_of(found, joint):
-    """Return the pair of a solved joint."""
-    return load(found, BRANCH.pairs + 2 * joint), load(found, BRANCH.pairs + 2 * joint + 1)
-
-
-@inner
 def amount(slides, pair):
     """Return the angle of a pair, or the travel of a slide."""
     if slides:
@@ -113,11 +109,10 @@ def amount(slides, pair):
 
 
 @inner
-def put(found, joint, pair, much):
-    """Keep the pair of a solved joint, and its angle or travel."""
-    store(found, BRANCH.pairs + 2 * joint, pair[0])
-    store(found, BRANCH.pairs + 2 * joint + 1, pair[1])
-    store(found, BRANCH.amounts + joint, much)
+def put_amounts(found, amounts):
+    """Keep the angles, or travels, of the six solved joints."""
+    for joint in range(JOINTS):
+        store(found, BRANCH.amounts + joint, amounts[joint])
 
 
 @inner

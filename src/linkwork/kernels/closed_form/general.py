@@ -52,7 +52,7 @@ from .general_memory import (
 )
 from .general_polish import polish
 from .general_roots import LAST, put_roots
-from .solve_six import reaches, settle, sort_in
+from .solve_six import is_rigid, reaches, settle, sort_in
 
 NEAR = 0.04  # how far from the unit circle a root may lie to be looked at
 NEAR_ASIDE = (0.3, 0.3, 0.1, 0.1)  # the same beside a goal, where what is real at the goal may be complex
@@ -343,9 +343,13 @@ def answered(packed, numbers, target, start, given, near, aligned, room):
 def general_one(packed, numbers, target, start, near, aligned, room):
     """Write all solutions of a target (4, 4), nearest to a start (or none: empty) first; return how many.
 
+    It is -1 where the target is no rigid transform.
+
     `packed` are the arm's ways, `numbers` its NUMBERS. Squared errors may be up to `near` and `aligned`. `room` has
     ROOM.size rows; it begins with the answers, and keeps the target and a REPORT.
     """
+    if not is_rigid(flat(target)):
+        return -1
     return answered(packed, numbers, flat(target), cells(start), start.size > 0, near, aligned, room)
 
 
@@ -353,18 +357,20 @@ def general_one(packed, numbers, target, start, near, aligned, room):
 def general_many(packed, numbers, targets, near, aligned, room, values, mask, clear):
     """Write all solutions of targets (m * 16,): values (m * 16 * 6,), NaN where there is none, and a mask (m * 16,).
 
-    `clear` (m,) says of which targets it is certain that all were found.
+    `clear` (m,) says of which targets it is certain that all were found; what is no rigid transform has none.
     """
     answers, report = flat(room), beyond(flat(room), WIDTH * ROOM.out)
     for k in range(targets.size // 16):
         target = beyond(cells(targets), 16 * k)
-        count = answered(packed, numbers, target, cells(numbers), False, near, aligned, room)
+        rigid, count = is_rigid(target), 0
+        if rigid:
+            count = answered(packed, numbers, target, cells(numbers), False, near, aligned, room)
         for one in range(MOST):
             mask[MOST * k + one] = one < count
             for joint in range(JOINTS):
                 value = answers[ANSWER.size * one + ANSWER.values + joint] if one < count else math.nan
                 values[JOINTS * (MOST * k + one) + joint] = value
-        clear[k] = report[REPORT.clear] != 0.0
+        clear[k] = rigid and report[REPORT.clear] != 0.0
 
 
 @kernel("f8[,] f8[,] f8[,] f8[] -> f8")

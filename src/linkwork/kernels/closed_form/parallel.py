@@ -8,38 +8,109 @@ point: a distance, then a direction.
 
 from __future__ import annotations
 
+from collections import namedtuple
+
 from .. import inner, part
 from ..joint_step import blend, vector
 from ..lanes import beyond, bits, fabs, load, select, sqrt
 from ..rotations import cross, dot, minus, plus, times
-from .angles import added, subtracted
-from .form_layout import BRANCH, CODES, FREE, GOAL, NUMBERS, amount, columns, filled, line, note, pair_at_home, put
-from .subproblems import NOTHING, aligned, kept_home, measures, root, spun_to, turned, turned_back, turned_onto
+from .angles import added, atan2, scaled, subtracted, unit
+from .check import carried_along, carried_back, ends, put_errors
+from .form_layout import (
+    BRANCH,
+    CODES,
+    FREE,
+    GOAL,
+    NUMBERS,
+    amount,
+    columns,
+    filled,
+    line,
+    note,
+    pair_at_home,
+    put_amounts,
+)
+from .subproblems import (
+    NOTHING,
+    aligned,
+    kept_home,
+    measures,
+    opened,
+    root,
+    sameness,
+    spun_to,
+    turned,
+    turned_back,
+    turned_onto,
+)
 
 EASE = 0.05  # share of its range that a reach keeps from both ends where it can be chosen
 ROUNDING = 1.0e-12  # share of a squared length
+# In the plane across the parallel axes: the way from the fourth axis to the centre; the third joint where both links
+# are in line, a pair and an angle; their lengths; where the first one points
+Plane = namedtuple("Plane", "hand straight bend upper_length fore_length ahead toward free")
+Seen = namedtuple("Seen", "along aside beside")  # of the parallel axes, and of two directions across them
+# How the links reach a place: by how much they are bent, and the first lifted, pairs and angles; where the place is
+Reach = namedtuple("Reach", "opening open lift lifted way direction free miss same")
 
 
 @inner
-def solve_plane(numbers, sum_pair, total, end, sign, found, size):
-    """Find the three parallel joints, whose angles have a sum, so that they carry the centre to its end.
+def across(numbers, v):
+    """Return a vector as seen along the parallel axes: its parts along `aside`, and at right angles to both."""
+    h, _ = line(numbers, NUMBERS.solved, 1)
+    aside = vector(numbers, NUMBERS.aside)
+    return dot(aside, v), dot(cross(h, aside), v)
 
-    Without the turn of the sum, which the centre has about the fourth axis, that axis must stand where the first two
-    links reach: the third joint by its distance from the second axis, the second by its direction.
-    """
-    h, p2 = line(numbers, NUMBERS.solved, 1)
+
+@inner
+def plane_of(numbers, size):
+    """Return what the plane across the parallel axes has that no goal changes."""
+    _, p2 = line(numbers, NUMBERS.solved, 1)
     _, p3 = line(numbers, NUMBERS.solved, 2)
     _, p4 = line(numbers, NUMBERS.solved, 3)
-    to_centre = minus(vector(numbers, NUMBERS.centre), p4)
-    place = minus(end, turned(h, sum_pair, to_centre))
-    third, miss, same = turned_onto(1, h, p3, p2, p4, place, sign, size)
-    elbow = plus(turned(h, third, minus(p4, p3)), p3)
-    second, _ = aligned(h, minus(elbow, p2), minus(place, p2), NOTHING * size.extent)
-    a, b = amount(False, second), amount(False, third)
-    put(found, 1, second, a)
-    put(found, 2, third, b)
-    put(found, 3, subtracted(sum_pair, added(second, third)), total - a - b)
-    note(found, 2, miss, same)
+    u, f = across(numbers, minus(p3, p2)), across(numbers, minus(p4, p3))
+    straight = u[0] * f[0] + u[1] * f[1], u[1] * f[0] - u[0] * f[1]
+    square = straight[0] * straight[0] + straight[1] * straight[1]
+    free = square <= NOTHING * size.extent * size.extent
+    straight = scaled(1.0 / select(free, 1.0, sqrt(square)), straight)
+    one, two = sqrt(u[0] * u[0] + u[1] * u[1]), sqrt(f[0] * f[0] + f[1] * f[1])
+    ahead = scaled(1.0 / select(free, 1.0, one), u)
+    hand = across(numbers, minus(vector(numbers, NUMBERS.centre), p4))
+    return Plane(hand, straight, atan2(straight[1], straight[0]), one, two, ahead, atan2(ahead[1], ahead[0]), free)
+
+
+@inner
+def reach_of(plane, place, size):
+    """Return how the second and the third joint bring the fourth axis to its place, as seen from the second axis.
+
+    With links of lengths u and f, the third joint is off the line by an angle d to either side, ``|p|² = u² + f² + 2 u
+    f cos d``, and the first link off the way to p by e to the other, at the foot of the same triangle.
+    """
+    u, f = plane.upper_length, plane.fore_length
+    square = place[0] * place[0] + place[1] * place[1]
+    level, span = 0.5 * (square - (u * u + f * f)), u * f
+    rest = (span - fabs(level)) * (span + fabs(level))
+    nearest, aside = opened(span * span, level, rest, size.floor)
+    over = 1.0 / select(plane.free, 1.0, span)
+    opening = nearest * over, aside * over
+    lift = u + f * opening[0], f * opening[1]
+    long = lift[0] * lift[0] + lift[1] * lift[1]
+    free = (square <= NOTHING * size.extent) | (long <= NOTHING * size.extent)
+    lift, way = scaled(1.0 / sqrt(select(free, 1.0, long)), lift), scaled(1.0 / sqrt(select(free, 1.0, square)), place)
+    miss, same = (fabs(level) - span) * size.unreach, select(plane.free, FREE, sameness(rest, span * span))
+    angles = atan2(opening[1], opening[0]), atan2(lift[1], lift[0]), atan2(way[1], way[0])
+    way, direction = subtracted(way, plane.ahead), angles[2] - plane.toward
+    return Reach(opening, angles[0], lift, angles[1], way, direction, free, miss, same)
+
+
+@inner
+def bent(plane, reach, sign):
+    """Return the second and the third joint, bent to one side: pairs, and angles."""
+    third = added(plane.straight, (reach.opening[0], sign * reach.opening[1]))
+    second = subtracted(reach.way, (reach.lift[0], sign * reach.lift[1]))
+    second = select(reach.free, 1.0, second[0]), select(reach.free, 0.0, second[1])
+    angle = select(reach.free, 0.0, reach.direction - sign * reach.lifted)
+    return second, third, angle, plane.bend + sign * reach.open
 
 
 @part
@@ -69,67 +140,103 @@ def reachable_sum(numbers, total, end, size):
 
 
 @inner
-def solve_turns(codes, numbers, goal, first, fifth, end, size):
+def solve_turns(codes, numbers, goal, first, seen, fifth, end, size):
     """Return the last joint, the sum of the three in the middle, and where the last axis is parallel to them.
 
     There, any turn of the last joint serves that lets the arm reach: the one that it has at home, or another.
     """
+    h, _ = line(numbers, NUMBERS.solved, 1)
+    h5, _ = line(numbers, NUMBERS.solved, 4)
+    h6, _ = line(numbers, NUMBERS.solved, 5)
+    aside = vector(numbers, NUMBERS.aside)
+    sixth, free = aligned(h6, seen.along, turned_back(h5, fifth, h), NOTHING)
+    if bits(free) != 0:
+        at_home = pair_at_home(goal, 5)
+        sixth = select(free, at_home[0], sixth[0]), select(free, at_home[1], sixth[1])
+    left = turned_back(h6, sixth, turned_back(h5, fifth, aside))
+    total = unit((dot(seen.aside, left), dot(seen.beside, left)))
+    if bits(free) != 0 and load(codes, CODES.held) == 0:
+        chosen = reachable_sum(numbers, total, end, size)
+        total = select(free, chosen[0], total[0]), select(free, chosen[1], total[1])
+        chosen = last_turn(numbers, goal, first, fifth, total)
+        sixth = select(free, chosen[0], sixth[0]), select(free, chosen[1], sixth[1])
+    return sixth, total, free
+
+
+@part
+def last_turn(numbers, goal, first, fifth, total):
+    """Return the last joint where the others, the three in the middle by their sum, are known."""
     x, y, z, _ = columns(goal, GOAL.motion)
     h1, _ = line(numbers, NUMBERS.solved, 0)
     h, _ = line(numbers, NUMBERS.solved, 1)
     h5, _ = line(numbers, NUMBERS.solved, 4)
     h6, _ = line(numbers, NUMBERS.solved, 5)
-    aside, across = vector(numbers, NUMBERS.aside), vector(numbers, NUMBERS.across)
-    upright = turned(h1, first, h)
-    seen = dot(x, upright), dot(y, upright), dot(z, upright)  # h, from the last link
-    sixth, free = aligned(h6, seen, turned_back(h5, fifth, h), NOTHING)
-    if bits(free) != 0:
-        at_home = pair_at_home(goal, 5)
-        sixth = select(free, at_home[0], sixth[0]), select(free, at_home[1], sixth[1])
-    left = turned_back(h6, sixth, turned_back(h5, fifth, aside))
-    total = spun_to(h, aside, turned_back(h1, first, blend(x, y, z, *left)))
-    if bits(free) != 0 and load(codes, CODES.held) == 0:
-        chosen = reachable_sum(numbers, total, end, size)
-        total = select(free, chosen[0], total[0]), select(free, chosen[1], total[1])
-        left = turned_back(h, total, turned_back(h1, first, blend(x, y, z, *across)))
-        chosen = spun_to(h6, across, turned_back(h5, fifth, left))
-        sixth = select(free, chosen[0], sixth[0]), select(free, chosen[1], sixth[1])
-    return sixth, total, free
+    u = vector(numbers, NUMBERS.across)
+    left = turned_back(h, total, turned_back(h1, first, blend(x, y, z, *u)))
+    return spun_to(h6, u, turned_back(h5, fifth, left))
+
+
+@inner
+def seen_from_last(numbers, goal, first):
+    """Return the parallel axes and two directions across them, after the first joint, as seen from the last link."""
+    x, y, z, _ = columns(goal, GOAL.motion)
+    h1, _ = line(numbers, NUMBERS.solved, 0)
+    h, _ = line(numbers, NUMBERS.solved, 1)
+    along, aside = turned(h1, first, h), turned(h1, first, vector(numbers, NUMBERS.aside))
+    beside = cross(along, aside)
+    return Seen(
+        (dot(x, along), dot(y, along), dot(z, along)),
+        (dot(x, aside), dot(y, aside), dot(z, aside)),
+        (dot(x, beside), dot(y, beside), dot(z, beside)),
+    )
 
 
 @inner
 def solve(codes, numbers, signs, n, goal, found):
-    """Find all branches of a goal: n times n times n of them, by the signs of three roots."""
+    """Find and check all branches of a goal: n times n times n of them, by the signs of three roots."""
     x, y, z, o = columns(goal, GOAL.motion)
     c = vector(numbers, NUMBERS.centre)
     place, home = plus(o, blend(x, y, z, *c)), filled(found, c)
     h1, p1 = line(numbers, NUMBERS.solved, 0)
-    h, _ = line(numbers, NUMBERS.solved, 1)
+    h, p2 = line(numbers, NUMBERS.solved, 1)
     h5, _ = line(numbers, NUMBERS.solved, 4)
     h6, _ = line(numbers, NUMBERS.solved, 5)
-    axis, size = blend(x, y, z, *h6), measures(numbers)
+    size = measures(numbers)
+    plane = plane_of(numbers, size)
+    tip, target = ends(codes, numbers, goal)
     leaning = dot(h, h5) * dot(h5, h6)
-    a, b = dot(h, h6) - leaning, dot(h, cross(h5, h6))
+    middle = dot(h, h6) - leaning, dot(h, cross(h5, h6))
+    square = middle[0] * middle[0] + middle[1] * middle[1]
+    straight, over = atan2(middle[1], middle[0]), 1.0 / square
     for i in range(n):
         first, miss, same = turned_onto(0, times(-1.0, h1), p1, h, place, home, load(signs, i), size)
         first = kept_home(same, first, goal, 0)
         end = plus(turned_back(h1, first, minus(place, p1)), p1)
-        toward = turned_back(h1, first, axis)
-        level = dot(h, toward) - leaning
-        rest = a * a + b * b - level * level
+        flat_end, seen = across(numbers, minus(end, p2)), seen_from_last(numbers, goal, first)
+        wanted = carried_back(False, numbers, 0, first, target)
+        level = dot(seen.along, h6) - leaning
+        rest = square - level * level
         if load(codes, CODES.square):  # the same, with all its digits where the last axis is parallel too
-            aslant = minus(toward, times(dot(h, toward), h))
-            rest = dot(aslant, aslant)
-        a1 = amount(False, first)
+            aslant, beside = dot(seen.aside, h6), dot(seen.beside, h6)
+            rest = aslant * aslant + beside * beside
+        a1, turn, again = amount(False, first), fabs(level) - sqrt(square), sameness(rest, square)
+        nearest, aside = opened(square, level, rest, size.floor)
+        opening = atan2(aside, nearest)
         for j in range(n):
-            fifth, turn, again = root(a, b, level, rest, load(signs, n + j), 0.0, size.floor)
-            sixth, total, free = solve_turns(codes, numbers, goal, first, fifth, end, size)
-            a5, a6, sum_angle = amount(False, fifth), amount(False, sixth), amount(False, total)
+            sign = load(signs, n + j)
+            fifth = scaled(over, added(middle, (nearest, sign * aside)))
+            sixth, total, free = solve_turns(codes, numbers, goal, first, seen, fifth, end, size)
+            a5, a6, sum_angle = straight + sign * opening, amount(False, sixth), amount(False, total)
+            frame = carried_along(False, numbers, 4, fifth, carried_along(False, numbers, 5, sixth, tip))
+            hand = added(plane.hand, total)
+            reach = reach_of(plane, (flat_end[0] - hand[0], flat_end[1] - hand[1]), size)
             for k in range(n):
                 branch = beyond(found, BRANCH.size * ((i * n + j) * n + k))
-                put(branch, 0, first, a1)
-                put(branch, 4, fifth, a5)
-                put(branch, 5, sixth, a6)
+                second, third, a2, a3 = bent(plane, reach, load(signs, 2 * n + k))
+                fourth = subtracted(total, added(second, third))
+                put_amounts(branch, (a1, a2, a3, sum_angle - a2 - a3, a5, a6))
                 note(branch, 0, miss, same)
                 note(branch, 1, turn, select(free, FREE, again))
-                solve_plane(numbers, total, sum_angle, end, load(signs, 2 * n + k), branch, size)
+                note(branch, 2, reach.miss, reach.same)
+                moved = carried_along(False, numbers, 2, third, carried_along(False, numbers, 3, fourth, frame))
+                put_errors(goal, branch, carried_along(False, numbers, 1, second, moved), wanted)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from .. import inner, part
 from ..joint_step import blend, sine_cosine, vector
 from ..lanes import beyond, bits, fill, load, select, sqrt, store
-from ..rotations import cross, minus, plus, times
-from .check import applied, squared_error, turn_matrix
+from ..rotations import cross, dot, minus, plus, times
+from .check import applied, turn_matrix
 from .form_layout import BRANCH, CODES, GOAL, JOINTS, NUMBERS, columns, line
 
 # Damping of the normal matrix, as a share of its mean: at first, at most, and by how much it is changed after a step
@@ -18,6 +18,14 @@ from .form_layout import BRANCH, CODES, GOAL, JOINTS, NUMBERS, columns, line
 DAMPING, STRONGEST, MORE, LESS = 1.0e-8, 1.0, 30.0, 0.1
 FINE = 1.0e-24  # squared error, as a share of the arm's squared size, that needs no polish
 POLISH_ROOM = JOINTS * JOINTS + JOINTS * JOINTS + 2 * JOINTS
+
+
+@inner
+def squared_error(goal, x, y, p):
+    """Return the squared errors of a frame: the distance, and 2 sin(half the angle)."""
+    gx, gy, gz, gp = columns(goal, GOAL.target)
+    away, a, b, c = minus(p, gp), minus(x, gx), minus(y, gy), minus(cross(x, y), gz)
+    return dot(away, away), 0.5 * (dot(a, a) + dot(b, b) + dot(c, c))
 
 
 @inner

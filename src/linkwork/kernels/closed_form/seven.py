@@ -49,6 +49,8 @@ ARM = Layout(
     "spread",  # one over its squared sine
     ("reach", ORBIT.size),  # Ec S - W
     ("distance", SWING.size),  # its squared length
+    "nearest",  # the least of it within the limits of c
+    "farthest",  # and the most
     ("last", ORBIT.size),  # Ey z, the axis z
     ("between", SWING.size),  # its part along the axis x
     "per_extent",  # one over the squared length of the longest reach
@@ -59,6 +61,9 @@ GOAL = Layout(("transform", TRANSFORM.size), ("point", 3))  # H, and a point: wh
 SLACK = -1.0e-10  # squared sines down to this count as zero: answers are checked
 FLAT = 1.0e-24  # squared length of a vector that has no direction
 NONE = -1.0e30  # the score of no pose
+BROKEN, KEPT = -100.0, -50.0  # what is added to the margin of a pose that breaks limits, to be its score; others' least
+BENT = -0.05  # margin of c below which its side of the elbow is not looked at
+ARC = Layout("middle", "begin", "end")  # where c reaches: the held joint this far from a middle, to either side
 
 
 @inner
@@ -157,6 +162,31 @@ def before_held(arm, goal, held):
 
 
 @inner
+def angle_of_cosine(x):
+    """Return the angle, up to half a turn, with a cosine; beyond one, the nearest."""
+    x = select(x > 1.0, 1.0, select(x < -1.0, -1.0, x))
+    return atan2(sqrt(1.0 - x * x), x)
+
+
+@part
+def put_arc(arm, goal, arc):
+    """Write ARC: the angles of the held joint at which c reaches, or comes nearest to that.
+
+    The squared distance from W is ``k + b cos(angle - middle)``, so that it is within bounds on two arcs alike.
+    """
+    h, place = line(arm, HELD), vector(arm, ARM.lines + LINE.size * HELD + LINE.point)
+    w = minus(plus(applied(goal, vector(arm, ARM.centre)), vector(goal, 9)), place)
+    m = minus(place, vector(arm, ARM.meeting))
+    along = dot(h, m) * dot(h, w)
+    cosine, sine = 2.0 * (dot(m, w) - along), -2.0 * dot(m, cross(h, w))
+    size, k = sqrt(cosine * cosine + sine * sine), dot(w, w) + dot(m, m) + 2.0 * along
+    over = 1.0 / select(size > FLAT, size, FLAT)
+    store(arc, ARC.middle, atan2(sine, cosine))
+    store(arc, ARC.begin, angle_of_cosine((load(arm, ARM.farthest) - k) * over))
+    store(arc, ARC.end, angle_of_cosine((load(arm, ARM.nearest) - k) * over))
+
+
+@inner
 def meet(arm, p, reach, side):
     """Return the pairs of a and b that turn `reach` into p, and the squared length that tells whether there are any.
 
@@ -223,20 +253,19 @@ def real(square, margin):
     return select(off < margin, off, margin)
 
 
-@part
-def put_better(arm, prefer, held, p, axis, beside, c, side, rate, best, out):
-    """Write the pairs of the two poses for one c and one side of a and b where they are better.
+@inner
+def both_poses(arm, prefer, p, axis, beside, c, side, rate):
+    """Return the two poses for one c and one side of a and b: the pairs of a and b, then what each has of its own.
 
-    Return the best score and the largest margin.
+    That is its pairs of x, y and z and its score, NONE where limits are broken. The margins of both come last.
     """
     a, b, square = meet(arm, p, on_orbit(arm, ARM.reach, c), side)
     rate = rated(arm, prefer, B, b, rated(arm, prefer, A, a, rate))
     axis, beside = undo(arm, a, b, c, axis), undo(arm, a, b, c, beside)
     between = dot(line(arm, X), axis)
-    _, turning = swung(arm, ARM.between, between, 1.0)
-    rate = rate[0], real(turning, real(square * load(arm, ARM.per_extent), rate[1]))
-    up, _ = swung(arm, ARM.between, between, 1.0)
+    up, turning = swung(arm, ARM.between, between, 1.0)
     down, _ = swung(arm, ARM.between, between, -1.0)
+    rate = rate[0], real(turning, real(square * load(arm, ARM.per_extent), rate[1]))
     x, z = wrist(arm, axis, beside, up)
     u, w = (-x[0], -x[1]), (-z[0], -z[1])  # half a turn away, where the axes are at right angles
     if load(arm, ARM.slanted) != 0.0:
@@ -244,9 +273,20 @@ def put_better(arm, prefer, held, p, axis, beside, c, side, rate, best, out):
     one, room = rated(arm, prefer, Z, z, rated(arm, prefer, Y, up, rated(arm, prefer, X, x, rate)))
     two, margin = rated(arm, prefer, Z, w, rated(arm, prefer, Y, down, rated(arm, prefer, X, u, rate)))
     one, two = select(room >= 0.0, one, NONE), select(margin >= 0.0, two, NONE)
-    first, margin = one >= two, select(room > margin, room, margin)
-    total = select(first, one, two)
-    better = total > best[0]
+    return (a, b), (x, up, z, one), (u, down, w, two), (room, margin)
+
+
+@part
+def put_better(arm, prefer, held, p, axis, beside, c, side, rate, alive, best, out):
+    """Write the pairs of the two poses for one c and one side of a and b where they are better, in lanes alive.
+
+    Return the best score and the largest margin.
+    """
+    (a, b), (x, up, z, one), (u, down, w, two), rooms = both_poses(arm, prefer, p, axis, beside, c, side, rate)
+    one, two = select(rooms[0] >= 0.0, one, BROKEN + rooms[0]), select(rooms[1] >= 0.0, two, BROKEN + rooms[1])
+    first = one >= two
+    total, margin = select(first, one, two), select(rooms[0] > rooms[1], rooms[0], rooms[1])
+    better = (total > best[0]) & alive
     keep(out, HELD, better, held)
     keep(out, A, better, a)
     keep(out, B, better, b)
@@ -254,15 +294,16 @@ def put_better(arm, prefer, held, p, axis, beside, c, side, rate, best, out):
     keep(out, X, better, chosen(first, x, u))
     keep(out, Y, better, chosen(first, up, down))
     keep(out, Z, better, chosen(first, z, w))
-    return select(better, total, best[0]), select(margin > best[1], margin, best[1])
+    return select(better, total, best[0]), select((margin > best[1]) & alive, margin, best[1])
 
 
 @part
 def put_best(arm, goal, held, prefer, score, out):
     """Write the pairs of the pose, of all eight, that keeps its limits and is nearest to preferred angles.
 
-    It is written where it is better than a score, NONE for any. Return the better of the two scores, and the largest
-    margin: below zero, how far the nearest is from a pose.
+    Where none keeps them, it is the one that breaks them least, with a score below KEPT. It is written where it is
+    better than a score, NONE for any. Return the better of the two scores, and the largest margin: below zero, how far
+    the nearest is from a pose.
     """
     p, axis, beside = before_held(arm, goal, held)
     zero = held[0] * 0.0
@@ -271,15 +312,12 @@ def put_best(arm, goal, held, prefer, score, out):
     best = score, zero + NONE
     for elbow in (1.0, -1.0):
         c, _ = swung(arm, ARM.distance, dot(p, p), elbow)
-        here = rated(arm, prefer, C, c, rate)
-        most = select(here[1] > best[1], here[1], best[1])
-        if bits(here[1] >= 0.0) != 0:  # a limit of c often leaves one side only
-            found = put_better(arm, prefer, held, p, axis, beside, c, 1.0, here, best, out)
-            found = put_better(arm, prefer, held, p, axis, beside, c, -1.0, here, found, out)
-            most = select(here[1] >= 0.0, found[1], most)  # what a lane has does not depend on its neighbours
-            best = found[0], most
-        else:
-            best = best[0], most
+        near, room = rated(arm, prefer, C, c, (rate[0], zero + 1.0))
+        here, alive = (near, select(room < rate[1], room, rate[1])), room > BENT
+        if bits(alive) != 0:  # a limit of c often leaves one side only
+            best = put_better(arm, prefer, held, p, axis, beside, c, 1.0, here, alive, best, out)
+            best = put_better(arm, prefer, held, p, axis, beside, c, -1.0, here, alive, best, out)
+        best = best[0], select((room <= BENT) & (here[1] > best[1]), here[1], best[1])
     return best
 
 
@@ -301,21 +339,52 @@ def within(arm, joint, value):
     return select(value > upper, upper, value)
 
 
-@part
-def misses(arm, goal, values):
-    """Return the squared distance and the squared chord, 2 sin(angle / 2), by which values miss a goal."""
-    zero, one = load(values, 0) * 0.0, load(values, 0) * 0.0 + 1.0
-    x, y, p = (one, zero, zero), (zero, one, zero), vector(goal, GOAL.point)
-    for before in range(JOINTS):
-        joint = JOINTS - 1 - before
-        at = ARM.own_lines + LINE.size * joint
-        h, place = vector(arm, at + LINE.direction), vector(arm, at + LINE.point)
-        s, c = sine_cosine(load(values, joint))
-        x, y, p = turned(h, (c, s), x), turned(h, (c, s), y), plus(place, turned(h, (c, s), minus(p, place)))
+@inner
+def carried(arm, joint, pair, frame):
+    """Return two axes and a point, turned by a joint of the arm as it is."""
+    at = ARM.own_lines + LINE.size * joint
+    h, place = vector(arm, at + LINE.direction), vector(arm, at + LINE.point)
+    x, y, p = frame
+    return turned(h, pair, x), turned(h, pair, y), plus(place, turned(h, pair, minus(p, place)))
+
+
+@inner
+def begin_of(goal):
+    """Return the axes and the point that the joints carry, to be compared with the goal's."""
+    p = vector(goal, GOAL.point)
+    zero = p[0] * 0.0
+    return (zero + 1.0, zero, zero), (zero, zero + 1.0, zero), p
+
+
+@inner
+def missed(goal, frame):
+    """Return the squared distance and the squared chord, 2 sin(angle / 2), by which a frame misses a goal."""
+    x, y, p = frame
     wanted = plus(applied(goal, vector(goal, GOAL.point)), vector(goal, 9))
     away, dx, dy = minus(p, wanted), minus(x, vector(goal, 0)), minus(y, vector(goal, 3))
     dz = minus(cross(x, y), vector(goal, 6))
     return dot(away, away), 0.5 * (dot(dx, dx) + dot(dy, dy) + dot(dz, dz))
+
+
+@part
+def misses(arm, goal, values):
+    """Return by how much values miss a goal, see `missed`."""
+    frame = begin_of(goal)
+    for before in range(JOINTS):
+        joint = JOINTS - 1 - before
+        s, c = sine_cosine(load(values, joint))
+        frame = carried(arm, joint, (c, s), frame)
+    return missed(goal, frame)
+
+
+@part
+def misses_of_pairs(arm, goal, pairs):
+    """Return by how much pairs of cosine and sine miss a goal, see `missed`."""
+    frame = begin_of(goal)
+    for before in range(JOINTS):
+        joint = JOINTS - 1 - before
+        frame = carried(arm, joint, (load(pairs, 2 * joint), load(pairs, 2 * joint + 1)), frame)
+    return missed(goal, frame)
 
 
 @part

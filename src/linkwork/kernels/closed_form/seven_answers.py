@@ -10,29 +10,64 @@ from __future__ import annotations
 import math
 from collections import namedtuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .. import inner, kernel, part
 from ..chain_memory import REPORT, SETTINGS, chain_of
 from ..damped import nearest_copy
 from ..joint_step import sine_cosine, vector
-from ..lanes import beyond, bits, cells, divided, flat, load, store
+from ..lanes import beyond, bits, cells, divided, fabs, flat, load, select, store
+from ..layout import Layout
 from ..search_many import INVALID, REACHED, UNSOLVED
 from ..search_one import answer_places
 from ..starts import read_goal
-from .seven import ARM, GOAL, HELD, JOINTS, LIMIT, NONE, misses, put_best, put_goal, put_values
+from .check import nearest_whole
+from .seven import (
+    ARC,
+    ARM,
+    FLAT,
+    GOAL,
+    HELD,
+    JOINTS,
+    KEPT,
+    LIMIT,
+    NONE,
+    misses,
+    put_arc,
+    put_best,
+    put_goal,
+    put_values,
+)
 
 WIDTH = 8
 NEARBY = 0.1  # summed half squares of angles by which poses are near enough to a start to keep the held joint [rad²]
 BESIDE = 16  # angles beside the one that is nearest to having a pose, where none has
 EVERY = (1 << WIDTH) - 1
 AROUND, FINER = 32, 2  # angles around a start's; rounds of going back towards it, by ninths each time
-Lanes = namedtuple("Lanes", "goal prefer pairs values angle score margin position rotation far")
+TRY = Layout("share", "from_start", "side")  # an angle: a share of an arc, from a start's on if 1; and which arc
+EASE = Layout("least", "most")  # before all tries: the shares of an arc between which a start's is brought
+Lanes = namedtuple("Lanes", "goal arc prefer pairs values angle score margin position rotation far home")
 
 
 @inner
 def lane_sizes(width):
     """Return how much each part of the room takes: in lanes where the width is 1, else in numbers."""
     pairs = 2 * JOINTS * width
-    return Lanes(GOAL.size * width, pairs, pairs, JOINTS * width, width, width, width, width, width, width)
+    return Lanes(
+        GOAL.size * width,
+        ARC.size * width,
+        pairs,
+        pairs,
+        JOINTS * width,
+        width,
+        width,
+        width,
+        width,
+        width,
+        width,
+        width,
+    )
 
 
 @inner
@@ -58,14 +93,14 @@ def middle_of(arm, joint):
 def evaluate(arm, lanes):
     """Find the best pose for the angle in each lane; leave its pairs and its score where it is better than the last.
 
-    Return which lanes have a better one.
+    Return which lanes have a better one that keeps limits.
     """
     s, c = sine_cosine(load(lanes.angle, 0))
     before = load(lanes.score, 0)
     score, margin = put_best(arm, lanes.goal, (c, s), lanes.prefer, before, lanes.pairs)
     store(lanes.score, 0, score)
     store(lanes.margin, 0, margin)
-    return bits(score > before)
+    return bits((score > before) & (score > KEPT))
 
 
 @part
@@ -98,10 +133,45 @@ def angle_around(arm, home, attempt):
 
 
 @inner
-def angle_beside(arm, angle, number, tried):
-    """Return an angle on either side of another, nearer than the next of as many as were tried over the range."""
+def reduced(angle, middle):
+    """Return an angle by whole turns within half a turn of another."""
+    return angle - (2.0 * math.pi) * nearest_whole((angle - middle) * (0.5 / math.pi))
+
+
+@inner
+def start_share(arc, home, least, most):
+    """Return the share of an arc at which a start's angle is, or is nearest to; and 1 or -1 for the arc."""
+    middle, begin, end = arc
+    off, long = reduced(home - middle, 0.0), end - begin
+    share = (fabs(off) - begin) / select(long > FLAT, long, 1.0)
+    return select(share < least, least, select(share > most, most, share)), select(off < 0.0, -1.0, 1.0)
+
+
+@inner
+def arc_angle(arm, arc, share, side):
+    """Return the angle at a share of one of the arcs where c reaches; if beyond limits, at that share of the range."""
+    middle, begin, end = arc
     lower, upper = bounds_of(arm, HELD)
-    away = min(upper - lower, 2.0 * math.pi) / tried * (number // 2 + 1) * (2.0 / (BESIDE + 2))
+    angle = reduced(middle + side * (begin + share * (end - begin)), middle_of(arm, HELD))
+    other = middle_of(arm, HELD) + (share - 0.5) * min(upper - lower, 2.0 * math.pi)
+    return select((angle < lower) | (angle > upper), other, angle)
+
+
+@inner
+def arc_of(memory, lane, width):
+    """Return the numbers of an arc in a lane of memory, or lanes where its width is 1."""
+    return (
+        load(memory, width * ARC.middle + lane),
+        load(memory, width * ARC.begin + lane),
+        load(memory, width * ARC.end + lane),
+    )
+
+
+@inner
+def angle_beside(arm, arc, lane, angle, number, tried):
+    """Return an angle on either side of another, nearer than the next of as many as were tried on the arcs."""
+    _, begin, end = arc_of(arc, lane, WIDTH)
+    away = 2.0 * (end - begin) / tried * (number // 2 + 1) * (2.0 / (BESIDE + 2))
     return brought_within(arm, angle + away if number % 2 else angle - away)
 
 
@@ -158,24 +228,27 @@ def search_near(arm, lanes, flow, home):
 
 
 @part
-def search_anywhere(arm, tries, count, lanes, flow):
+def search_anywhere(arm, tries, rows, lanes, flow):
     """Try angles in their order, eight at a time; return the lane of the best pose of the first eight, or -1.
 
     Where none has a pose, the one nearest to one has neighbours, closer to it than the others are.
     """
     angle, margin = 0.0, NONE
-    for row in range(count + BESIDE // WIDTH):
-        if row < count:
-            store(lanes.angle, 0, load(tries, row))
+    put_arc(arm, lanes.goal, lanes.arc)
+    for row in range(rows + BESIDE // WIDTH):
+        if row < rows:
+            share, side = load(tries, TRY.size * row + TRY.share), load(tries, TRY.size * row + TRY.side)
+            store(lanes.angle, 0, arc_angle(arm, arc_of(lanes.arc, 0, 1), share, side))
         else:
             for lane in range(WIDTH):
-                store(flow.angle, lane, angle_beside(arm, angle, WIDTH * (row - count) + lane, WIDTH * count))
+                number = WIDTH * (row - rows) + lane
+                store(flow.angle, lane, angle_beside(arm, flow.arc, lane, angle, number, WIDTH * rows))
         store(lanes.score, 0, NONE)
         found = evaluate(arm, lanes)
         if found:
             return best_lane(found, flow.score)
         lane = best_lane(EVERY, flow.margin)
-        if row < count and load(flow.margin, lane) > margin:
+        if row < rows and load(flow.margin, lane) > margin:
             angle, margin = load(flow.angle, lane), load(flow.margin, lane)
     return -1
 
@@ -199,8 +272,8 @@ def write_answer(arm, flow, lane, given, start, pose, report):
 def seven_one(codes, arm, tries, packed, room, target, given, out):
     """Write the answer to a target (4, 4) into `out`, as `search_one` does; return REACHED, UNSOLVED or INVALID.
 
-    UNSOLVED leaves it to a search. `tries` are angles of the held joint, eight a row; `packed` are settings, limits and
-    numbers of the chain; `room` is as `answer_room` says.
+    UNSOLVED leaves it to a search. `tries` are TRY, in lanes; `packed` are settings, limits and numbers of the chain;
+    `room` is as `answer_room` says.
     """
     numbers, aim, cell, tried = cells(arm), flat(target), cells(out), cells(tries)
     lanes, flow = divided(cells(room), lane_sizes(1)), divided(flat(room), lane_sizes(WIDTH))
@@ -221,7 +294,7 @@ def seven_one(codes, arm, tries, packed, room, target, given, out):
     put_goal(numbers, rows, (load(aim, 3), load(aim, 7), load(aim, 11)), lanes.goal)
     lane = 0
     if not given or not search_near(numbers, lanes, flow, load(cell, to_start + place_of(numbers, HELD))):
-        lane = search_anywhere(numbers, tried, tries.shape[0], lanes, flow)
+        lane = search_anywhere(numbers, tried, tries.shape[0] // TRY.size, lanes, flow)
     if lane < 0 or (finish(numbers, chain.settings, lanes) >> lane) & 1 == 0:
         return UNSOLVED
     write_answer(numbers, flow, lane, given, beyond(cell, to_start), cell, beyond(cell, to_report))
@@ -231,3 +304,8 @@ def seven_one(codes, arm, tries, packed, room, target, given, out):
 def answer_room() -> tuple[int, int]:
     """Return the shape of the room to work in."""
     return sum(lane_sizes.py_func(1)), WIDTH
+
+
+def tries_in_lanes(tries: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return TRY (n, 3) for one goal, eight at a time: a row for each item of TRY, n a multiple of eight."""
+    return np.ascontiguousarray(tries.reshape(-1, WIDTH, TRY.size).swapaxes(1, 2).reshape(-1, WIDTH))

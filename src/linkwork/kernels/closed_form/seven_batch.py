@@ -1,29 +1,31 @@
 """Answers of an arm of seven joints for many goals: goals stand in lanes, and each tries one angle after another.
 
-A lane whose goal is answered, or given up, takes the next goal at once. Goals are read eight at a time, and answers are
-judged eight at a time. With starts, the held joint keeps its angle where it can, or takes the nearest that serves. A
-goal next to its start, which has no pose near enough with that angle, is left to a search: that goes there directly.
+Goals are read eight at a time, and try their first angles side by side. What is left goes into lanes of its own, where
+one that is answered, or given up, makes room for the next at once; answers are judged eight at a time. With starts, the
+held joint comes near to its angle in them, where many goals are served. A goal next to its start is left to a search,
+which goes there directly.
 """
 
 from __future__ import annotations
 
-import math
 from collections import namedtuple
 
 from .. import inner, kernel, part
 from ..chain_memory import REPORT
+from ..damped import TURN
 from ..joint_step import sine_cosine
 from ..lanes import beyond, bits, cells, divided, fill, flat, gather, load, select, store
 from ..layout import Layout
 from ..rotations import cross, dot
 from ..search_many import CLOSEST, INVALID, REACHED, UNSOLVED
-from ..starts import RIGID
-from .seven import ARM, GOAL, HELD, JOINTS, NONE, misses, put_goal
+from ..starts import OVERFLOW, RIGID
+from .seven import ARC, ARM, GOAL, HELD, JOINTS, KEPT, NONE, misses_of_pairs, put_arc, put_goal
 from .seven_answers import (
-    AROUND,
-    BESIDE,
+    EASE,
+    TRY,
     WIDTH,
-    angle_beside,
+    arc_angle,
+    arc_of,
     bounds_of,
     brought_within,
     evaluate,
@@ -31,13 +33,18 @@ from .seven_answers import (
     lane_sizes,
     middle_of,
     place_of,
+    start_share,
     write_answer,
 )
 
-EDGE = -0.2  # a goal whose margins are all below it has no pose; nearer ones are left to a search
-FIRST_ANGLES = 2  # that all goals without a start try before those that are left are seen to one by one
+FEW, EDGE = 64, -0.25  # after so many angles, a goal whose margins are all below this edge has no pose
+CLOSE, LIKELY = 6, -0.06  # and after so many beside the best of them, one below this
+CLOSER, SURE = 16, -0.02  # and after more of them, one below this
+CLOSEST_ANGLES = 32  # after so many, those that are left are a search's
+PLAINLY = -0.002  # and one below this where c never reaches, whatever the angle
+FIRST_ANGLES = 1  # that all goals try before those that are left are seen to one by one
+POINT = 1.0e-6  # length of an arc that is one angle [rad]
 NEAR = 0.05  # squared error of a start, shares of the arm and [rad²], that is next to its goal
-NEAR_ENOUGH = JOINTS - 1.0e-3  # the score of a pose that is as near to a start as a search would find one
 LANE = Layout("problem", "attempt")  # of a lane: its goal, -1 for none; how many angles it has tried
 BOOK = Layout(("lanes", LANE.size * WIDTH), ("done", WIDTH), "filled", "next", "slot", "end")  # of the whole batch
 Rooms = namedtuple("Rooms", "coming work done best hope")
@@ -50,7 +57,7 @@ def room_sizes(width):
 
     The angle that is nearest to having a pose, and its margin.
     """
-    size = (GOAL.size + 5 * JOINTS + 6) * width  # of `lane_sizes`
+    size = (GOAL.size + ARC.size + 5 * JOINTS + 7) * width  # of `lane_sizes`
     return Rooms(size, size, size, width, width)
 
 
@@ -70,7 +77,7 @@ def read_goals(batch, first, coming):
         off = dot(row, row) - 1.0
         flaw = flaw + off * off
     corner = gather(targets, at + 15, 16) - 1.0
-    flaw = flaw + dot(last, last) + corner * corner + ((p[0] - p[0]) + (p[1] - p[1]) + (p[2] - p[2]))
+    flaw = flaw + dot(last, last) + corner * corner + 0.0 * (OVERFLOW * p[0] + OVERFLOW * p[1] + OVERFLOW * p[2])
     for joint in range(JOINTS):
         home = fill(coming.goal, middle_of(arm, joint))
         if batch.any_given:
@@ -82,9 +89,11 @@ def read_goals(batch, first, coming):
         store(coming.values, joint, home)
     far = fill(coming.goal, 1.0)
     if batch.any_given:
-        p, r = misses(arm, coming.goal, coming.values)
+        p, r = misses_of_pairs(arm, coming.goal, coming.prefer)
         far = select((p * load(arm, ARM.per_extent) < NEAR) & (r < NEAR), 0.0, 1.0)
     store(coming.far, 0, far)
+    store(coming.home, 0, load(coming.values, HELD))
+    put_arc(arm, coming.goal, coming.arc)
     return bits((flaw < RIGID) & (dot(one, cross(two, three)) > 0.0))
 
 
@@ -97,8 +106,41 @@ def any_left(status, begin):
     return left
 
 
+@inner
+def try_angle(batch, memory, lane, width, attempt):
+    """Return the angle of an attempt of the goal in a lane; of all lanes where the memory holds lanes, of width 1."""
+    own, arc = beyond(batch.tries, EASE.size + TRY.size * attempt), arc_of(memory.arc, lane, width)
+    share, side = 0.0 * arc[0] + load(own, TRY.share), 0.0 * arc[0] + load(own, TRY.side)
+    if batch.any_given:
+        least, most = load(batch.tries, EASE.least), load(batch.tries, EASE.most)
+        here, lean = start_share(arc, load(memory.home, lane), least, most)
+        share, side = share + here * load(own, TRY.from_start), side * lean
+    return arc_angle(batch.arm, arc, share, side)
+
+
 @part
-def next_goal(batch, coming, flow, book):
+def answer_block(batch, settings, begin, lanes, flow, poses, report):
+    """Read eight goals and answer those that the first angles serve, where they stand; mark those that are none."""
+    good = read_goals(batch, begin, lanes)
+    for lane in range(WIDTH):
+        if not (good >> lane) & 1 and load(batch.status, begin + lane) == UNSOLVED:
+            store(batch.status, begin + lane, INVALID)
+    store(lanes.score, 0, NONE)
+    good &= bits(load(lanes.far, 0) > 0.5)
+    if good == 0:
+        return
+    for attempt in range(min(FIRST_ANGLES, batch.tried)):
+        store(lanes.angle, 0, try_angle(batch, lanes, 0, 1, attempt))
+        evaluate(batch.arm, lanes)
+    good &= finish(batch.arm, settings, lanes) & bits(load(lanes.score, 0) > KEPT)
+    for lane in range(WIDTH):
+        problem = begin + lane
+        if (good >> lane) & 1 and load(batch.status, problem) == UNSOLVED:
+            write_problem(batch, flow, lane, problem, REACHED, poses, report)
+
+
+@part
+def next_goal(batch, settings, coming, flow, book, poses, report):
     """Return the slot and the number of the next goal that is to be solved; the number is -1 where there is none."""
     while True:
         slot = load(book, BOOK.slot)
@@ -110,85 +152,83 @@ def next_goal(batch, coming, flow, book):
             store(book, BOOK.next, first + WIDTH)
             if not any_left(batch.status, begin):
                 continue
-            good = read_goals(batch, begin, coming)
-            for lane in range(WIDTH):
-                if not (good >> lane) & 1 and load(batch.status, begin + lane) == UNSOLVED:
-                    store(batch.status, begin + lane, INVALID)
+            answer_block(batch, settings, begin, coming, flow, poses, report)
             store(book, BOOK.slot, first - begin)
             store(book, BOOK.end, begin)
             continue
         store(book, BOOK.slot, slot + 1)
         problem = load(book, BOOK.end) + slot
-        if load(batch.status, problem) == UNSOLVED and load(flow.far, slot) > 0.5:
+        if load(batch.status, problem) != UNSOLVED or load(flow.far, slot) < 0.5:
+            continue
+        _, begin, end = arc_of(flow.arc, slot, WIDTH)
+        if end - begin > POINT and batch.tried > FIRST_ANGLES:
             return slot, problem
+        out = load(flow.margin, slot) < PLAINLY  # of reach at its best angle, which was tried
+        write_problem(batch, flow, slot, problem, CLOSEST if out else UNSOLVED, poses, report)
 
 
 @inner
 def copy_goal(source, slot, target, lane):
     """Copy a goal and what is preferred for it from one lane to another."""
-    for k in range(GOAL.size):
+    for k in range(GOAL.size + ARC.size + 2 * JOINTS):  # which stand next to each other
         store(target.goal, WIDTH * k + lane, load(source.goal, WIDTH * k + slot))
     for k in range(2 * JOINTS):
-        store(target.prefer, WIDTH * k + lane, load(source.prefer, WIDTH * k + slot))
-
-
-@inner
-def home_of(batch, problem):
-    """Return the angle of the held joint in the start of a goal."""
-    return load(batch.given, JOINTS * problem + place_of(batch.arm, HELD))
-
-
-@inner
-def angle_tried(batch, problem, attempt, tries):
-    """Return the next angle to try: around a start's, then in the order of the tries."""
-    if not batch.any_given:
-        return load(tries, attempt)
-    if attempt >= AROUND:
-        return load(tries, attempt - AROUND)
-    lower, upper = bounds_of(batch.arm, HELD)
-    away = min(upper - lower, 2.0 * math.pi) * ((attempt + 1) // 2 * 2.0 / AROUND)
-    home = home_of(batch, problem)
-    return brought_within(batch.arm, home + away if attempt % 2 else home - away)
+        store(target.pairs, WIDTH * k + lane, load(source.pairs, WIDTH * k + slot))
+    store(target.home, lane, load(source.home, slot))
+    store(target.score, lane, load(source.score, slot))
 
 
 @part
-def take_goal(batch, coming, work, hope, book, lane):
+def take_goal(batch, settings, coming, work, notes, book, lane, poses, report):
     """Give a lane the next goal; return whether there is one."""
-    slot, problem = next_goal(batch, coming[0], coming[1], book)
+    slot, problem = next_goal(batch, settings, coming[0], coming[1], book, poses, report)
     own = beyond(book, BOOK.lanes + LANE.size * lane)
     store(own, LANE.problem, problem)
-    first = 1 if batch.any_given else FIRST_ANGLES
-    store(own, LANE.attempt, first)
+    store(own, LANE.attempt, FIRST_ANGLES)
     if problem < 0:
         return False
     copy_goal(coming[1], slot, work, lane)
-    store(work.angle, lane, angle_tried(batch, problem, first, batch.tries))
-    store(work.score, lane, NONE)
-    store(hope, lane, NONE)
+    store(notes.hope, lane, load(coming[1].margin, slot))
+    store(notes.best, lane, load(coming[1].angle, slot))
+    store(work.angle, lane, try_angle(batch, work, lane, WIDTH, FIRST_ANGLES))
     return True
 
 
 @inner
+def angle_closer(batch, arc, lane, angle, number):
+    """Return an angle beside the one nearest to having a pose: on either side in turn, each two half as far away."""
+    _, begin, end = arc_of(arc, lane, WIDTH)
+    lower, upper = bounds_of(batch.arm, HELD)
+    long = max(end - begin, min(upper - lower, TURN))
+    away = 2.0 * long / batch.tried / (2 << (number // 2))
+    return brought_within(batch.arm, angle + away if number % 2 else angle - away)
+
+
+@inner
 def next_angle(batch, work, notes, book, lane, found, most):
-    """Choose the next angle of a lane; return 0 to go on, 1 where its answer is there, -1 where it is given up."""
+    """Choose the next angle of a lane; return whether it goes on: its answer is not there, nor is it given up."""
     if found:
-        return 1
+        return False
     own = beyond(book, BOOK.lanes + LANE.size * lane)
-    problem, attempt = load(own, LANE.problem), load(own, LANE.attempt) + 1
+    attempt, hope = load(own, LANE.attempt) + 1, load(notes.hope, lane)
     store(own, LANE.attempt, attempt)
-    if load(work.margin, lane) > load(notes.hope, lane) and attempt <= most - BESIDE:
-        store(notes.hope, lane, load(work.margin, lane))
+    if load(work.margin, lane) > hope:
+        hope = load(work.margin, lane)
+        store(notes.hope, lane, hope)
         store(notes.best, lane, load(work.angle, lane))
-    if attempt == most:
-        if load(notes.hope, lane) < EDGE:
-            store(batch.status, problem, CLOSEST)
-        return -1
-    if attempt < most - BESIDE:
-        angle = angle_tried(batch, problem, attempt, batch.tries)
+    beside = attempt - batch.tried
+    looked = (beside >= CLOSE and hope < LIKELY) or (beside >= CLOSER and hope < SURE)
+    hopeless = looked or (attempt >= FEW and hope < EDGE)
+    if hopeless or attempt == most:
+        if hopeless:
+            store(batch.status, load(own, LANE.problem), CLOSEST)
+        return False
+    if beside < 0:
+        angle = try_angle(batch, work, lane, WIDTH, attempt)
     else:
-        angle = angle_beside(batch.arm, load(notes.best, lane), attempt - most + BESIDE, batch.tried)
+        angle = angle_closer(batch, work.arc, lane, load(notes.best, lane), beside)
     store(work.angle, lane, angle)
-    return 0
+    return True
 
 
 @inner
@@ -206,64 +246,51 @@ def put_aside(work, done, lane, book):
 
 @part
 def write_done(batch, settings, lanes, flow, book, poses, report):
-    """Judge the answers that are done and write those that hold."""
+    """Judge the answers that are done and write them; where none holds, what was nearest to one."""
     good = finish(batch.arm, settings, lanes)
     for slot in range(load(book, BOOK.filled)):
         problem = load(book, BOOK.done + slot)
-        if (good >> slot) & 1:
-            write_problem(batch, flow, slot, problem, poses, report)
+        ending = load(batch.status, problem)
+        if ending != CLOSEST and (good >> slot) & 1:
+            ending = REACHED
+        write_problem(batch, flow, slot, problem, ending, poses, report)
     store(book, BOOK.filled, 0)
 
 
-@part
-def answer_first(batch, settings, lanes, flow, poses, report):
-    """Answer all goals that the first angles serve, eight at a time where they stand: most of them, and quickly."""
-    for first in range(0, batch.count, WIDTH):
-        begin = min(first, batch.count - WIDTH)
-        good = read_goals(batch, begin, lanes)
-        store(lanes.score, 0, NONE)
-        for attempt in range(1 if batch.any_given else min(FIRST_ANGLES, batch.tried)):
-            for lane in range(WIDTH):
-                store(flow.angle, lane, angle_tried(batch, begin + lane, attempt, batch.tries))
-            evaluate(batch.arm, lanes)
-        least = select(load(lanes.far, 0) > 0.5, 0.5 * NONE, NEAR_ENOUGH)
-        good &= bits(load(lanes.score, 0) > least) & finish(batch.arm, settings, lanes)
-        for lane in range(WIDTH):
-            problem = begin + lane
-            if (good >> lane) & 1 and load(batch.status, problem) == UNSOLVED:
-                write_problem(batch, flow, lane, problem, poses, report)
-
-
 @inner
-def write_problem(batch, flow, lane, problem, poses, report):
-    """Write the answer of a lane as that of a goal."""
+def write_problem(batch, flow, lane, problem, ending, poses, report):
+    """Write the answer of a lane as that of a goal, and how it ended."""
     start = beyond(batch.given, JOINTS * problem if batch.any_given else 0)
     pose, line = beyond(poses, JOINTS * problem), beyond(report, REPORT.size * problem)
     write_answer(batch.arm, flow, lane, batch.any_given, start, pose, line)
-    store(batch.status, problem, REACHED)
+    store(batch.status, problem, ending)
 
 
 @kernel("f8[] f8[] f8[] f8[,] i8[] f8[] f8[] f8[] f8[] i8[]", nogil=True)
 def seven_many(arm, tries, settings, room, book, targets, given, poses, report, status):
     """Write the answers to targets (m * 16,) whose status (m,) is UNSOLVED: poses (m * 7,), reports and status.
 
-    Those that are left to a search stay UNSOLVED. There are at least eight targets. `given` holds a start for each, or
-    nothing; `tries` are angles of the held joint in their order; `settings` are those of the search; `room` and `book`
-    are as `batch_room` says.
+    Those that are left to a search stay UNSOLVED; without starts, their poses are what was nearest to one. There are at
+    least eight targets. `given` holds a start for each, or nothing; `tries` are EASE, then TRY for each angle;
+    `settings` are those of the search; `room` and `book` are as `batch_room` says.
     """
-    memory = cells(book)
+    memory, limits, out = cells(book), cells(settings), (cells(poses), cells(report))
     parts, floats = divided(cells(room), room_sizes(1)), divided(flat(room), room_sizes(WIDTH))
     one, eight = lane_sizes(1), lane_sizes(WIDTH)
     coming = divided(parts.coming, one), divided(floats.coming, eight)
     lanes, work = divided(parts.work, one), divided(floats.work, eight)
     full, done = divided(parts.done, one), divided(floats.done, eight)
     batch = Batch(
-        cells(arm), cells(tries), tries.size, status.size, cells(targets), cells(given), given.size > 0, cells(status)
+        cells(arm),
+        cells(tries),
+        tries.size // TRY.size,
+        status.size,
+        cells(targets),
+        cells(given),
+        given.size > 0,
+        cells(status),
     )
-    most = tries.size + BESIDE + (AROUND if batch.any_given else 0)
-    answer_first(batch, cells(settings), lanes, work, cells(poses), cells(report))
-    if not batch.any_given and tries.size <= FIRST_ANGLES:
-        return
+    most = batch.tried + CLOSEST_ANGLES
     store(memory, BOOK.filled, 0)
     store(memory, BOOK.next, 0)
     store(memory, BOOK.slot, WIDTH)
@@ -271,30 +298,27 @@ def seven_many(arm, tries, settings, room, book, targets, given, poses, report, 
     for lane in range(WIDTH):
         store(work.angle, lane, 0.0)
         copy_nothing(work, lane)
-        if take_goal(batch, coming, work, floats.hope, memory, lane):
+        if take_goal(batch, limits, coming, work, floats, memory, lane, *out):
             live += 1
     while live > 0:
         found = evaluate(batch.arm, lanes)
         for lane in range(WIDTH):
             if load(memory, BOOK.lanes + LANE.size * lane + LANE.problem) < 0:
                 continue
-            then = next_angle(batch, work, floats, memory, lane, (found >> lane) & 1, most)
-            if then == 0:
+            if next_angle(batch, work, floats, memory, lane, (found >> lane) & 1, most):
                 continue
-            if then > 0 and put_aside(work, done, lane, memory):
-                write_done(batch, cells(settings), full, done, memory, cells(poses), cells(report))
-            if not take_goal(batch, coming, work, floats.hope, memory, lane):
+            if put_aside(work, done, lane, memory):
+                write_done(batch, limits, full, done, memory, *out)
+            if not take_goal(batch, limits, coming, work, floats, memory, lane, *out):
                 live -= 1
-    write_done(batch, cells(settings), full, done, memory, cells(poses), cells(report))
+    write_done(batch, limits, full, done, memory, *out)
 
 
 @part
 def copy_nothing(work, lane):
     """Clear a lane, so that one without a goal computes with numbers that are finite."""
-    for k in range(GOAL.size):
+    for k in range(GOAL.size + ARC.size + 2 * JOINTS):  # which stand next to each other
         store(work.goal, WIDTH * k + lane, 0.0)
-    for k in range(2 * JOINTS):
-        store(work.prefer, WIDTH * k + lane, 0.0)
 
 
 def batch_room() -> tuple[tuple[int, int], int]:

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import inner, kernel, part
-from ..joint_step import TRANSFORM, blend
+from ..joint_step import TRANSFORM, blend, vector
 from ..lanes import beyond, bits, cells, fabs, fill, flat, gather, load, scatter, select, store
-from ..rotations import dot, plus
-from .check import SLACK, check_branch, nearest_whole, within_limits
+from ..rotations import cross, dot, minus, plus
+from ..starts import OVERFLOW, RIGID
+from .check import SLACK, broken_by, nearest_whole, put_values, within_limits
 from .form_layout import (
     ANSWER,
     BRANCH,
@@ -39,6 +40,7 @@ from .wrist import solve as solve_wrists
 WIDTH = 8
 ROOTS = 3
 SOLUTION, CONTINUUM = 1, 2  # of a branch, in a mask
+BYTES = 0x0101010101010101  # the lowest bit of each of eight bytes
 APART = 1.0e-6  # solutions whose values differ by less are one [rad, m]
 
 
@@ -46,6 +48,8 @@ APART = 1.0e-6  # solutions whose values differ by less are one [rad, m]
 def put_motion(codes, numbers, goal):
     """Write what the solved joints make together: ``T tip^-1``, or its inverse where the arm is seen from its end."""
     x, y, z, p = columns(goal, GOAL.target)
+    off = minus(z, cross(x, y))
+    store(goal, GOAL.flaw, 0.5 * dot(off, off))
     ux, uy, uz, up = columns(numbers, NUMBERS.untip)
     a, b, c = blend(x, y, z, *ux), blend(x, y, z, *uy), blend(x, y, z, *uz)
     o = plus(p, blend(x, y, z, *up))
@@ -84,7 +88,7 @@ def solve_branches(codes, numbers, signs, n, goal, found, work):
         solve_parallel(codes, numbers, signs, n, goal, found)
     for branch in range(n * n * n):
         one = beyond(found, BRANCH.size * branch)
-        check_branch(codes, numbers, goal, one)
+        put_values(codes, numbers, one)
         if load(codes, CODES.polish) > 0 and bits(needs_polish(numbers, one)) != 0:
             polish(codes, numbers, goal, one, work)
 
@@ -103,6 +107,20 @@ def kind_of(found, signs, n, i, j, k):
         one = ((same > DISTINCT) & (same < CLOSE)) | (same > CLOSE)
         second = select(one & (sign < 0.0), 1.0, second)
     return worst, second
+
+
+@inner
+def may_be_continuum(found):
+    """Return where a branch stands for a continuum, or may: a double root has half the digits only.
+
+    So where two roots are double at once, next to them may be a continuum that does not look like one.
+    """
+    free, doubles = fill(found, 0.0), fill(found, 0.0)
+    for stage in range(ROOTS):
+        same = load(found, BRANCH.same + stage)
+        free = select(same >= FREE, 1.0, free)
+        doubles = doubles + select(same >= CLOSE, 1.0, 0.0)
+    return (free > 0.5) | (doubles > 1.5)
 
 
 @inner
@@ -128,6 +146,26 @@ def settle(numbers, found, start, given):
         if given:
             away = away + (value - home) * (value - home)
     return beyond_limits < 0.5, away
+
+
+@inner
+def settle_in_middle(numbers, found):
+    """Bring the values of a branch near the middle of their limits; return where they are within them.
+
+    No other copy of an angle is within limits where this one is not. What is beyond by rounding is put on its limit.
+    """
+    worst = fill(found, -1.0)
+    for joint in range(JOINTS):
+        value, middle = load(found, BRANCH.values + joint), load(numbers, NUMBERS.middle + joint)
+        turns = nearest_whole((middle - value) * load(numbers, NUMBERS.frequency + joint))
+        value = value + load(numbers, NUMBERS.period + joint) * turns
+        store(found, BRANCH.values + joint, value)
+        broken = broken_by(value, load(numbers, NUMBERS.lower + joint), load(numbers, NUMBERS.upper + joint))
+        worst = select(broken > worst, broken, worst)
+    inside = worst <= SLACK
+    if bits(inside & (worst > 0.0)) != 0:
+        settle(numbers, found, numbers, False)
+    return inside
 
 
 @part
@@ -167,9 +205,21 @@ def is_new(lane, found, numbers, answers, count):
     return True
 
 
+@part
+def is_rigid(target):
+    """Return whether a target (4, 4) is a rigid transform, not too far, as `starts.read_goal` has it."""
+    x, y, z, last = vector(target, 0), vector(target, 4), vector(target, 8), vector(target, 12)
+    corner = load(target, 15) - 1.0
+    flaw = dot(last, last) + corner * corner + dot(x, y) ** 2 + dot(y, z) ** 2 + dot(z, x) ** 2
+    flaw += (dot(x, x) - 1.0) ** 2 + (dot(y, y) - 1.0) ** 2 + (dot(z, z) - 1.0) ** 2
+    for row in range(3):
+        flaw += 0.0 * (OVERFLOW * load(target, 4 * row + 3))
+    return (flaw < RIGID) & (dot(x, cross(y, z)) > 0.0)
+
+
 @kernel("i8[] f8[] f8[,] f8[,] f8[] f8 f8 f8[,] -> i8")
 def all_one(codes, numbers, signs, target, start, near, aligned_to, out):
-    """Write all solutions of a target (4, 4), nearest to a start first; return how many.
+    """Write all solutions of a target (4, 4), nearest to a start first; return how many, -1 if it is none.
 
     Errors may be up to `near` and `aligned_to`, squared. Without a start (empty), solutions come in the order of their
     branches. `out` begins with the answers; what follows is to work in, see `answers_room`: it keeps what is known of
@@ -178,6 +228,8 @@ def all_one(codes, numbers, signs, target, start, near, aligned_to, out):
     goal = beyond(cells(out), ANSWER.size)
     found, given, memory = beyond(goal, GOAL.size), cells(start), cells(numbers)
     aim = flat(target)
+    if not is_rigid(aim):
+        return -1
     for row in range(3):
         for column in range(4):
             store(goal, GOAL.target + 3 * column + row, fill(goal, load(aim, 4 * row + column)))
@@ -211,15 +263,18 @@ def gather_goals(targets, first, goal):
 
 
 @inner
-def give_branch(values, mask, first, branch, found, good, free):
-    """Write a branch of the goals in lanes into rows of values, NaN where it is no solution, and into the mask."""
+def give_branch(values, first, branch, found, good):
+    """Write a branch of the goals in lanes into rows of values, NaN where it is no solution."""
     for joint in range(JOINTS):
         value = select(good, load(found, BRANCH.values + joint), math.nan)
         scatter(values, JOINTS * (BRANCHES * first + branch) + joint, JOINTS * BRANCHES, value)
-    chosen, continua = bits(good), bits(free)
+
+
+@inner
+def give_masks(mask, first, solved, continua):
+    """Write what the branches of goals in lanes are, a byte each; they come as bits, eight lanes for each branch."""
     for lane in range(WIDTH):
-        what = SOLUTION * ((chosen >> lane) & 1) + CONTINUUM * ((continua >> lane) & 1)
-        store(mask, BRANCHES * (first + lane) + branch, np.uint8(what))
+        store(mask, first + lane, SOLUTION * ((solved >> lane) & BYTES) + CONTINUUM * ((continua >> lane) & BYTES))
 
 
 @part
@@ -238,32 +293,36 @@ def seen_before(numbers, found, branch):
     return seen
 
 
-@kernel("i8[] f8[] f8[,] f8[] f8 f8 f8[,] f8[] u1[]", nogil=True)
+@kernel("i8[] f8[] f8[,] f8[] f8 f8 f8[,] f8[] i8[]", nogil=True)
 def all_many(codes, numbers, signs, targets, near, aligned_to, room, values, mask):
-    """Write the solutions of targets (m * 16,), m >= 8: values (m * 8 * 6,) and what they are, a mask (m * 8,).
+    """Write the solutions of targets (m * 16,), m >= 8: values (m * 8 * 6,) and what they are, a mask (m,).
 
-    The mask has SOLUTION where there is one, and CONTINUUM where a branch, within limits or not, stands for one.
+    The mask has a byte for each branch: SOLUTION where it is one, and CONTINUUM where a branch, within limits or not,
+    stands for one, or may.
 
     A solution stands at the place of its branch, so that it keeps its place while a target moves. `room` has the shape
     `many_room`.
     """
-    count, goal, memory = mask.size // BRANCHES, cells(room), cells(numbers)
+    count, goal, memory = mask.size, cells(room), cells(numbers)
     found = beyond(goal, GOAL.size)
     put_home(cells(codes), memory, memory, False, goal)
     for first in range(0, count, WIDTH):
         at = min(first, count - WIDTH)  # the last block reaches back, so that every lane has a goal
         gather_goals(cells(targets), at, goal)
         solve_branches(cells(codes), memory, cells(signs), 2, goal, found, beyond(found, BRANCHES * BRANCH.size))
+        solved, continua = 0, 0
         for branch in range(BRANCHES):
             one = beyond(found, BRANCH.size * branch)
-            good, _ = settle(memory, one, memory, False)
-            kind, second = kind_of(one, cells(signs), 2, branch >> 2, (branch >> 1) & 1, branch & 1)
+            good = settle_in_middle(memory, one)
+            _, second = kind_of(one, cells(signs), 2, branch >> 2, (branch >> 1) & 1, branch & 1)
             if load(cells(codes), CODES.merged):
                 second = seen_before(memory, found, branch)
             there = reaches(one, near, aligned_to)
-            give_branch(
-                cells(values), cells(mask), at, branch, one, good & there & (second < 0.5), there & (kind >= FREE)
-            )
+            good = good & there & (second < 0.5)
+            give_branch(cells(values), at, branch, one, good)
+            solved |= bits(good) << (WIDTH * branch)
+            continua |= bits(there & may_be_continuum(one)) << (WIDTH * branch)
+        give_masks(cells(mask), at, solved, continua)
 
 
 def many_room() -> tuple[int, int]:

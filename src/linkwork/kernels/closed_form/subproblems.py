@@ -16,6 +16,7 @@ from collections import namedtuple
 from .. import inner
 from ..lanes import bits, fabs, load, select, sqrt
 from ..rotations import cross, dot, minus, plus, times
+from .angles import unit
 from .form_layout import CLOSE, DISTINCT, DOUBLE, FREE, NUMBERS, SINGLE, pair_at_home
 
 FOLD = 1.0e-12  # roots are one where their half distance, squared, is less: within a millionth of a radian
@@ -69,6 +70,18 @@ def sameness(rest, square):
 
 
 @inner
+def opened(square, c, rest, floor):
+    """Return cosine and sine, times a length, of the angle whose cosine is c over it; rest is the square less c².
+
+    Its squared sine is no less than `floor`: where it is not real, it comes as close as it can.
+    """
+    low = floor * square
+    real = rest > low
+    end = sqrt(square) * sqrt(1.0 - floor)
+    return select(real, c, select(c < 0.0, -end, end)), sqrt(select(real, rest, low))
+
+
+@inner
 def root(a, b, c, rest, sign, least, floor):
     """Return the pair with ``a cos + b sin = c``, its miss and whether the roots are one; rest is a² + b² - c².
 
@@ -76,15 +89,11 @@ def root(a, b, c, rest, sign, least, floor):
     less than `floor`. Where the length is less than `least`, squared, every angle serves.
     """
     square = a * a + b * b
-    size = sqrt(square)
-    free, low = square <= least, floor * square
-    real = rest > low
-    d = sign * sqrt(select(real, rest, low))
-    end = size * sqrt(1.0 - floor)
-    nearest = select(real, c, select(c < 0.0, -end, end))
-    over = 1.0 / select(free, 1.0, square)
+    free = square <= least
+    nearest, aside = opened(square, c, rest, floor)
+    d, over = sign * aside, 1.0 / select(free, 1.0, square)
     pair = select(free, 1.0, (a * nearest - b * d) * over), select(free, 0.0, (b * nearest + a * d) * over)
-    return pair, fabs(c) - size, select(free, FREE, sameness(rest, square))
+    return pair, fabs(c) - sqrt(square), select(free, FREE, sameness(rest, square))
 
 
 @inner
@@ -104,9 +113,7 @@ def aligned(h, x, y, least):
 @inner
 def spun_to(h, u, y):
     """Return the pair that turns u, a unit vector at right angles to h, into y, as far as that is."""
-    cosine, sine = dot(u, y), dot(cross(h, u), y)
-    over = 1.0 / sqrt(cosine * cosine + sine * sine)
-    return cosine * over, sine * over
+    return unit((dot(u, y), dot(cross(h, u), y)))
 
 
 @inner

@@ -12,7 +12,21 @@ from .. import inner
 from ..joint_step import blend, vector
 from ..lanes import beyond, bits, load, select
 from ..rotations import cross, dot, minus, plus, times
-from .form_layout import BRANCH, CODES, FREE, GOAL, NUMBERS, amount, columns, filled, line, note, pair_at_home, put
+from .check import carried_along, carried_back, ends, put_errors
+from .form_layout import (
+    BRANCH,
+    CODES,
+    FREE,
+    GOAL,
+    NUMBERS,
+    amount,
+    columns,
+    filled,
+    line,
+    note,
+    pair_at_home,
+    put_amounts,
+)
 from .subproblems import (
     NOTHING,
     aligned,
@@ -46,7 +60,7 @@ def unturned(codes, numbers, first, second, third, v):
 
 @inner
 def solve_wrist(codes, numbers, goal, toward, spun, sign, found):
-    """Find the last three joints: they turn the last axis to `toward`, and a vector across it to `spun`.
+    """Find the last three joints: they turn the last axis to `toward`, and a vector across it to `spun`; return them.
 
     The angle between the outer axes asks for ``h4 · R5 h6 = h4 · toward``. Where the outer axes fall into one, any turn
     of the sixth joint serves; it is then at home, and the fourth makes the rest.
@@ -69,15 +83,13 @@ def solve_wrist(codes, numbers, goal, toward, spun, sign, found):
         fourth = select(free, other[0], fourth[0]), select(free, other[1], fourth[1])
     left = turned_back(h5, fifth, turned_back(h4, fourth, spun))
     sixth = spun_to(h6, u, left)
-    put(found, 3, fourth, amount(False, fourth))
-    put(found, 4, fifth, amount(False, fifth))
-    put(found, 5, sixth, amount(False, sixth))
     note(found, 2, miss, select(free, FREE, same))
+    return fourth, fifth, sixth
 
 
 @inner
 def solve(codes, numbers, signs, n, goal, found):
-    """Find all branches of a goal: n times n times n of them, by the signs of three roots."""
+    """Find and check all branches of a goal: n times n times n of them, by the signs of three roots."""
     x, y, z, o = columns(goal, GOAL.motion)
     c = vector(numbers, NUMBERS.centre)
     place, home = plus(o, blend(x, y, z, *c)), filled(found, c)
@@ -93,6 +105,7 @@ def solve(codes, numbers, signs, n, goal, found):
     slides_a, slides_b = load(codes, CODES.slides + one), load(codes, CODES.slides + two)
     first, second = vector(numbers, NUMBERS.first), vector(numbers, NUMBERS.second)
     sphere, second_sphere = load(codes, CODES.first_sphere), load(codes, CODES.second_sphere)
+    tip, target = ends(codes, numbers, goal)
     for i in range(n):
         sign = load(signs, i)
         if last:
@@ -115,11 +128,16 @@ def solve(codes, numbers, signs, n, goal, found):
             more = amount(slides_a, rest), amount(slides_b, then)
             a1, a2, a3 = (*more, much) if last else (much, *more)
             outer, across = unturned(codes, numbers, g1, g2, g3, toward), unturned(codes, numbers, g1, g2, g3, spun)
+            wanted = carried_back(load(codes, CODES.slides), numbers, 0, g1, target)
+            wanted = carried_back(load(codes, CODES.slides + 1), numbers, 1, g2, wanted)
+            wanted = carried_back(load(codes, CODES.slides + 2), numbers, 2, g3, wanted)
             for k in range(n):
                 branch = beyond(found, BRANCH.size * ((i * n + j) * n + k))
-                put(branch, 0, g1, a1)
-                put(branch, 1, g2, a2)
-                put(branch, 2, g3, a3)
                 note(branch, 0, miss, same)
                 note(branch, 1, far, again)
-                solve_wrist(codes, numbers, goal, outer, across, load(signs, 2 * n + k), branch)
+                sign = load(signs, 2 * n + k)
+                fourth, fifth, sixth = solve_wrist(codes, numbers, goal, outer, across, sign, branch)
+                a4, a5, a6 = amount(False, fourth), amount(False, fifth), amount(False, sixth)
+                put_amounts(branch, (a1, a2, a3, a4, a5, a6))
+                frame = carried_along(False, numbers, 4, fifth, carried_along(False, numbers, 5, sixth, tip))
+                put_errors(goal, branch, carried_along(False, numbers, 3, fourth, frame), wanted)

@@ -19,7 +19,7 @@ from .general_form import GeneralForm
 if TYPE_CHECKING:
     from ..chain_solver import Prepared
 
-FEW = 32  # starts before elimination
+FEW = 10  # starts before elimination
 JOINTS = 6
 
 

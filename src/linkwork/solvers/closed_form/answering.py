@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels import chain_memory as memory, joint_step as steps
-from ...kernels.closed_form.answers import EDGE, answer_many, answer_one, answer_room
+from ...kernels.closed_form.answers import EDGE, answer_many, answer_one, answer_room, mark_beyond
 from ...kernels.closed_form.closer import branch_poses
 from ...kernels.closed_form.form_layout import BRANCHES, JOINTS, PARALLEL
-from ...kernels.closed_form.seven_answers import answer_room as seven_room, seven_one
+from ...kernels.closed_form.seven_answers import answer_room as seven_room, seven_one, tries_in_lanes
 from ...kernels.closed_form.seven_batch import batch_room, seven_many
 from ...kernels.closed_form.solve_six import WIDTH, branch_signs
-from ...kernels.search_many import BEYOND, CLOSEST
+from ...kernels.search_many import CLOSEST
 from ...transforms import FloatArray
 from .finding import family_form
 from .form import ClosedForm
@@ -37,20 +37,33 @@ class Answering:
         known: What it reads, in its order; the room to work in, the target and so on follow.
         room: The shape of that room.
         proves: Whether its answer is the nearest to a start, and it is certain that there is none where it has none.
-        edge_starts: How many starts are enough for goals that it leaves to a search.
+        near_starts: Whether its answers to many goals are near to starts, where there are some, so that it is asked.
+        edge_starts: How many starts are enough for a goal that it leaves to a search.
+        edge_starts_of_many: The same for each of many goals, which have poses to begin with, next to an edge; or None.
     """
 
     one: ClassVar[Any]
     proves: bool
+    near_starts: bool
     edge_starts: float = EDGE_STARTS
+    edge_starts_of_many: int | None
     prepared: Prepared
     known: tuple[Any, ...]
     room: tuple[int, int]
 
-    def many(self, targets: FloatArray, given: FloatArray, values: FloatArray, report: FloatArray, status: Any) -> None:
+    def many(
+        self,
+        targets: FloatArray,
+        given: FloatArray,
+        values: FloatArray,
+        report: FloatArray,
+        status: Any,
+        *,
+        leave: bool = False,
+    ) -> None:
         """Write values (m, n), reports and status of targets (m, 4, 4) whose status says that they are unsolved.
 
-        Those at an edge stay unsolved.
+        Those at an edge stay unsolved. With `leave`, errors of those without an answer are somebody else's to find.
         """
         count, before = len(status), status.copy()
         arrays: list[Any] = [targets, given.reshape(-1, values.shape[1]), values, report, status]
@@ -61,20 +74,33 @@ class Answering:
             values[:], report[:], status[:] = (array[:count] for array in arrays[2:])
         none = np.flatnonzero((status != before) & (status == CLOSEST))
         if len(none):
-            self._miss(none, targets, values, report, status)
+            self._miss(none, leave, targets, values, report, status)
 
     def _answer(self, *arrays: Any) -> None:
         """Do the same for at least as many targets as there are lanes."""
         raise NotImplementedError
 
     def _miss(
-        self, rows: NDArray[np.int64], targets: FloatArray, values: FloatArray, report: FloatArray, status: Any
+        self,
+        rows: NDArray[np.int64],
+        leave: bool,
+        targets: FloatArray,
+        values: FloatArray,
+        report: FloatArray,
+        status: Any,
     ) -> None:
         """See to targets without an answer: the errors of the poses that they have, and which are out of reach."""
-        poses, lines = values[rows], report[rows]
-        self.prepared.check(targets[rows], poses, lines)
-        values[rows], report[rows] = poses, lines
-        status[rows] = np.where(_in_reach(self.prepared, targets[rows]), CLOSEST, BEYOND)
+        prepared, aims = self.prepared, targets.take(rows, axis=0)
+        if not leave:
+            poses, lines = values.take(rows, axis=0), report.take(rows, axis=0)
+            prepared.check(aims, poses, lines)
+            values[rows], report[rows] = poses, lines
+        if prepared.settings.keeps_limits:
+            ends, packed, like = status[rows], prepared.packed(np.float64, bounded=True), values[: len(rows)]
+            mark_beyond(
+                prepared.codes, packed, np.empty(steps.TRANSFORM.size), aims.reshape(-1), like.reshape(-1), ends
+            )
+            status[rows] = ends
 
 
 class FamilyAnswering(Answering):
@@ -87,7 +113,7 @@ class FamilyAnswering(Answering):
     one = staticmethod(answer_one)
 
     def __init__(self, prepared: Prepared, form: ClosedForm) -> None:
-        self.prepared, self.proves = prepared, form.exact
+        self.prepared, self.proves, self.near_starts = prepared, form.exact, form.exact
         limits, settings = memory.LIMITS.view(prepared.kept_limits), prepared.settings
         numbers = packed_numbers(form.recognised, form.axes, form.scale, limits.lower, limits.upper)
         sure = MARGIN if form.exact else np.inf  # an arm a little off its family may have what the family has not
@@ -98,6 +124,7 @@ class FamilyAnswering(Answering):
         self.known = form.codes, numbers, ONE_GOAL, edge, prepared.numbers
         self.room = answer_room(many=False)
         self.edge_starts = EDGE_STARTS if form.exact else np.inf  # the form knows but the edges of exact arms
+        self.edge_starts_of_many = EDGE_STARTS if form.exact else None
 
     def branches(self, targets: FloatArray) -> FloatArray:
         """Return the values (m, 8, 6) of all branches of targets (m, 4, 4), within limits, as near as each comes."""
@@ -113,44 +140,32 @@ class FamilyAnswering(Answering):
 
 
 class SevenAnswering(Answering):
-    """The closed form of an arm of seven joints, one of them tried at many angles. A start is a search's to follow."""
+    """The closed form of an arm of seven joints, one of them tried at many angles.
+
+    Of one goal, the start is a search's to follow: that is nearer to it.
+    """
 
     one = staticmethod(seven_one)
     proves = False
+    near_starts = True
     edge_starts = 64
+    edge_starts_of_many = EDGE_STARTS
 
     def __init__(self, prepared: Prepared, form: Seven) -> None:
         self.prepared, self.form = prepared, form
-        self.known = prepared.codes, form.numbers, form.tries.reshape(-1, WIDTH), prepared.numbers
+        self.known = prepared.codes, form.numbers, tries_in_lanes(form.tries), prepared.numbers
         self.room = seven_room()
 
     def _answer(self, *arrays: Any) -> None:
         (shape, book), (*numbers, status) = batch_room(), arrays
-        known = self.form.numbers, self.form.tries, self.prepared.numbers, np.zeros(shape), np.zeros(book, np.int64)
+        tries = self.form.tries_of_many[numbers[1].size > 0]
+        known = self.form.numbers, tries, self.prepared.numbers, np.zeros(shape), np.zeros(book, np.int64)
         seven_many(*known, *(array.reshape(-1) for array in numbers), status)
-
-    def _miss(
-        self, rows: NDArray[np.int64], targets: FloatArray, values: FloatArray, report: FloatArray, status: Any
-    ) -> None:
-        values[rows] = self.prepared.chain.values_of(self.prepared.rest)
-        super()._miss(rows, targets, values, report, status)
 
 
 def _padded(array: NDArray[Any]) -> NDArray[Any]:
     """Return rows with the last one repeated, so that there is one for every lane; no rows stay none."""
     return np.concatenate([array, np.repeat(array[-1:], WIDTH - len(array), axis=0)]) if len(array) else array
-
-
-def _in_reach(prepared: Prepared, targets: FloatArray) -> NDArray[np.bool_]:
-    """Return which targets (m, 4, 4) lie in the shells of `Prepared.reach`, as `kernels.starts.in_reach` tells it."""
-    if not prepared.settings.keeps_limits:
-        return np.ones(len(targets), np.bool_)
-    centre, point, extents = prepared.reach
-    goals = steps.TRANSFORM.view(prepared.chain.goals(targets))
-    tips = goals.origin
-    points = tips - np.einsum("nij,i->nj", goals.axes.reshape(-1, 3, 3), point)
-    away = np.linalg.norm(np.stack([tips, points], axis=1) - centre, axis=-1)
-    return np.asarray(((away >= extents[:, 0]) & (away <= extents[:, 1])).all(axis=1))
 
 
 def answering_for(prepared: Prepared) -> Answering | None:

@@ -6,7 +6,8 @@ and how a file wrote its transforms is gone: two arms that move alike are the sa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,11 @@ class Axes:
         for joint in reversed(range(len(self))):
             frame = self.motion(joint, float(values[joint])) @ frame
         return frame
+
+    def ordered(self, order: Sequence[int]) -> Axes:
+        """Return the lines in another order."""
+        rows = list(order)
+        return replace(self, direction=self.direction[rows], point=self.point[rows], slides=self.slides[rows])
 
     def reversed(self) -> Axes:
         """Return the chain seen from its end: where the base is, seen from the tip, is what its frame says.

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import DeviceError
+from ...kernels.cards import free_memory
 from ...kernels.closed_form.cuda_six import SINGLE, all_kernels
 from ...kernels.closed_form.form_layout import BRANCHES, JOINTS
 from ...kernels.cuda import THREADS, device_array, processors, to_device
-from ...kernels.devices import DeviceArray, free_memory
+from ...kernels.devices import DeviceArray
 from ..card_memory import Lender
 from .form import ClosedForm
 

@@ -67,6 +67,18 @@ class Curve:
         prepared = self._tracer.prepared
         return prepared.put(self.values(s), prepared.rest)
 
+    def part(self, begin: float, end: float, ends: tuple[str, str]) -> Curve:
+        """Return the part from one s to another, with what stops it there; a closed curve goes on beyond s = 1."""
+        pieces, length = self._pieces, self.length
+        first, last = self.values(begin), self.values(end % 1.0 if end > 1.0 else end)
+        if end > 1.0:
+            round_trip = pieces.values[-1] - pieces.values[0]
+            last = last + round_trip
+            again = (pieces.values[1:] + round_trip, pieces.rates[1:], pieces.along[1:] + length)
+            pieces = Pieces(*map(np.concatenate, zip((pieces.values, pieces.rates, pieces.along), again, strict=True)))
+        part = pieces.part(first, last, begin * length, end * length)
+        return Curve(self._tracer, part, False, ends, self.names)
+
     def sample(self, count: int) -> FloatArray:
         """Return poses (count, nq) spread evenly along the curve; a closed one does not repeat its first."""
         return self(np.arange(count) / count if self.closed else np.linspace(0.0, 1.0, count))

@@ -31,15 +31,15 @@ def why_none(family: Family, branches: Any, joints: tuple[str, ...], motion: Flo
     if root == ROOTS:
         return "every branch ends where it should, but not within the tolerance"
     names = tuple(joints[k] for k in family.order)
-    miss, pairs = float(misses[best, root]), branches.pairs[best].reshape(-1, 2)
+    miss, amounts = float(misses[best, root]), branches.amounts[best]
     if family.reaching is None:
-        return _of_parallel(family, names, root, miss, pairs, motion)
+        return _of_parallel(family, names, root, miss, amounts, motion)
     own = "shoulder centre, seen from the tip," if family.backwards else "wrist centre"
-    return _of_wrist(family, names, root, miss, pairs, motion, centre or own)
+    return _of_wrist(family, names, root, miss, amounts, motion, centre or own)
 
 
 def _of_wrist(
-    family: Family, names: tuple[str, ...], root: int, miss: float, pairs: FloatArray, motion: FloatArray, what: str
+    family: Family, names: tuple[str, ...], root: int, miss: float, amounts: FloatArray, motion: FloatArray, what: str
 ) -> str:
     reaching = family.reaching
     assert reaching is not None
@@ -51,13 +51,14 @@ def _of_wrist(
     if root == 0 and not reaching.last:
         return _of_first(what, names, reaching.first, miss)
     if root == 0:
-        return _of_condition(what, names[alone], reaching.first, miss, _moved(family, alone, pairs, begin), end, names)
+        begin = _moved(family, alone, amounts, begin)
+        return _of_condition(what, names[alone], reaching.first, miss, begin, end, names)
     if reaching.last:
-        begin = _moved(family, alone, pairs, begin)
+        begin = _moved(family, alone, amounts, begin)
     else:
-        end = _moved(family, alone, pairs * [1.0, -1.0] if not family.axes.slides[alone] else -pairs, end)
+        end = _moved(family, alone, -amounts, end)
     return _of_condition(
-        what, names[two], reaching.second, miss, _moved(family, two, pairs, begin), end, names, names[one]
+        what, names[two], reaching.second, miss, _moved(family, two, amounts, begin), end, names, names[one]
     )
 
 
@@ -86,7 +87,7 @@ def _of_condition(
 
 
 def _of_parallel(
-    family: Family, names: tuple[str, ...], root: int, miss: float, pairs: FloatArray, motion: FloatArray
+    family: Family, names: tuple[str, ...], root: int, miss: float, amounts: FloatArray, motion: FloatArray
 ) -> str:
     if root == 0:
         what = f"the point where {names[4]} and {names[5]} meet"
@@ -95,10 +96,9 @@ def _of_parallel(
         return _of_angle(names[1], names[4], names[5], miss)
     axes, along = family.axes, family.axes.direction[1]
     place = motion[:3, :3] @ family.centre + motion[:3, 3]
-    end = _moved(family, 0, pairs * [1.0, -1.0], place)
-    total = [_angle(pairs[k]) for k in (1, 2, 3)]
-    end = end - _turned(along, sum(total), family.centre - axes.point[3])
-    reached = _moved(family, 2, pairs, axes.point[3])
+    end = _moved(family, 0, -amounts, place)
+    end = end - _turned(along, float(amounts[1:4].sum()), family.centre - axes.point[3])
+    reached = _moved(family, 2, amounts, axes.point[3])
     anchor = Condition(True, axes.point[1])
     return _of_condition(f"axis of {names[3]}", names[2], anchor, miss, reached, end, names, names[1])
 
@@ -108,17 +108,13 @@ def _of_angle(outer: str, middle: str, last: str, miss: float) -> str:
     return f"{middle} cannot bring the axis of {last} to the angle with that of {outer}: {share:.3g}° are missing"
 
 
-def _angle(pair: FloatArray) -> float:
-    return math.atan2(pair[1], pair[0])
-
-
 def _turned(h: FloatArray, angle: float, v: FloatArray) -> FloatArray:
     c, s = math.cos(angle), math.sin(angle)
     return np.asarray(c * v + s * np.cross(h, v) + (1.0 - c) * (h @ v) * h)
 
 
-def _moved(family: Family, joint: int, pairs: FloatArray, x: FloatArray) -> FloatArray:
+def _moved(family: Family, joint: int, amounts: FloatArray, x: FloatArray) -> FloatArray:
     h, c = family.axes.direction[joint], family.axes.point[joint]
     if family.axes.slides[joint]:
-        return np.asarray(x + pairs[joint, 0] * h)
-    return np.asarray(c + _turned(h, _angle(pairs[joint]), x - c))
+        return np.asarray(x + amounts[joint] * h)
+    return np.asarray(c + _turned(h, float(amounts[joint]), x - c))

@@ -59,7 +59,7 @@ def family_form(chain: Chain) -> ClosedForm | None:
 
 
 def closed_form(linkage: Linkage, frame: str) -> ClosedForm | NoForm:
-    """Return the closed form of the chain that moves a frame, or why it has none; it is kept on the linkage.
+    """Return the closed form of the chain that moves a frame, or a `NoForm` with the reason; the linkage keeps it.
 
     Example:
         >>> import linkwork as lw

@@ -14,6 +14,7 @@ from ...errors import GoalError
 from ...kernels import chain_memory as memory
 from ...kernels.closed_form.form_layout import ANSWER, BRANCHES, CLOSE, FREE, JOINTS, NUMBERS
 from ...kernels.closed_form.solve_six import (
+    BYTES,
     CONTINUUM,
     SOLUTION,
     all_many,
@@ -25,7 +26,7 @@ from ...kernels.closed_form.solve_six import (
     target_in,
 )
 from ...linkage.whole_turns import turned_copies
-from ...transforms import FloatArray, as_transform, as_vector, inverse
+from ...transforms import FloatArray, as_transform, as_vector, inverse, reraised_as
 from ..chain import Chain
 from ..options import Limits
 from .axes import Axes
@@ -37,17 +38,17 @@ NEAR = 1e-12  # squared errors of solutions, for lengths as a share of the arm's
 ONE_GOAL, MANY_GOALS = branch_signs(1), branch_signs(2)
 NO_START = np.empty(0)
 LEAST = 8  # targets that the kernel for many takes
-CONTINUA = np.uint64(CONTINUUM * 0x0101010101010101)  # in any of the eight branches of a target
+SOLUTIONS, CONTINUA = SOLUTION * BYTES, CONTINUUM * BYTES  # in any of the eight branches of a target
 SQUARE = (4, 4)
 
 
 @dataclass(frozen=True, eq=False)
 class NoForm:
-    """Why a chain has no closed form here; it is false where a form is true.
+    """The reason why a chain has no closed form here. It counts as false, a `ClosedForm` as true.
 
     Attributes:
         frame: The frame at the chain's end.
-        reason: In words: which axes are how far from what.
+        reason: A sentence: which axes miss which condition, and by how much.
     """
 
     frame: str
@@ -61,7 +62,7 @@ class NoForm:
 
 
 class Answers:
-    """All solutions of one target, and why there are none where there are none.
+    """All solutions of one target; if there are none, the reason.
 
     Attributes:
         form: The form that found them.
@@ -97,22 +98,22 @@ class Answers:
 
     @property
     def doubles(self) -> NDArray[np.bool_]:
-        """Which are two solutions in one, or very close to another, where branches meet, shape (k,)."""
+        """Which are double roots or very close to another solution, where branches meet, shape (k,)."""
         return np.asarray(self.record.same >= CLOSE)
 
     @property
     def continua(self) -> NDArray[np.bool_]:
-        """Which stand for a continuum: a joint may have any value if another makes up for it, shape (k,)."""
+        """Which stand for a continuum: one joint may take any value while another compensates, shape (k,)."""
         return np.asarray(self.record.same == FREE)
 
     @property
     def evidence(self) -> str | None:
-        """Why there is none, in words; None where there is one."""
+        """The reason why there is no solution, in words; None if there is one."""
         return None if self._count else self.form.why_none(self.form.target_of(self.room))
 
     @property
     def complete(self) -> bool:
-        """Whether it is certain that there are no others within limits."""
+        """Whether it is proven that there are no other solutions within limits."""
         return self.form.proves(self)
 
     def __repr__(self) -> str:
@@ -126,8 +127,8 @@ class ClosedForm:
 
     Args:
         chain: The chain.
-        axes: Its lines.
-        scale: By how much each joint turns, or slides, for its value, shape (n,).
+        axes: The lines of its joints.
+        scale: Turn or travel of each joint per unit of its value, shape (n,).
         family: The form that fits it.
 
     Attributes:
@@ -184,9 +185,9 @@ class ClosedForm:
         except TypeError:  # kernels refuse arrays of another kind or order
             exact = np.array(target, np.float64, order="C"), np.array(given, np.float64)
             count = self._put_all(numbers, *exact, near, aligned, room)
-        if count == 0:
-            as_transform(target, f"the target of {self.chain.frame!r}")  # says what is wrong with it
-        found = Answers(self, room, count)
+        if count <= 0:
+            self._whole_pose(target)  # says what is wrong with it
+        found = Answers(self, room, max(count, 0))
         return self._wound(found, given) if windings else found
 
     def _whole_pose(self, target: ArrayLike) -> FloatArray:
@@ -194,7 +195,8 @@ class ClosedForm:
         what = f"the target of {self.chain.frame!r}"
         if np.shape(target) == (3,):
             raise GoalError(f"{what} is a 4x4 matrix, got a position; solve_all takes Reach(frame, position=...), too.")
-        return as_transform(target, what)
+        with reraised_as(GoalError):
+            return as_transform(target, what)
 
     def _put_all(
         self, numbers: FloatArray, target: Any, start: Any, near: float, aligned: float, room: FloatArray
@@ -220,7 +222,7 @@ class ClosedForm:
 
     @cached_property
     def unlimited(self) -> FloatArray:
-        """The form's numbers with no limits."""
+        """The form's numbers without limits."""
         free = np.full(len(self.axes), np.inf)
         return self._packed(-free, free)
 
@@ -238,7 +240,7 @@ class ClosedForm:
         return target_in(room)
 
     def proves(self, found: Answers) -> bool:
-        """Return whether it is certain that solutions of a target are all there are; never of a continuum.
+        """Return whether the solutions of a target are proven complete; never for a continuum.
 
         A double root has half the digits only, so that one next to it may be a continuum that does not look like one.
         """
@@ -249,7 +251,7 @@ class ClosedForm:
         return self.complete and not bool((there & ((branches.same == FREE).any(axis=1) | (doubles > 1))).any())
 
     def why_none(self, target: FloatArray) -> str:
-        """Return why a target (4, 4) has no solution: what stops it, and by how much."""
+        """Return why a target (4, 4) has no solution: which condition fails, and by how much."""
         free = self.all(target, limits="ignore")
         if len(free):
             return self._beyond_limits(free.values)
@@ -284,12 +286,12 @@ class ClosedForm:
     def all_many_proven(
         self, targets: FloatArray, *, limits: Limits = "clamp"
     ) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return the same, and whether it is certain that a target has no others, shape (m,)."""
+        """Return the same, and whether each target's solutions are proven complete, shape (m,)."""
         count = len(targets)
         aims = np.ascontiguousarray(targets, np.float64)
         if count < LEAST:  # fill the lanes
             aims = np.concatenate([aims, np.tile(np.eye(4), (LEAST - count, 1, 1))])
-        values, mask = np.empty((len(aims), BRANCHES, JOINTS)), np.empty((len(aims), BRANCHES), np.uint8)
+        values, mask = np.empty((len(aims), BRANCHES, JOINTS)), np.empty(len(aims), np.int64)  # a byte for each branch
         all_many(
             self.codes,
             self.unlimited if limits == "ignore" else self.numbers,
@@ -299,10 +301,10 @@ class ClosedForm:
             NEAR,
             np.empty(many_room()),
             values.reshape(-1),
-            mask.reshape(-1),
+            mask,
         )
-        isolated = (mask[:count].view(np.uint64)[:, 0] & CONTINUA) == 0  # the eight branches of a target at once
-        solutions = (mask[:count] & SOLUTION).view(np.bool_)
+        isolated = (mask[:count] & CONTINUA) == 0
+        solutions = (mask[:count] & SOLUTIONS).view(np.bool_).reshape(count, BRANCHES)
         return values[:count, :, : len(self.axes)], solutions, isolated & self.complete
 
     @property
@@ -312,17 +314,17 @@ class ClosedForm:
 
     @property
     def off(self) -> tuple[float, float]:
-        """How far the arm is from the family [m, rad]: zeros for an arm that is not calibrated."""
+        """Deviation of the arm from the family [m, rad]: zeros for nominal, uncalibrated dimensions."""
         return self.recognised.off.length, self.recognised.off.angle
 
     @property
     def exact(self) -> bool:
-        """Whether the arm is of the family to rounding; else its answers are polished by Newton's method."""
+        """Whether the arm belongs to the family up to rounding; if not, Newton's method refines its solutions."""
         return self.recognised.exact(self.axes.size)
 
     @cached_property
     def joints(self) -> tuple[str, ...]:
-        """Names of the coordinates that it gives values to, in its order."""
+        """Names of the coordinates it solves for, in order."""
         places = dict(zip(*(one.tolist() for one in self.chain.plain), strict=True))
         names = self.chain.linkage.coordinates
         return tuple(names[places[k]] if k in places else f"{self.chain.frame}.{k}" for k in range(len(self.axes)))

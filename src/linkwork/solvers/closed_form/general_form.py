@@ -25,7 +25,7 @@ class GeneralForm(ClosedForm):
 
     Args:
         chain: The chain.
-        axes: Its lines.
+        axes: The lines of its joints.
         scale: By how much each joint turns for its value, shape (6,).
         general: The elimination.
         beside: A family that the arm is a little off, as a calibrated arm is.

@@ -23,6 +23,16 @@ def lines(axes: Axes) -> FloatArray:
     return memory.LINE.pack(shape=(len(axes),), direction=axes.direction, point=axes.point).reshape(-1)
 
 
+def own_lines(family: Family, axes: Axes) -> FloatArray:
+    """Return OWN_LINE for each joint of an arm, flat, in the order and sense in which its family is solved."""
+    seen = axes.ordered(family.order)
+    h = seen.direction * np.asarray(family.sense)[:, None] * (-1.0 if family.backwards else 1.0)
+    packed = memory.OWN_LINE.pack(
+        shape=(len(h),), direction=h, point=seen.point, squares=h * h, products=h * np.roll(h, -1, axis=1)
+    )
+    return packed.reshape(-1)
+
+
 def packed_codes(family: Family, size: float, held: int = 0) -> NDArray[np.int64]:
     """Return the CODES of an arm's family; the arm is of a size, and so many of its last joints stay at zero."""
     exact = family.exact(size)
@@ -63,11 +73,12 @@ def packed_numbers(family: Family, axes: Axes, scale: FloatArray, lower: FloatAr
         unreach=1.0 / reach,
         coarse=COARSE if exact else COARSE_OFF,
         floor=0.0 if exact else min(APART * family.off.share(axes.size), 0.1),
+        own=own_lines(family, axes),
         lines=lines(axes),
         tip=steps.transform(axes.tip),
         untip=steps.transform(inverse(axes.tip)),
         scale=scale,
-        unscale=1.0 / scale,
+        unscale=np.asarray(family.sense)[np.argsort(family.order)] / scale,
         lower=lower,
         upper=upper,
         middle=_middle(lower, upper, period),

@@ -232,9 +232,9 @@ def families(axes: Axes) -> Iterator[Family]:
     """Yield all closed forms that an arm of six joints may have, however far from them it is."""
     for order in orders(axes):
         for backwards in (False, True):
-            chosen = list(order)
-            seen = replace(axes, direction=axes.direction[chosen], point=axes.point[chosen], slides=axes.slides[chosen])
-            seen, places = (seen.reversed(), order[::-1]) if backwards else (seen, order)
+            seen, places = axes.ordered(order), order
+            if backwards:
+                seen, places = seen.reversed(), order[::-1]
             for family in (*wrists(seen, backwards=backwards), *three_parallel(seen, backwards=backwards)):
                 yield replace(family, order=places)
 

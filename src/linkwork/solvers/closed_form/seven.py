@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...kernels import chain_memory as memory, joint_step as steps
 from ...kernels.closed_form import seven as kernels
-from ...kernels.closed_form.seven_answers import WIDTH
+from ...kernels.closed_form.seven_answers import EASE, TRY, WIDTH
 from ...kernels.closed_form.seven_batch import batch_room, seven_many
 from ...kernels.search_many import REACHED
 from ...linkage.poses import wrapped
@@ -29,7 +29,11 @@ JOINTS = kernels.JOINTS
 SAMPLES, DEGREE = 32, 4  # angles at which polynomials are looked at, and the degree that the folds of a, b and c have
 LEADING = 1e-12  # share of a polynomial's largest coefficient that counts as none
 ROUND = 0.05  # how far a root may be from the unit circle and still be looked at: an angle too much does no harm
-TRIES, LEARNT, SEED = 64, 256, 11  # angles to try; poses that their order is learnt from, and where these come from
+SHARES, ANGLES = 32, 64  # of an arc, and over the whole range, to try
+END = 5e-4  # share of an arc that its first and last are from its ends: at a fold, windows are short
+FEWER = 256  # of the poses below, for the latter
+LEARNT, SEED = 1024, 11  # poses that their order is learnt from, and where these come from
+EASY = 0.85  # times the most goals that a share serves: what it serves so that a start's is brought to it
 LEAST_SLICES = 8
 APART = 1e-4  # folds this far from each other have nothing between them that could be told apart from a fold [rad]
 SQUARE = 1e-14  # ... so exactly that it need not be looked at
@@ -95,6 +99,7 @@ class Seven:
         last = _orbit(h[5], h[6])
         distance = reach[0] @ reach[0] + reach[1] @ reach[1], 2.0 * (reach[0] @ reach[1]), 2.0 * (reach[0] @ reach[2])
         tip = self.tip if self.backwards else inverse(self.tip)
+        least, most = _swung(*distance, limits.lower[self.order][3], limits.upper[self.order][3])
         return kernels.ARM.pack(
             backwards=float(self.backwards),
             tip=steps.transform(tip),
@@ -108,6 +113,8 @@ class Seven:
             spread=1.0 / (1.0 - (h[1] @ h[2]) ** 2),
             reach=reach.reshape(-1),
             distance=_swing(*distance),
+            nearest=least,
+            farthest=most,
             last=last.reshape(-1),
             between=_swing(*(last @ h[4])),
             per_extent=1.0 / (distance[0] + math.hypot(*distance[1:])),
@@ -117,35 +124,69 @@ class Seven:
 
     @cached_property
     def tries(self) -> FloatArray:
-        """Angles of the held joint to try for a goal, in the order that serves most goals soonest, shape (64,).
+        """Angles of the held joint to try for a goal, in the order that serves most goals soonest: TRY, shape (64, 3).
 
-        Random poses within limits give goals to learn the order from: the next angle is the one that serves most of
-        those that none before it has served.
+        They are shares of the arcs at which c reaches. Random poses within limits give goals to learn the order from.
         """
-        limits = kernels.LIMIT.view(kernels.ARM.view(self.numbers).limits.reshape(JOINTS, -1))[0]
-        half = min(0.5 * (limits.upper - limits.lower), math.pi)
-        angles = limits.middle + half * (2.0 * (np.arange(TRIES) + 0.5) / TRIES - 1.0)
+        return self._shares.reshape(-1, TRY.size)[_soonest(self._served.reshape(-1, LEARNT))]
+
+    @cached_property
+    def angles(self) -> FloatArray:
+        """Angles of the held joint over its whole range, in the order that serves most goals soonest, shape (64,)."""
+        limits = kernels.LIMIT.view(kernels.ARM.view(self.numbers).limits.reshape(JOINTS, -1))
+        half = min(0.5 * (limits.upper[0] - limits.lower[0]), math.pi)
+        angles = limits.middle[0] + half * (2.0 * (np.arange(ANGLES) + 0.5) / ANGLES - 1.0)
+        poses = np.array([self._poses(target, angles) for target in self._learnt[:FEWER]])
+        with np.errstate(invalid="ignore"):
+            inside = ((poses >= limits.lower) & (poses <= limits.upper)).all(axis=-1).any(axis=-1)
+        return np.asarray(angles[_soonest(inside.T)])
+
+    @cached_property
+    def tries_of_many(self) -> tuple[FloatArray, FloatArray]:
+        """What kernels for many goals read: EASE, then TRY for each angle; without starts, and with them.
+
+        A start's own share of an arc comes first then, or what is next to it and serves many goals.
+        """
+        serves = self._served.any(axis=1).sum(axis=1)
+        easy = self._shares[serves >= EASY * serves.max(), 0, 0]  # from the first such share to the last
+        ease = EASE.pack(least=easy.min(), most=easy.max())
+        own = TRY.pack(shape=(2,), share=0.0, from_start=1.0, side=[1.0, -1.0])
+        return np.append(ease, self.tries), np.concatenate([ease, own.reshape(-1), self.tries.reshape(-1)])
+
+    @cached_property
+    def _shares(self) -> FloatArray:
+        """Shares of both arcs: TRY, shape (32, 2, 3)."""
+        shares = np.linspace(END, 1.0 - END, SHARES)[:, None]
+        return TRY.pack(shape=(SHARES, 2), share=shares, from_start=0.0, side=[1.0, -1.0])
+
+    @cached_property
+    def _served(self) -> NDArray[np.bool_]:
+        """Which of some random goals each of the shares serves, shape (32, 2, 1024)."""
+        none = EASE.pack(least=0.0, most=1.0)
+        tries = [np.append(none, one) for one in self._shares.reshape(-1, TRY.size)]
+        served = [self._nearest(self._learnt, None, one)[1] == REACHED for one in tries]
+        return np.array(served).reshape(SHARES, 2, LEARNT)
+
+    @cached_property
+    def _learnt(self) -> FloatArray:
+        """Goals that orders are learnt from: of random poses within limits, shape (1024, 4, 4)."""
         values = self.chain.spread(np.random.default_rng(SEED).random((LEARNT, JOINTS)))
         rest = np.tile(self.chain.rest, (LEARNT, 1))
-        targets = self.chain.linkage.forward(self.chain.put(values, rest), frame=self.chain.frame)
-        served = np.array([self.nearest_many(targets, tries=one)[1] == REACHED for one in angles[:, None]])
-        order: list[int] = []
-        while len(order) < TRIES:
-            left = served[:, ~served[order].any(axis=0)].sum(axis=1)
-            if not left.any():  # those that were not chosen yet, spread out: one in eight, and again
-                order += [k for first in range(8) for k in range(first, TRIES, 8) if k not in order]
-            else:
-                order.append(int(np.argmax(left)))
-        return np.asarray(angles[order])
+        return self.chain.linkage.forward(self.chain.put(values, rest), frame=self.chain.frame)
 
     def nearest_many(
-        self, targets: FloatArray, starts: FloatArray | None = None, *, tries: FloatArray | None = None
+        self, targets: FloatArray, starts: FloatArray | None = None
     ) -> tuple[FloatArray, NDArray[np.int64]]:
         """Return the chain's values (m, 7) for targets (m, 4, 4), and REACHED, UNSOLVED, CLOSEST or INVALID for each.
 
         With starts (m, 7) they are poses near to them. UNSOLVED goals have no pose at the angles that were tried, but
         nearly so; CLOSEST ones are far from having any. Neither is a proof: `self_motion` gives one.
         """
+        return self._nearest(targets, starts, self.tries_of_many[starts is not None])
+
+    def _nearest(
+        self, targets: FloatArray, starts: FloatArray | None, tries: FloatArray
+    ) -> tuple[FloatArray, NDArray[np.int64]]:
         count = len(targets)
         padded = np.ascontiguousarray(np.resize(targets, (max(count, WIDTH), 4, 4)))
         given = np.zeros(0) if starts is None else np.resize(starts, (len(padded), JOINTS)).reshape(-1)
@@ -154,7 +195,7 @@ class Seven:
         status = np.zeros(len(padded), np.int64)
         seven_many(
             self.numbers,
-            self.tries if tries is None else tries,
+            tries,
             self.settings,
             np.zeros(shape),
             np.zeros(book, np.int64),
@@ -180,12 +221,15 @@ class Seven:
 
     def at(self, target: FloatArray, angles: FloatArray) -> FloatArray:
         """Return the chain's values (k, 7) of all poses with the held joint at any of some angles; limits aside."""
-        padded = np.resize(angles, -(-len(angles) // 8) * 8)
-        out = np.empty((len(padded), 8, JOINTS))
-        room = np.empty((kernels.GOAL.size, 8))
-        kernels.seven_slices(self.numbers, np.ascontiguousarray(target).reshape(-1), padded, room, out.reshape(-1))
-        found = out[: len(angles)].reshape(-1, JOINTS)
+        found = self._poses(target, angles).reshape(-1, JOINTS)
         return np.asarray(found[~np.isnan(found[:, 0])][:, self.order])
+
+    def _poses(self, target: FloatArray, angles: FloatArray) -> FloatArray:
+        """Return the same by angle, NaN where there is none, shape (k, 8, 7); values are in the order of the family."""
+        padded = np.resize(angles, -(-len(angles) // 8) * 8)
+        out, room = np.empty((len(padded), 8, JOINTS)), np.empty((kernels.GOAL.size, 8))
+        kernels.seven_slices(self.numbers, np.ascontiguousarray(target).reshape(-1), padded, room, out.reshape(-1))
+        return out[: len(angles)]
 
     def slices(self, target: FloatArray) -> FloatArray:
         """Return angles of the held joint at which every curve is met: one between any two folds, and some more."""
@@ -277,6 +321,31 @@ def _orbit(axis: FloatArray, v: FloatArray) -> FloatArray:
 def _swing(middle: float, cosine: float, sine: float) -> FloatArray:
     size = math.hypot(cosine, sine)
     return kernels.SWING.pack(middle=middle, per_swing=1.0 / size, phase_cosine=cosine / size, phase_sine=sine / size)
+
+
+def _soonest(served: NDArray[np.bool_]) -> list[int]:
+    """Return the order of tries (n, goals) that serves most goals soonest.
+
+    The next one is that which serves most of those that none before it has served.
+    """
+    order: list[int] = []
+    while len(order) < len(served):
+        left = served[:, ~served[order].any(axis=0)].sum(axis=1)
+        if not left.any():  # those that were not chosen yet, spread out: one in eight, and again
+            return [*order, *(k for first in range(8) for k in range(first, len(served), 8) if k not in order)]
+        order.append(int(np.argmax(left)))
+    return order
+
+
+def _swung(middle: float, cosine: float, sine: float, lower: float, upper: float) -> tuple[float, float]:
+    """Return the least and the most that a swinging number is while its angle is within limits."""
+    phase, size = math.atan2(sine, cosine), math.hypot(cosine, sine)
+    if upper - lower >= TURN:
+        return middle - size, middle + size
+    ends = [middle + size * math.cos(angle - phase) for angle in (lower, upper)]
+    least = middle - size if (phase + math.pi - lower) % TURN <= upper - lower else min(ends)
+    most = middle + size if (phase - lower) % TURN <= upper - lower else max(ends)
+    return least, most
 
 
 def _limits(lower: FloatArray, upper: FloatArray) -> FloatArray:

@@ -30,8 +30,8 @@ class ShortForm(ClosedForm):
 
     Args:
         chain: The chain.
-        axes: Its lines.
-        scale: By how much each joint turns, or slides, for its value, shape (n,).
+        axes: The lines of its joints.
+        scale: Turn or travel of each joint per unit of its value, shape (n,).
         family: The form that fits the completed chain.
         completed: The lines of the chain and of the turns that complete it.
     """
@@ -68,7 +68,7 @@ class ShortForm(ClosedForm):
         return super()._put_all(numbers, target, given, near, aligned, room)
 
     def why_none(self, target: FloatArray) -> str:
-        """Return why a target (4, 4) has no solution: what stops it, and by how much."""
+        """Return why a target (4, 4) has no solution: which condition fails, and by how much."""
         free = self.all(target, limits="ignore")
         if len(free):
             return self._beyond_limits(free.values)

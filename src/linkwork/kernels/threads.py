@@ -24,7 +24,10 @@ LOOK = 0.1  # s: whoever waits looks around so often, also where nothing wakes i
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return how many cores this process may use: what `taskset`, a batch system or ``PYTHON_CPU_COUNT`` leave it."""
+    counted = getattr(os, "process_cpu_count", None)  # from Python 3.13 on
+    if counted is not None:
+        return int(counted() or 1)
     allowed = getattr(os, "sched_getaffinity", None)
     return len(allowed(0)) if allowed else os.cpu_count() or 1
 

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from linkwork.solvers.threads import cores, dealt
+from linkwork.kernels.threads import cores, dealt
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])

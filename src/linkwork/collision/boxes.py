@@ -1,0 +1,51 @@
+"""A tree of boxes over the pieces of the world, so that a search leaves most of them aside.
+
+It is full: the children of node k are 2 k + 1 and 2 k + 2, and leaf i of L holds the pieces from ``n i // L`` to
+``n (i + 1) // L``. So all that is stored is the order of the pieces and a box a node.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.collision.piece_layout import NODE
+from ..transforms import FloatArray
+
+LEAF = 4  # pieces in a leaf, at most
+
+
+def tree_of_boxes(low: FloatArray, high: FloatArray) -> tuple[NDArray[np.int64], int, FloatArray]:
+    """Return the order of the pieces, how many leaves there are, and a record of NODE for each node.
+
+    Blocks of pieces are halved along the axis on which their middles are furthest spread, all blocks at once.
+
+    Args:
+        low: The lowest coordinates of each piece, shape (n, 3).
+        high: The highest.
+    """
+    count, leaves = len(low), 1
+    order = np.arange(count)
+    if not count:
+        return order, 0, NODE.pack(shape=(0,), low=0.0, high=0.0)
+    middles = (low + high) / 2.0
+    while leaves * LEAF < count:
+        blocks, edges = _blocks(count, leaves)
+        lowest, highest = np.minimum.reduceat(middles[order], edges), np.maximum.reduceat(middles[order], edges)
+        axes = (highest - lowest).argmax(axis=1)
+        along = middles[order, axes[blocks]]
+        order = order[np.lexsort((along, blocks))]
+        leaves *= 2
+    _, edges = _blocks(count, leaves)
+    levels = [(np.minimum.reduceat(low[order], edges), np.maximum.reduceat(high[order], edges))]
+    while len(levels[0][0]) > 1:
+        below = levels[0]
+        levels.insert(0, (np.minimum(below[0][::2], below[0][1::2]), np.maximum(below[1][::2], below[1][1::2])))
+    lows, highs = (np.concatenate([level[side] for level in levels]) for side in (0, 1))
+    return order, leaves, NODE.pack(shape=(len(lows),), low=lows, high=highs)
+
+
+def _blocks(count: int, leaves: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the block of each place, and where each block begins."""
+    edges = count * np.arange(leaves + 1) // leaves
+    return np.repeat(np.arange(leaves), np.diff(edges)), edges[:-1]

@@ -1,0 +1,39 @@
+"""Records of what is near in a scene, pose by pose: the one place that calls the kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import PoseValueError
+from ..kernels.collision.piece_layout import NEAR
+from ..kernels.collision.scene_distance import clearance_many, room_size
+from ..kernels.threads import cores, dealt
+from ..linkage.poses import as_poses
+from ..transforms import FloatArray
+from .packing import Scene
+
+BLOCK = 1024  # poses that a thread takes at a time
+
+
+def near_records(scene: Scene, poses: FloatArray, within: float, most: int) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Return the nearest pairs at poses (n, nq): records (n, most, NEAR.size), and how many of them there are.
+
+    Records that are not there hold NaN. Many poses are dealt out to as many threads as there are cores.
+    """
+    poses = np.ascontiguousarray(poses, np.float64)
+    records = np.full((len(poses), most, NEAR.size), np.nan)
+    counts = np.zeros(len(poses), np.int64)
+
+    def look(first: int) -> int:
+        end, room = min(first + BLOCK, len(poses)), np.empty(room_size(scene.codes))
+        rows, out = records[first:end].reshape(-1), counts[first:end]
+        done = clearance_many(scene.codes, scene.numbers, poses[first:end], within, most, rows, out, room)
+        return -1 if done == end - first else first + int(done)
+
+    blocks = range(0, len(poses) if most else 0, BLOCK)
+    for bad in map(look, blocks) if len(blocks) < 2 else dealt(look, blocks, cores()):
+        if bad >= 0:
+            as_poses(scene.linkage, poses)  # says which value, and in which pose
+            raise PoseValueError(f"pose {bad} takes linkage {scene.linkage.name!r} beyond the largest number.")
+    return records, counts

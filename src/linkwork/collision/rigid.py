@@ -1,0 +1,22 @@
+"""Which links move together: those joined by welded joints are one body, inside which nothing can collide."""
+
+from __future__ import annotations
+
+from ..linkage.linkage import Linkage
+
+
+def rigid_groups(linkage: Linkage) -> tuple[int, ...]:
+    """Return the number of each link's group of links that never move against each other.
+
+    It is the position of the first of them; group -1 stands in the world.
+
+    Example:
+        >>> import linkwork as lw
+        >>> rigid_groups(lw.models.planar([2, 1]))
+        (-1, 1, 2)
+    """
+    groups: list[int] = []
+    for k, (joint, parent) in enumerate(zip(linkage.arcs, linkage.parents, strict=True)):
+        moves = joint.articulation.nv > 0
+        groups.append(k if moves else -1 if parent < 0 else groups[parent])
+    return tuple(groups)

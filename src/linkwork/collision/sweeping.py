@@ -1,0 +1,144 @@
+"""Between two poses: whether the straight way from one to the other stays clear, and where it first does not."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import OptionError
+from ..kernels.collision.piece_layout import NEAR
+from ..kernels.collision.sweep import room_size, sweep_many
+from ..linkage.linkage import Linkage
+from ..linkage.poses import PoseLike, advance, as_poses, between, joint_shape
+from ..transforms import FloatArray, as_number
+from .obstacles import World
+from .packing import LinkPairs, Scene
+from .scenes import scene_of
+from .ways import ways_of
+
+LOOKS = 100_000  # distances at so many poses of one way, at most
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """What was met on straight ways between poses. It is true where all of them are free.
+
+    Attributes:
+        scene: What was looked at.
+        start: Where the ways begin, shape (..., nq).
+        change: Where they lead, as velocities for unit time, shape (..., nv).
+        clear: Up to which share of each way nothing is met, from 0 to 1, shape (...).
+        share: Where on each way the first two come nearer than the margin, from 0 to 1; infinity where none do; NaN
+            where so many looks were needed that it was given up, which is no free way.
+        records: The pair that is met on each, as a record of NEAR, shape (..., NEAR.size).
+    """
+
+    scene: Scene = field(repr=False)
+    start: FloatArray = field(repr=False)
+    change: FloatArray = field(repr=False)
+    clear: Any
+    share: Any
+    records: FloatArray = field(repr=False)
+
+    @property
+    def free(self) -> Any:
+        """Whether the way stays clear: a truth value for one way, an array (...) for many."""
+        found = np.isposinf(self.share)
+        return found if np.ndim(self.share) else bool(found)
+
+    def __bool__(self) -> bool:
+        return bool(np.all(self.free))
+
+    @cached_property
+    def q(self) -> FloatArray:
+        """The last pose of each way that is clear, with all before it, shape (..., nq)."""
+        return advance(self.scene.linkage, self.start, np.asarray(self.clear)[..., None] * self.change)
+
+    @cached_property
+    def pair(self) -> Any:
+        """The names of the two that meet first: a pair for one way, an array (..., 2) for many; None on a free one."""
+        met, owners = np.isfinite(self.share), np.array([*self.scene.owners, None], object)
+        places = np.where(met[..., None], np.nan_to_num(self.records[..., [NEAR.owner_a, NEAR.owner_b]]), -1.0)
+        found = owners[places.astype(np.int64)]
+        return found if found.ndim > 1 else tuple(found) if found[0] is not None else None
+
+    @property
+    def points(self) -> FloatArray:
+        """The nearest points of these two where they meet, shape (..., 2, 3); NaN on a free way."""
+        near, met = NEAR.view(self.records), np.isfinite(self.share)[..., None, None]
+        return np.where(met, np.stack([near.a, near.b], axis=-2), np.nan)
+
+    @property
+    def normal(self) -> FloatArray:
+        """The unit vector from the first to the second there, shape (..., 3); NaN on a free way."""
+        return np.where(np.isfinite(self.share)[..., None], NEAR.view(self.records).normal, np.nan)
+
+
+def sweep(
+    linkage: Linkage,
+    start: PoseLike,
+    end: PoseLike,
+    world: World | None = None,
+    *,
+    self: bool = True,
+    margin: float = 0.0,
+    tolerance: float = 1e-4,
+    links: tuple[str, ...] | None = None,
+    pairs: LinkPairs | None = None,
+) -> Sweep:
+    """Return whether the straight path between two poses is free of collisions, and where the first one is if not.
+
+    Every joint moves at constant speed from one pose to the other; ball joints and joints without limits go the shorter
+    way. No obstacle is skipped, however thin: the highest speed of any point bounds the distance to the next check.
+
+    Args:
+        linkage: The linkage.
+        start: First pose of the path, shape (..., nq).
+        end: Last pose of the path.
+        world: Obstacles, if any.
+        self: Whether to check the linkage against itself.
+        margin: Least distance to keep [m].
+        tolerance: How much nearer than the margin a pair may come unnoticed between checks [m]. A smaller tolerance
+            takes longer where two shapes slide along each other at the margin.
+        links: Only check pairs with one of these links; by default all.
+        pairs: The pairs of links to check, instead of those that `collision.pairs` lists.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([2, 1])
+        >>> wall = lw.Obstacle(lw.Box((0.001, 2, 2)), (0, 2, 0), name="wall")
+        >>> met = lw.collision.sweep(arm, [0, 0], [3.1, 0], lw.World([wall]), self=False)
+        >>> met.free, met.pair[1]
+        (False, 'wall')
+    """
+    nearest, fine = as_number(margin, "margin"), as_number(tolerance, "tolerance")
+    if not fine > 0.0:
+        raise OptionError(f"tolerance is a distance above zero [m], got {tolerance!r}.")
+    a, b = as_poses(linkage, start), as_poses(linkage, end)
+    batch = joint_shape(a.shape[:-1], b.shape[:-1])
+    change = between(linkage, *np.broadcast_arrays(a, b))
+    poses = np.ascontiguousarray(np.broadcast_to(a, (*batch, linkage.nq)))
+    scene = scene_of(linkage, world, self=self, links=links, pairs=pairs)
+    shares, records = swept(scene, poses, change, nearest, fine)
+    clear, share = (x if batch else float(x) for x in (shares[..., 0], shares[..., 1]))
+    return Sweep(scene, poses, change, clear, share, records)
+
+
+def swept(
+    scene: Scene, poses: FloatArray, changes: FloatArray, margin: float, tolerance: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return up to where ways are clear and where two meet, shape (..., 2), and the records of these two."""
+    linkage, batch = scene.linkage, poses.shape[:-1]
+    count = math.prod(batch)
+    shares, records = np.empty((count, 2)), np.empty((count, NEAR.size))
+    ways: NDArray[np.int64] = linkage.cache.get("ways", None, lambda: ways_of(linkage))
+    rows = np.ascontiguousarray(poses).reshape(count, linkage.nq)
+    steps = np.ascontiguousarray(changes).reshape(count, linkage.nv)
+    room = np.empty(room_size(scene.codes))
+    sweep_many(scene.codes, scene.numbers, ways, rows, steps, margin, tolerance, LOOKS, room, shares, records)
+    return shares.reshape(*batch, 2), records.reshape(*batch, NEAR.size)

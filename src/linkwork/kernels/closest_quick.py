@@ -1,0 +1,341 @@
+"""Poses near to goals that cannot be reached, sixteen goals side by side, each from a few poses of a table.
+
+The table holds poses at the edge of what a chain can do: those closest to goals out of its reach. Of each share of it,
+the pose nearest to a goal makes a sweep, in which every joint in turn, from the last to the first, goes to where it
+serves best with the others as they are. The best go on by Newton's method (`newton` says what is made small), then the
+best of them; goals that still come closer wait until there are enough of them to fill all lanes, and go on. All
+of it is in single precision. `closest` takes its time instead: more starts, and every descent to its end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import inner, kernel, part
+from .chain_memory import CODE, ENDS, FRAME, LIMITS, SETTINGS, chain_of
+from .closed_form.angles import atan2
+from .damped import TURN, axes_of, bounds, error_at, within
+from .joint_step import PRISMATIC, REVOLUTE, ROUND, ROUND_32, ROW_NUMBERS, TRANSFORM, sine_cosine, vector
+from .lanes import beyond, by_precision, cells, divided, fill, flat, load, select, sqrt, store
+from .layout import Layout
+from .newton import FIRST_DAMPING, look_at_all, newton_sizes, newton_step
+from .rotations import cross, dot, minus, plus, times
+from .search_many import BEYOND, CLOSEST
+from .starts import read_goal
+
+WIDTH = 16
+# how many starts come from the table, one of each share; whether the pose that a goal has is one more; how many go on,
+# four at most, their sweeps and their steps; steps of the best of them, and how often these are repeated if they help
+PLAN = Layout("shares", "met", "finalists", "sweeps", "first", "last", "rounds")
+HELPS = 0.995  # squared errors over those before, below which steps help
+FINALISTS, FINALIST = 4, Layout("error", "damping")  # poses that go on, which follow
+NOTE = Layout("problem", "rounds")  # of a lane, and of a goal that waits
+WAITING, WAITS = 2 * WIDTH, Layout(("goal", TRANSFORM.size), "damping")  # at most so many wait; their poses follow
+Kept = namedtuple("Kept", "finalists where before")
+Line = namedtuple("Line", "notes queue count")  # of goals that wait: NOTE, WAITS, and how many there are
+
+
+@inner
+def kept_sizes(values, width):
+    """Return how much each part of the memory beside Newton's takes: in lanes where the width is 1, else in numbers."""
+    return Kept(width * FINALISTS * (FINALIST.size + values), width, width)
+
+
+# Starts
+
+
+@part
+def nearest_frame(table, first, end, goal):
+    """Return which frame of a part of the table is nearest to the goal of each lane; see `starts.rank`."""
+    best, where = fill(goal, math.inf), fill(goal, 0.0)
+    for frame in range(first, end):
+        row = FRAME.size * frame
+        away = fill(goal, load(table, row + FRAME.constant))
+        for k in range(TRANSFORM.size):
+            away = away + load(table, row + FRAME.factors + k) * load(goal, k)
+        nearer = away < best
+        best, where = select(nearer, away, best), select(nearer, np.float64(frame), where)
+    return where
+
+
+@part
+def take_goals(chain, targets, status, count, at, one, goal, notes):
+    """Read the next goals that were missed, from `at` on; return how many there are, and where to go on.
+
+    Lanes that are left over repeat the first one.
+    """
+    found = 0
+    while at < count and found < WIDTH:
+        if load(status, at) == CLOSEST or load(status, at) == BEYOND:
+            read_goal(chain.numbers, load(chain.settings, SETTINGS.spin), targets, 16 * at, one)
+            for lane in range(found, found + 1 if found > 0 else WIDTH):
+                put_goal(one, goal, lane)
+            store(notes, NOTE.size * found + NOTE.problem, at)
+            store(notes, NOTE.size * found + NOTE.rounds, 0)
+            found += 1
+        at += 1
+    return found, at
+
+
+@inner
+def put_goal(one, goal, lane):
+    """Write a goal into a lane."""
+    for k in range(TRANSFORM.size):
+        store(goal, WIDTH * k + lane, np.float32(load(one, k)))
+
+
+@part
+def take_poses(values, poses, where, q):
+    """Give each lane the pose of its frame of the table."""
+    for lane in range(WIDTH):
+        pose = beyond(poses, values * np.int64(load(where, lane)))
+        for value in range(values):
+            store(q, WIDTH * value + lane, load(pose, value))
+
+
+@part
+def take_met(limits, values, poses, notes, found, q):
+    """Give each lane the pose that its goal has."""
+    for lane in range(WIDTH):
+        pose = beyond(poses, values * load(notes, NOTE.size * (lane if lane < found else 0) + NOTE.problem))
+        for value in range(values):
+            store(q, WIDTH * value + lane, np.float32(within(limits, value, np.float32(load(pose, value)))))
+
+
+# One joint after another
+
+
+@inner
+def leverage(axis, u, v, weight):
+    """Return what a turn of a vector u adds to its scalar product with v: times the cosine, and times the sine."""
+    return weight * (dot(u, v) - dot(axis, u) * dot(axis, v)), weight * dot(axis, cross(u, v))
+
+
+@inner
+def turned(axis, cosine, sine, v):
+    """Return a vector turned about an axis."""
+    return plus(plus(times(cosine, v), times(sine, cross(axis, v))), times((1.0 - cosine) * dot(axis, v), axis))
+
+
+@inner
+def best_angle(limits, value, x):
+    """Return an angle brought within its limits: by whole turns where that does, else to the nearer end."""
+    lower, upper = bounds(limits, value)
+    if lower > -math.inf and upper < math.inf and load(limits, LIMITS.size * value + LIMITS.periodic) != 0.0:
+        middle, bias = 0.5 * (lower + upper), by_precision(x, ROUND, ROUND_32)
+        x = x - TURN * (((x - middle) * (1.0 / TURN) + bias) - bias)
+    return within(limits, value, x)
+
+
+@part
+def sweep_joints(chain, rows, memory):
+    """Bring each joint, from the last to the first, to where it serves best; return the squared error then.
+
+    Axes, origins and the tip are those that `look` has left. A turn changes the squared error as
+    ``-c cos(angle) - s sin(angle)`` does, a slide as a parabola. Screws stay.
+    """
+    codes, numbers, settings, limits = chain
+    goal, q, axes = memory.goal, memory.q, memory.axes
+    spin, w = load(settings, SETTINGS.spin), load(settings, SETTINGS.rotation_weight)
+    placed, half = load(settings, SETTINGS.position_weights), 0.5 * w * w
+    x, y, z, tip = axes_of(axes, 6 * rows)
+    gx, gy, gz, there = axes_of(goal, 0)
+    for before in range(rows):
+        row = rows - 1 - before
+        motion, value = load(codes, CODE.size * row + CODE.motion), load(codes, CODE.size * row + CODE.value)
+        at = ENDS.size + ROW_NUMBERS.size * row
+        gain, was = load(numbers, at + ROW_NUMBERS.multiplier), load(q, value)
+        axis, origin = vector(axes, 6 * row), vector(axes, 6 * row + 3)
+        if motion == REVOLUTE:
+            u = minus(tip, origin)
+            c, s = leverage(axis, u, minus(there, origin), placed)
+            a, b = leverage(axis, z, gz, half)
+            d, e = a, b
+            if spin == 0.0:
+                (d, e), (f, g) = leverage(axis, x, gx, half), leverage(axis, y, gy, half)
+                c, s = c + f, s + g
+            now = best_angle(limits, value, was + atan2(s + b + e, c + a + d) * (1.0 / gain))
+            sine, cosine = sine_cosine((now - was) * gain)
+            x, y, z = turned(axis, cosine, sine, x), turned(axis, cosine, sine, y), turned(axis, cosine, sine, z)
+            tip = plus(origin, turned(axis, cosine, sine, u))
+            store(q, value, now)
+        elif motion == PRISMATIC:
+            gain = gain * load(numbers, at + ROW_NUMBERS.advance)
+            now = within(limits, value, was + dot(axis, minus(there, tip)) * (placed / gain))
+            tip = plus(tip, times((now - was) * gain, axis))
+            store(q, value, now)
+    _, p, r = error_at(settings, goal, x, y, z, tip)
+    return p + r * (w * w)
+
+
+# The poses that go on
+
+
+@part
+def keep_better(values, q, error, damping, own):
+    """Keep the pose of each lane where it is closer than the one kept."""
+    better = error < load(own, FINALIST.error)
+    store(own, FINALIST.error, select(better, error, load(own, FINALIST.error)))
+    store(own, FINALIST.damping, select(better, damping, load(own, FINALIST.damping)))
+    for value in range(values):
+        place = FINALIST.size + value
+        store(own, place, select(better, load(q, value), load(own, place)))
+
+
+@part
+def begin(chain, rows, values, memory, sweeps, own):
+    """Sweep from the poses of all lanes, and keep what is closer than the pose kept."""
+    look_at_all(chain, rows, memory)
+    error = load(memory.error, 0)
+    for _ in range(sweeps):
+        error = sweep_joints(chain, rows, memory)
+    keep_better(values, memory.q, error, FIRST_DAMPING * sqrt(error) / load(chain.settings, SETTINGS.arm), own)
+
+
+@part
+def go_on(chain, rows, values, memory, sweeps, steps, own):
+    """Take the pose kept further, by sweeps and then by Newton's method; return its squared error before."""
+    for value in range(values):
+        store(memory.q, value, load(own, FINALIST.size + value))
+    look_at_all(chain, rows, memory)
+    before = load(memory.error, 0)
+    for _ in range(sweeps):
+        sweep_joints(chain, rows, memory)
+        look_at_all(chain, rows, memory)
+    store(memory.damping, 0, load(own, FINALIST.damping))
+    for _ in range(steps):  # all of them, so that no lane depends on another
+        newton_step(chain, rows, values, memory)
+    store(own, FINALIST.error, fill(memory.q, math.inf))
+    keep_better(values, memory.q, load(memory.error, 0), load(memory.damping, 0), own)
+    return before
+
+
+@part
+def descend(chain, rows, values, plan, frames, lanes, flow, kept, where, met):
+    """Leave near poses to the goals in all lanes, and their errors, in the first of those kept."""
+    (table, count), shares = frames, load(plan, PLAN.shares)
+    finalists, own = load(plan, PLAN.finalists), FINALIST.size + values
+    sweeps = 1 if rows == values else 0  # a joint that others follow does not move alone
+    for k in range(finalists):
+        store(kept.finalists, own * k + FINALIST.error, fill(lanes.q, math.inf))
+    for share in range(shares):
+        store(kept.where, 0, nearest_frame(table, share * count // shares, (share + 1) * count // shares, lanes.goal))
+        take_poses(values, beyond(table, FRAME.size * count), where, flow.q)
+        begin(chain, rows, values, lanes, sweeps, beyond(kept.finalists, own * (share % finalists)))
+    if load(plan, PLAN.met) != 0:
+        take_met(chain.limits, values, *met, flow.q)
+        begin(chain, rows, values, lanes, sweeps, beyond(kept.finalists, own * (shares % finalists)))
+    sweeps, steps = sweeps * load(plan, PLAN.sweeps), load(plan, PLAN.first)
+    for k in range(finalists):
+        one = beyond(kept.finalists, own * k)
+        if sweeps + steps > 0:
+            go_on(chain, rows, values, lanes, sweeps, steps, one)
+        error, damping = load(one, FINALIST.error), load(one, FINALIST.damping)
+        keep_better(values, beyond(one, FINALIST.size), error, damping, kept.finalists)
+
+
+# Goals that wait
+
+
+@inner
+def waiting_at(line, values, number):
+    """Return the note and the numbers of a goal that waits."""
+    return beyond(line.notes, NOTE.size * number), beyond(line.queue, (WAITS.size + values) * number)
+
+
+@part
+def put_in_line(values, lane, goal, best, note, line):
+    """Let the goal of a lane wait, with its pose."""
+    number = load(line.count, 0)
+    own, numbers = waiting_at(line, values, number)
+    store(own, NOTE.problem, load(note, NOTE.problem))
+    store(own, NOTE.rounds, load(note, NOTE.rounds) + 1)
+    for k in range(TRANSFORM.size):
+        store(numbers, WAITS.goal + k, load(goal, WIDTH * k + lane))
+    store(numbers, WAITS.damping, load(best, WIDTH * FINALIST.damping + lane))
+    for value in range(values):
+        store(numbers, WAITS.size + value, load(best, WIDTH * (FINALIST.size + value) + lane))
+    store(line.count, 0, number + 1)
+
+
+@part
+def take_waiting(values, line, goal, best, notes):
+    """Give the lanes the goals that wait, the last ones first, and their poses; return how many there are.
+
+    Lanes that are left over repeat one of them.
+    """
+    count = load(line.count, 0)
+    found = min(count, WIDTH)
+    for lane in range(WIDTH):
+        note, numbers = waiting_at(line, values, count - 1 - (lane if lane < found else 0))
+        for k in range(NOTE.size):
+            store(notes, NOTE.size * lane + k, load(note, k))
+        for k in range(TRANSFORM.size):
+            store(goal, WIDTH * k + lane, load(numbers, WAITS.goal + k))
+        store(best, WIDTH * FINALIST.damping + lane, load(numbers, WAITS.damping))
+        for value in range(values):
+            store(best, WIDTH * (FINALIST.size + value) + lane, load(numbers, WAITS.size + value))
+    store(line.count, 0, count - found)
+    return found
+
+
+@part
+def settle(values, rounds, found, goal, best, before, notes, line, poses):
+    """Write the poses of goals that came no closer, and let the others wait."""
+    for lane in range(found):
+        note = beyond(notes, NOTE.size * lane)
+        helped = load(best, WIDTH * FINALIST.error + lane) < HELPS * load(before, lane)
+        if helped and load(note, NOTE.rounds) < rounds:
+            put_in_line(values, lane, goal, best, note, line)
+            continue
+        pose = beyond(poses, values * load(note, NOTE.problem))
+        for value in range(values):
+            store(pose, value, np.float64(load(best, WIDTH * (FINALIST.size + value) + lane)))
+
+
+@kernel("i8[] f8[] f4[] f4[] f8[] i8[] f4[,] f4[,] f4[] f8[] i8[] f8[] i8[]", nogil=True)
+def closest_quickly(codes, numbers, rough, table, targets, plan, memory, kept, queue, one, notes, poses, status):
+    """Bring the poses (m * values,) of targets (m * 16,) that were missed near to them; the status (m,) says which.
+
+    What was found so far is in `poses`, and is written over. `rough` are the chain's numbers in single precision;
+    `table` is as `edge_table` makes it; `plan` is a PLAN; `quick_room` tells how large the other arrays must be.
+    """
+    rows, count, values = codes.size // CODE.size, status.size, poses.size // status.size
+    chain, quick = chain_of(cells(codes), cells(numbers), values), chain_of(cells(codes), cells(rough), values)
+    lanes = divided(cells(memory), newton_sizes(rows, values, 1))
+    flow = divided(flat(memory), newton_sizes(rows, values, WIDTH))
+    own, single = divided(cells(kept), kept_sizes(values, 1)), divided(flat(kept), kept_sizes(values, WIDTH))
+    frames, slips = (cells(table), table.size // (FRAME.size + values)), cells(notes)
+    line = Line(beyond(slips, NOTE.size * WIDTH), cells(queue), beyond(slips, NOTE.size * (WIDTH + WAITING)))
+    store(line.count, 0, 0)
+    at, steps, rounds = 0, load(cells(plan), PLAN.last), load(cells(plan), PLAN.rounds)
+    while True:
+        if load(line.count, 0) >= WIDTH or (at == count and load(line.count, 0) > 0):
+            found = take_waiting(values, line, flow.goal, single.finalists, slips)
+        else:
+            found, at = take_goals(chain, cells(targets), cells(status), count, at, cells(one), flow.goal, slips)
+            if found == 0 and load(line.count, 0) == 0:
+                return
+            if found > 0:
+                met = cells(poses), slips, found
+                descend(quick, rows, values, cells(plan), frames, lanes, flow, own, single.where, met)
+        if found > 0:
+            store(own.before, 0, go_on(quick, rows, values, lanes, 0, steps, own.finalists))
+            settle(values, rounds, found, flow.goal, single.finalists, single.before, slips, line, cells(poses))
+
+
+def quick_room(rows: int, values: int) -> tuple[tuple[int, int], tuple[int, int], int, int, int]:
+    """Return the shapes of `memory` and `kept`, and the sizes of `queue`, `one` and `notes`."""
+    newton, kept = sum(newton_sizes.py_func(rows, values, 1)), sum(kept_sizes.py_func(values, 1))
+    queue, notes = WAITING * (WAITS.size + values), NOTE.size * (WIDTH + WAITING) + 1
+    return (newton, WIDTH), (kept, WIDTH), queue, TRANSFORM.size, notes
+
+
+def edge_table(frames: NDArray[Any], poses: NDArray[Any]) -> NDArray[np.float32]:
+    """Return frames (n, FRAME.size) and the poses (n, values) that reach them as the kernel reads them."""
+    return np.concatenate([frames.reshape(-1), poses.reshape(-1)]).astype(np.float32)

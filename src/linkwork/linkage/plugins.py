@@ -1,0 +1,120 @@
+"""Tables that packages of others add rows to, by entry points: a format, a model, a goal, a method.
+
+Who asks for a row that comes with linkwork pays nothing: other packages are looked at when a name is not among those,
+or when all are listed. A row of another package is imported when it is asked for.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from ..errors import PluginError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+Row = TypeVar("Row")
+Check = Callable[[str, object], str]
+SWITCH = "LINKWORK_PLUGINS"  # "0" looks at no other package
+_LOG = logging.getLogger("linkwork")
+
+
+class Table(MutableMapping[str, Row], Generic[Row]):
+    """A table by name, whose own rows come first and others' after them.
+
+    Args:
+        group: Of the entry points: ``"linkwork.models"``.
+        rows: Those that come with linkwork.
+        check: Says, of a name and a row of another package, what is wrong with it, or nothing.
+        prefix: What stands before the name of an entry point to make it a name of this table.
+    """
+
+    def __init__(self, group: str, rows: Mapping[str, Row], check: Check, prefix: str = "") -> None:
+        self.group, self._rows, self._check, self._prefix = group, dict(rows), check, prefix
+        self._ours = frozenset(self._rows)
+        self._waiting: dict[str, EntryPoint] | None = None
+        self._broken: dict[str, PluginError] = {}
+
+    @property
+    def own(self) -> Mapping[str, Row]:
+        """The rows that are here already, without a look at other packages."""
+        return MappingProxyType(self._rows)
+
+    def __getitem__(self, name: str) -> Row:
+        if name in self._rows:
+            return self._rows[name]
+        if name in self._broken:
+            raise self._broken[name]
+        entry = self._others().pop(name, None)
+        if entry is None:
+            raise KeyError(name)
+        try:
+            self._rows[name] = self._loaded(entry)
+        except PluginError as error:
+            self._broken[name] = error
+            raise
+        return self._rows[name]
+
+    def __contains__(self, name: object) -> bool:
+        if not isinstance(name, str):  # a caller without a type checker
+            return False
+        return name in self._rows or name in self._broken or (bool(name) and name in self._others())
+
+    def __setitem__(self, name: str, row: Row) -> None:
+        self._rows[name] = row
+
+    def __delitem__(self, name: str) -> None:
+        del self._rows[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    def __len__(self) -> int:
+        return len(self._names())
+
+    def __repr__(self) -> str:
+        return f"<Table of {self.group}: {', '.join(self)}>"
+
+    def _names(self) -> list[str]:
+        """Return the names of all rows, those of other packages loaded."""
+        for name in [*self._others()]:
+            try:
+                self[name]
+            except PluginError as error:  # what is broken costs its own row; who asks for it by name is told
+                _LOG.warning("%s It is left out.", error)
+        return [*self._rows]
+
+    def _others(self) -> dict[str, EntryPoint]:
+        """Return the entry points of other packages that are not loaded yet, by name."""
+        if self._waiting is not None:
+            return self._waiting
+        self._waiting = {}
+        if os.environ.get(SWITCH) == "0":
+            return self._waiting
+        from importlib.metadata import entry_points
+
+        for entry in sorted(entry_points(group=self.group), key=_package):
+            name = f"{self._prefix}{entry.name}"
+            if name in self._ours or name in self._waiting:
+                _LOG.warning("%r of the package %r is left out: there is one already.", name, _package(entry))
+            elif name not in self._rows:
+                self._waiting[name] = entry
+        return self._waiting
+
+    def _loaded(self, entry: EntryPoint) -> Row:
+        try:
+            row: Row = entry.load()
+        except Exception as error:  # a package of others may fail in any way
+            raise PluginError(entry.name, self.group, _package(entry), f"{type(error).__name__}: {error}") from error
+        if why := self._check(entry.name, row):
+            raise PluginError(entry.name, self.group, _package(entry), why)
+        return row
+
+
+def _package(entry: EntryPoint) -> str:
+    """Return the name of the package that an entry point belongs to."""
+    return entry.dist.name if entry.dist is not None else entry.value

@@ -1,0 +1,111 @@
+"""Batches of other shapes than rows of one frame: targets with several leading axes, and a frame for each target."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DeviceError, GoalError, OptionError, listed
+from ..kernels.devices import on_card
+from ..linkage.linkage import Linkage
+from ..linkage.poses import PoseLike, start_pose
+from ..transforms import FloatArray
+from .batch_answers import ARRAYS, Batch
+from .progress import reporting
+
+Solve = Callable[..., Batch]
+
+
+def leading_axes(shape: Sequence[int], orientation: bool) -> tuple[int, ...]:
+    """Return the axes before those of a target: a matrix, or a position where the orientation does not matter."""
+    own = 2 if tuple(shape[-2:]) == (4, 4) or orientation is not False else 1
+    return tuple(shape[: max(len(shape) - own, 0)])
+
+
+def solved_in_rows(
+    solve: Solve,
+    linkage: Linkage,
+    frame: str,
+    targets: NDArray[Any],
+    start: PoseLike | None,
+    lead: tuple[int, ...],
+    options: dict[str, Any],
+) -> Batch:
+    """Return answers with the leading axes of their targets, solved as rows."""
+    begin = None if start is None else _start_rows(linkage, start, lead)
+    rows = targets.reshape(math.prod(lead), *targets.shape[len(lead) :])
+    return solve(linkage, frame, rows, start=begin, **options).reshaped(lead)
+
+
+def solved_by_frame(
+    solve: Solve,
+    linkage: Linkage,
+    frames: Any,
+    targets: NDArray[Any],
+    start: PoseLike | None,
+    options: dict[str, Any],
+) -> Batch:
+    """Return answers to targets that have a frame each: those of a frame are solved together, and come back in order.
+
+    Random starts are drawn by number among the targets of a frame.
+
+    Args:
+        solve: `solve_batch`, for one frame.
+        linkage: The linkage.
+        frames: A name for each target, of its leading axes.
+        targets: As `solve_batch` takes them.
+        start: As well.
+        options: All others.
+    """
+    if on_card(targets):
+        raise DeviceError("targets on a graphics card are all for one frame; solve those of each frame on their own.")
+    names = _names(frames)
+    lead = leading_axes(targets.shape, options.get("orientation", True))
+    if names.shape != lead:
+        raise GoalError(f"frames are one for each target, {lead}; got {names.shape}.")
+    if not names.size:
+        raise GoalError("there are no targets, and so no frame that they are for; give the name of one.")
+    begin = None if start is None else _start_rows(linkage, start, lead)
+    rows = targets.reshape(names.size, *targets.shape[len(lead) :])
+    kinds, which = np.unique(names.ravel(), return_inverse=True)
+    order = np.argsort(which, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(which[order])) + 1)
+    budget, began, done = options.pop("time_budget", None), time.perf_counter(), 0
+    found: list[Batch] = []
+    with reporting(options.pop("progress", None), names.size) as report:
+        for name, part in zip(kinds.tolist(), parts, strict=True):
+            left = None if budget is None else max(budget - (time.perf_counter() - began), 1e-9)
+            one = begin if begin is None or begin.ndim == 1 else begin[part]
+            before = done
+            found.append(
+                solve(
+                    linkage, name, rows[part], start=one, time_budget=left,
+                    progress=lambda now, _, before=before: report(before + now), **options,
+                )
+            )  # fmt: skip
+            done += len(part)
+    back = np.argsort(order, kind="stable")
+    arrays: dict[str, Any] = {n: np.concatenate([getattr(part, n) for part in found])[back] for n in ARRAYS}
+    return Batch(linkage, found[0].goal, **arrays, frames=names.ravel()).reshaped(lead)
+
+
+def _names(frames: Any) -> NDArray[np.str_]:
+    """Return the names of frames as an array of texts."""
+    given = np.array(frames.tolist() if hasattr(frames, "tolist") else frames, object)
+    wrong = [name for name in given.ravel().tolist() if not isinstance(name, str)]
+    if wrong:
+        raise GoalError(f"a frame is a name, or a name for each target; got {listed([repr(n) for n in wrong])}.")
+    return given.astype(np.str_)
+
+
+def _start_rows(linkage: Linkage, start: PoseLike, lead: tuple[int, ...]) -> FloatArray:
+    """Return one pose, or a row of poses for targets with several leading axes."""
+    poses = start_pose(linkage, start)
+    if poses.shape not in ((linkage.nq,), (*lead, linkage.nq)):
+        raise OptionError(f"start has shape ({linkage.nq},) or {(*lead, linkage.nq)}, got {poses.shape}.")
+    return poses.reshape(-1, linkage.nq) if poses.ndim > 1 else poses

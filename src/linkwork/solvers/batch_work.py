@@ -1,0 +1,317 @@
+"""The work of a batch: blocks of targets dealt out to threads of the processor, or sent to a graphics card."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from ..errors import DeviceError, OptionError
+from ..kernels.cards import at_card, card_count, card_number
+from ..kernels.chain_memory import REPORT
+from ..kernels.devices import as_library, card_holding, on_card, to_host
+from ..kernels.search_many import BEYOND, CLOSEST, INVALID, REACHED, UNSOLVED
+from ..kernels.threads import cores, dealt
+from ..linkage.linkage import Linkage
+from ..linkage.poses import start_pose
+from ..transforms import FloatArray
+from .batch_answers import Batch
+from .chain_closest import NO_STARTS, bring_closer
+from .chain_solver import Prepared
+from .options import PrepareOptions, positive, precision, refuse_unknown, whole
+from .preparing import prepare
+from .progress import Progress, reporting
+
+if TYPE_CHECKING:
+    from .solution_sources import Source
+    from .solutions_batch import SolutionsBatch
+
+SMALLEST, BLOCK, SHARES = 1024, 8192, 4  # targets in a block, and blocks for each thread if they are to be had
+CARD_BLOCK, CARD_BLOCKS = 1 << 18, 4  # targets that travel to a card together, and blocks under way at once
+More = Callable[[slice, NDArray[Any], FloatArray, bool, int, tuple[Any, ...]], None]
+TRAVELS = "a base that travels on long slides is aimed on the processor only; leave out device='cuda'."
+
+
+class Work:
+    """The prepared chain, and how its work is dealt out to the threads of a processor."""
+
+    PRECISION = "float64"
+    picking = False  # whether several solutions of each target are picked, which keeps all threads busy
+
+    def __init__(
+        self,
+        linkage: Linkage,
+        frame: str,
+        dtype: DTypeLike | None,
+        threads: int | None,
+        time_budget: float | None,
+        options: PrepareOptions,
+    ) -> None:
+        if time_budget is not None:
+            positive("time_budget", time_budget)
+        self.prepared = prepared_batch(linkage, frame, options)
+        self.dtype, self.time_budget, self.first = precision(self.PRECISION if dtype is None else dtype), time_budget, 0
+        self.threads = cores() if threads is None else whole("threads", threads, least=1)
+        self.closest = "quick"
+
+    def solve(
+        self, targets: NDArray[Any], base: FloatArray, given: bool, progress: Progress, more: More | None = None
+    ) -> Batch:
+        """Return an answer to each target; tell `more` of the answers of each block."""
+        self._hold(base)
+        prepared, count = self.prepared, len(targets)
+        linkage = prepared.linkage
+        prepared.as_targets(np.zeros((0, *targets.shape[1:])))  # refuses a wrong shape before any work
+        self.get_ready(targets, given)
+        q, residuals = np.empty((count, linkage.nq)), np.empty((count, len(prepared.goal.blocks)))
+        restarts, codes = np.zeros(count, np.int32), np.zeros(count, np.int8)
+        found: list[NDArray[Any]] = [q, residuals, restarts, codes]
+        block = self.block(count)
+        deadline = np.inf if self.time_budget is None else time.perf_counter() + self.time_budget
+
+        def work(at: int) -> int:
+            rows = slice(at, min(at + block, count))
+            start = base if base.ndim == 1 else base[rows]
+            if time.perf_counter() > deadline:
+                q[rows], residuals[rows] = start, np.nan
+                return rows.stop - rows.start
+            answers = self.answers(targets[rows], start, given, self.first + at)
+            for k, (array, some) in enumerate(zip(found, answers, strict=True)):
+                if len(some) == count and some.dtype == array.dtype:
+                    found[k] = some  # all of them, as they are
+                else:
+                    array[rows] = some
+            if more is not None:
+                more(rows, targets[rows], start, given, self.first + at, answers)
+            return rows.stop - rows.start
+
+        blocks = range(0, count, block)
+        sizes = (
+            dealt(work, blocks, self.threads) if self.threads > 1 and len(blocks) > 1 else (work(at) for at in blocks)
+        )
+        with closing(sizes), reporting(progress, count) as report:
+            done = 0
+            for size in sizes:
+                done += size
+                report(done)
+        poses, errors, taken, ended = found
+        return Batch(linkage, prepared.goal, poses, ended == REACHED, errors, taken, ended)
+
+    def solve_several(
+        self,
+        targets: NDArray[Any],
+        base: FloatArray,
+        given: bool,
+        progress: Progress,
+        solutions: int,
+        apart: float | None,
+    ) -> SolutionsBatch:
+        """Return several solutions of each target."""
+        from .several import Several  # others do without closed forms
+
+        self._hold(base)
+        self.picking = True
+        several = Several(self.prepared, len(targets), solutions, apart, self.source(solutions))
+        return several.result(targets, self.solve(targets, base, given, progress, several.add))
+
+    def source(self, solutions: int) -> Source:
+        """Return where several solutions of a target come from."""
+        from .solution_sources import source_for
+
+        return source_for(self.prepared, solutions)
+
+    def _hold(self, base: FloatArray) -> None:
+        """Take joints that stay as starts have them, all alike."""
+        if len(base):
+            self.prepared = self.prepared.held_at(base if base.ndim == 1 else base[0])
+
+    @property
+    def quick(self) -> bool:
+        """Whether poses that miss are brought close with little effort."""
+        return self.closest == "quick"
+
+    def get_ready(self, _targets: NDArray[Any], _given: bool) -> None:
+        """Do what need not be done in every thread."""
+        for kind in {self.dtype, np.dtype(np.float64)}:
+            self.prepared.packed(kind, bounded=True)
+
+    def block(self, count: int) -> int:
+        """Return how many targets go together."""
+        return min(max(count // (SHARES * self.threads), SMALLEST), BLOCK)
+
+    def answers(self, block: NDArray[Any], start: FloatArray, given: bool, first: int) -> tuple[Any, ...]:
+        """Return poses, residuals, restarts and codes for a block of targets."""
+        prepared = self.prepared
+        values, report, status = self._block(block, start, given, first)
+        q, residuals = prepared.pose(values, start), prepared.residuals(report)
+        invalid = status == INVALID
+        if invalid.any():
+            q[invalid] = start if start.ndim == 1 else start[invalid]
+            residuals[invalid] = np.nan
+        return q, residuals, REPORT.view(report).starts, status
+
+    def _block(
+        self, block: NDArray[Any], start: FloatArray, given: bool, first: int
+    ) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
+        prepared = self.prepared
+        targets = prepared.as_targets(np.asarray(block, np.float64))
+        status = np.zeros(len(targets), np.int64)
+        starts = NO_STARTS
+        if given:
+            values = prepared.chain.values_of(start)
+            starts = np.array(np.broadcast_to(values, (len(targets), prepared.chain.values)))  # one that may be written
+        if prepared.avoid is not None:
+            return prepared.search_free(targets, start, starts, first)
+        if self.dtype == np.float64:
+            values, report = prepared.search(
+                targets, status, given=starts, first=first, bounded=True, leave=bool(self.closest)
+            )
+            if self.closest:
+                bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts, quick=self.quick)
+            return values, report, status
+        how: Any = {"given": starts, "first": first, "dtype": np.float32}
+        values, report = prepared.search(targets, status, bounded=True, leave=bool(self.closest), **how)
+        valid = np.where(status[:, None, None] == INVALID, np.eye(4), targets) if INVALID in status else targets
+        good = prepared.check(valid, values, report)  # and within limits, which single precision rounds to either side
+        again = (status == CLOSEST) | ((status == REACHED) & ~good)
+        if again.any():
+            left = np.where(again, UNSOLVED, REACHED)
+            more, further = prepared.search(targets, left, given=values, first=first, bounded=True)
+            both, before = REPORT.view(further), REPORT.view(report)
+            both.starts += before.starts
+            both.steps += before.steps
+            values[again], report[again], status[again] = more[again], further[again], left[again]
+        if self.closest:
+            bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts, quick=self.quick)
+        return values, report, status
+
+
+class CardWork(Work):
+    """The same on a graphics card: a few threads keep blocks under way there, one travels while another is solved."""
+
+    PRECISION = "float32"
+    number: int | None = None  # of the card; None for the one that the thread is at
+
+    def get_ready(self, targets: NDArray[Any], given: bool) -> None:
+        if self.prepared.chain.carriers:
+            raise DeviceError(TRAVELS)
+        self.threads = self.threads if self.picking else CARD_BLOCKS
+        with at_card(self.number):
+            self.card.engine(targets.shape[1:], given, len(targets))  # compiled once
+
+    @property
+    def card(self) -> Any:
+        """The prepared chain on the card; it is kept there."""
+        from .card_sources import card_of
+
+        return card_of(self.prepared, self.dtype, self.number)
+
+    def block(self, count: int) -> int:
+        return super().block(count) if self.picking else max(min(count, CARD_BLOCK), 1)
+
+    def source(self, solutions: int) -> Source:
+        from .card_sources import card_source
+
+        return card_source(self.prepared, solutions, self.dtype, self.number)
+
+    def answers(self, block: NDArray[Any], start: FloatArray, given: bool, first: int) -> tuple[Any, ...]:
+        with at_card(self.number):
+            found = self.card.solve(block, start if given else None, first)
+        q, residuals = found.q.reshape(len(block), -1), found.residuals.reshape(len(block), -1)
+        if self.prepared.avoid is not None:
+            left = np.flatnonzero((found.codes != REACHED) & (found.codes != INVALID))
+            if len(left):  # the processor has more ways to a free pose
+                again = super().answers(block[left], start if start.ndim == 1 else start[left], given, first)
+                q[left], residuals[left], found.restarts[left], found.codes[left] = again
+        elif self.closest:
+            self._bring_closer(block, start, given, q, residuals, found.codes)
+        return q, residuals, found.restarts, found.codes
+
+    def _bring_closer(
+        self,
+        block: NDArray[Any],
+        start: FloatArray,
+        given: bool,
+        q: FloatArray,
+        residuals: FloatArray,
+        codes: NDArray[np.int8],
+    ) -> None:
+        """Bring the few poses that missed as close to their targets as they come, here: the card has no Newton."""
+        missed = np.flatnonzero((codes == CLOSEST) | (codes == BEYOND))
+        if not len(missed):
+            return
+        prepared, base = self.prepared, start if start.ndim == 1 else start[missed]
+        targets = prepared.as_targets(np.asarray(block[missed], np.float64))
+        values, status = prepared.chain.values_of(q[missed]), codes[missed].astype(np.int64)
+        report, starts = np.zeros((len(missed), REPORT.size)), NO_STARTS
+        if given:
+            starts = np.array(np.broadcast_to(prepared.chain.values_of(base), values.shape))
+        bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts, quick=self.quick)
+        q[missed], residuals[missed], codes[missed] = prepared.pose(values, base), prepared.residuals(report), status
+
+    def solve_there(self, targets: Any, start: Any) -> Batch:
+        """Return answers, on the card, to targets that are there."""
+        linkage = self.prepared.linkage
+        if self.prepared.chain.carriers:
+            raise DeviceError(TRAVELS)
+        if start is not None and not on_card(start):
+            start = start_pose(linkage, start)
+        if start is not None and self.prepared.stiff is not None:
+            self.prepared = self.prepared.held_at(_common_rest(self.prepared, to_host(start)))
+        with at_card(self._card_with(targets)):
+            found = self.card.solve_there(targets, start, self.first)
+        arrays = (found.q, found.reached, found.residuals, found.restarts, found.codes)
+        return Batch(linkage, self.prepared.goal, *(as_library(array, targets) for array in arrays))
+
+    def _card_with(self, targets: Any) -> int | None:
+        """Return the card that targets are on, which must be the one that was asked for."""
+        there = card_holding(targets)
+        if self.number is not None and there is not None and there != self.number:
+            raise DeviceError(f"the targets are on the card 'cuda:{there}', not on 'cuda:{self.number}'; copy them.")
+        self.number = there if self.number is None and card_count() > 1 else self.number
+        return self.number
+
+
+def _common_rest(prepared: Prepared, starts: FloatArray) -> FloatArray:
+    """Return a pose with the joints that stay as all starts on a card have them, or say that they differ."""
+    poses = starts.reshape(-1, prepared.linkage.nq)
+    if len(poses) and not (poses[:, prepared.stiff] == poses[0, prepared.stiff]).all():
+        raise OptionError(
+            f"joints that stay, and lead to {prepared.goal.frame!r}, differ from start to start; hand over NumPy "
+            "arrays, which are solved in turn."
+        )
+    return poses[0] if len(poses) else prepared.rest
+
+
+def work_on(device: str, linkage: Linkage, frame: str, *given: Any) -> Work:
+    """Return who does the work."""
+    if device == "cpu":
+        return Work(linkage, frame, *given)
+    if not isinstance(device, str) or not device.startswith("cuda"):
+        raise OptionError(f"device is 'cpu' or 'cuda', got {device!r}.")
+    work = CardWork(linkage, frame, *given)
+    work.number = card_number(device)
+    return work
+
+
+def effort_of(closest: Any) -> str:
+    """Return how much is done for poses that miss: ``"quick"``, ``"thorough"``, or nothing: an empty word."""
+    try:
+        return {False: "", True: "thorough", "quick": "quick", "thorough": "thorough"}[closest]
+    except (KeyError, TypeError):
+        raise OptionError(f"closest is 'quick', 'thorough', True or False, got {closest!r}.") from None
+
+
+def prepared_batch(linkage: Linkage, frame: str, options: PrepareOptions) -> Prepared:
+    """Return the solver of many targets; it is kept on the linkage."""
+    refuse_unknown(options, PrepareOptions.__annotations__, "a batch")
+    key = (frame, *((name, type(value), value) for name, value in sorted(options.items())))
+    try:
+        hash(key)
+    except TypeError:  # an axis given as an array
+        return prepare(linkage, frame, **options)
+    return linkage.cache.get("batch", key, lambda: prepare(linkage, frame, **options))

@@ -1,0 +1,35 @@
+"""How far a batch has come, shown on a terminal or in a log, told to the caller's own function, or to no one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from ..errors import OptionError
+from .progress_lines import shown
+from .terminal_bar import on_terminal
+
+LATE = 1.0  # s after which a bar shows itself where no one has asked for it
+
+Progress = bool | Callable[[int, int], None] | None
+
+
+@contextmanager
+def reporting(progress: Progress, total: int) -> Iterator[Callable[[int], None]]:
+    """Give a function that reports how many are done: to a screen or a log, to the caller's function, or to no one."""
+    if callable(progress):
+        yield lambda done: progress(done, total)
+        return
+    if progress not in (None, True, False):
+        raise OptionError(f"progress is True, False, None or a function of (done, total), got {progress!r}.")
+    if progress is False or total == 0 or (progress is None and not on_terminal()):
+        yield lambda _: None
+        return
+    begin = time.monotonic()
+
+    def rate(done: int) -> str:
+        return f"{done:,} of {total:,}, {done / max(time.monotonic() - begin, 1e-9):,.0f} a second"
+
+    with shown("solving", after=0.0 if progress else LATE) as show:
+        yield lambda done: show(done / total, rate(done))
