@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 import captures
 import linkwork as lw
 from captures import CAPTURES
-from fuzz_bvh import read_anything
+from fuzz_readers import feed
 from linkages import JOINTS, one_joint, random_tree
 from linkwork.errors import FormatError, OptionError
 from linkwork.formats import bvh, bvh_text
@@ -734,12 +734,12 @@ pieces = st.sampled_from(
 @given(st.one_of(st.binary(max_size=200), st.lists(pieces, max_size=40).map(lambda parts: " ".join(parts).encode())))
 @example(PLAIN.encode())
 def test_anything_is_read_or_refused(tmp_path_factory, data):
-    read_anything(data, tmp_path_factory.mktemp("any"))
+    feed("bvh", data, tmp_path_factory.mktemp("any"))
 
 
 @given(st.integers(0, len(PLAIN)), st.integers(0, 30), pieces)
 def test_a_file_with_a_piece_changed_is_read_or_refused(tmp_path_factory, at, length, piece):
-    read_anything((PLAIN[:at] + piece + PLAIN[at + length :]).encode(), tmp_path_factory.mktemp("any"))
+    feed("bvh", (PLAIN[:at] + piece + PLAIN[at + length :]).encode(), tmp_path_factory.mktemp("any"))
 
 
 @given(st.integers(0, PLAIN.rindex(" ") - 1))
@@ -767,3 +767,16 @@ def test_how_much_motion_is_read_is_an_option(tmp_path):
         lw.load_clip(path, max_values=100)
     with pytest.raises(OptionError, match="max_values is how many"):
         lw.load_clip(path, max_values=0)
+
+
+def test_blender_gets_three_rotations_or_none(tmp_path):
+    walk = lw.models.motion("human")
+    for name, layout in (("own", None), ("blender", "blender")):
+        walk.save(tmp_path / f"{name}.bvh", layout=layout)
+    text = (tmp_path / "blender.bvh").read_text()
+    assert {line.count("rotation") for line in text.splitlines() if "CHANNELS" in line} == {0, 3}
+    own, full = (lw.load_clip(tmp_path / f"{name}.bvh") for name in ("own", "blender"))
+    for link in own.linkage.links:
+        assert full.forward(frame=link) == pytest.approx(own.forward(frame=link), abs=1e-9)
+    with pytest.raises(FormatError, match="layout 'blender' is for BVH files"):
+        walk.save(tmp_path / "walk.csv", layout="blender")

@@ -113,9 +113,9 @@ def test_every_row_names_a_module_that_reads_and_writes_as_it_says(suffix: str) 
     row = FORMATS[suffix]
     module = row.load_module()
     assert module is importlib.import_module(f"linkwork.formats.{row.module}")
-    assert callable(module.read) is row.reads
+    assert callable(getattr(module, "read", None)) is row.reads
     assert callable(getattr(module, "write", None)) or not row.writes
-    assert row.linkages or callable(module.read_for)
+    assert row.linkages or not row.reads or callable(module.read_for)
 
 
 @pytest.mark.parametrize("suffix", READ)
@@ -330,7 +330,7 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize("option", OPTIONS)
-@pytest.mark.parametrize("suffix", ONE_EACH)
+@pytest.mark.parametrize("suffix", [suffix for suffix in ONE_EACH if FORMATS[suffix].reads])
 def test_an_option_changes_what_is_read_or_is_said_to_be_of_no_use(suffix: str, option: str, tmp_path: Path) -> None:
     need(suffix)
     path, clip = tmp_path / f"file{suffix}", motion(figure())

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from linkwork import Box, Capsule, Cylinder, Linkage, Mesh, Sphere
+from linkwork import Box, Capsule, Cylinder, Hull, Linkage, Mesh, Sphere
 from linkwork.errors import FormatError, MissingExtraError
 from linkwork.formats import mjcf, mjcf_model, mjcf_source
 from linkwork.formats.content import Content
@@ -204,10 +204,11 @@ MESHES = """<mujoco><compiler meshdir="meshes"/>
 
 def test_meshes_keep_their_place_whether_they_are_there_or_not(tmp_path: Path) -> None:
     result = content(tmp_path, MESHES)
-    (visual,) = result.linkage.link("b").visuals
+    visual, inline = result.linkage.link("b").visuals
+    assert inline.shape == Hull([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)])
     assert visual.shape == Mesh("meshes/a.stl", (0.1, 0.1, 0.1))
     np.testing.assert_allclose(visual.placement[:3, 3], (0.9, 2.0, 3.0), atol=1e-12)  # 0.1 m along the turned z
-    assert sorted(kinds(result)) == ["dropped", "inertia", "missing-mesh"]
+    assert sorted(kinds(result)) == ["inertia", "missing-mesh"]
     inertia = result.linkage.link("b").inertia
     assert inertia is not None
     assert not inertia.known

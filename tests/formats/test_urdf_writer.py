@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from numpy.testing import assert_allclose
 
+import linkwork as lw
 from linkages import JOINTS, one_joint, random_transform, random_tree
 from linkwork.errors import FormatError, Remark
 from linkwork.formats import urdf
@@ -73,6 +75,13 @@ def test_pinocchio_reads_what_is_written(robot, tmp_path):
     urdf.write(Content(linkage), tmp_path / "out.urdf")
     model = pin.buildModelFromUrdf(str(tmp_path / "out.urdf"))
     same_as_pinocchio(pin, model, linkage)
+
+
+def test_a_frame_has_a_name_of_its_own(tmp_path):
+    pin = pytest.importorskip("pinocchio", reason="Pinocchio is not installed", exc_type=ImportError)
+    lw.save(lw.models.two_link(), tmp_path / "arm.urdf")
+    model = pin.buildModelFromUrdf(str(tmp_path / "arm.urdf"))
+    assert model.frames[model.getFrameId("tip")].name == "tip"  # a joint of that name would be refused as ambiguous
 
 
 @pytest.mark.parametrize("joint", JOINTS)
@@ -257,3 +266,69 @@ def test_limits_of_motion_that_urdf_has_not_are_said_to_be_lost(tmp_path):
     again, remarks = rewritten(Linkage([Link("a"), Link("b")], [planar]), tmp_path)
     assert "dropped" in kinds(remarks)
     assert np.isinf(again.velocity).all()
+
+
+# Capsules, which URDF does not have
+
+
+def capsules(role: str = "collision") -> Linkage:
+    """An arm whose moving link is a capsule that stands askew, and weighs something."""
+    place = random_transform(np.random.default_rng(3))
+    shapes = (Visual(Sphere(0.02), role=role), Visual(Capsule(0.1, 0.3), place, role=role))
+    links = [Link("base"), Link("arm", shapes, inertia=Inertia(1.0, (0, 0, 0), np.eye(3)))]
+    return Linkage(links, [Joint("j", "base", "arm", Revolute("z", -1, 1))])
+
+
+def test_a_capsule_is_written_in_parts_that_every_reader_knows(tmp_path):
+    again, remarks = rewritten(capsules(), tmp_path)
+    text = (tmp_path / "out.urdf").read_text()
+    assert "<capsule" not in text
+    assert (text.count("<cylinder"), text.count("<sphere")) == (1, 3)
+    assert any("cylinder and two spheres" in remark.text for remark in remarks)
+    visual, same = again.link("arm").visuals[1], capsules().link("arm").visuals[1]
+    assert (visual.shape, visual.role) == (same.shape, same.role)
+    assert_allclose(visual.placement, same.placement, rtol=0, atol=1e-15)
+
+
+def test_mujoco_reads_the_parts_of_a_capsule_where_it_stands(tmp_path):
+    mujoco = pytest.importorskip("mujoco")
+    rewritten(capsules(), tmp_path)
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "out.urdf"))
+    data = mujoco.MjData(model)
+    data.qpos[:] = 0.4
+    mujoco.mj_forward(model, data)
+    world = lw.transforms.transform(rotation=urdf_turn(0, 0, 0.4)) @ capsules().link("arm").visuals[1].placement
+    ends = [world @ (0, 0, side * 0.15, 1) for side in (1, -1)]
+    assert_allclose(data.geom_xpos[1:], [world[:3, 3], *(end[:3] for end in ends)], rtol=0, atol=1e-12)
+    assert model.geom_size[1:, 0].tolist() == [0.1, 0.1, 0.1]
+
+
+def test_pinocchio_reads_the_parts_of_a_capsule(tmp_path):
+    pinocchio = pytest.importorskip("pinocchio")
+    rewritten(capsules(), tmp_path)
+    path = str(tmp_path / "out.urdf")
+    shapes = pinocchio.buildGeomFromUrdf(pinocchio.buildModelFromUrdf(path), path, pinocchio.GeometryType.COLLISION)
+    assert len(shapes.geometryObjects) == 4
+
+
+@pytest.mark.parametrize("change", ["name", "place", "size", "order"])
+def test_shapes_that_are_no_capsule_stay_what_they_are(change, tmp_path):
+    rewritten(capsules(), tmp_path)
+    path = tmp_path / "out.urdf"
+    text = path.read_text()
+    end = text.index('.bottom"')
+    if change == "name":
+        text = text.replace(".bottom", ".side")
+    elif change == "place":
+        text = text[:end] + re.sub('xyz="[^"]*"', 'xyz="0 0 9"', text[end:], count=1)
+    elif change == "size":
+        text = text[:end] + text[end:].replace('radius="0.1"', 'radius="0.11"', 1)
+    else:
+        text = text.replace(".top", ".first").replace(".bottom", ".top").replace(".first", ".bottom")
+    path.write_text(text)
+    assert [visual.shape.kind for visual in urdf.read(path).linkage.link("arm").visuals] == [
+        "sphere",
+        "cylinder",
+        "sphere",
+        "sphere",
+    ]

@@ -413,3 +413,9 @@ def test_what_is_no_file_is_an_error(tmp_path: Path) -> None:
     for path in (tmp_path / "nothing.usda", tmp_path):
         with pytest.raises(FormatError, match="cannot be read"):
             usd.read(path)
+
+
+def test_a_skeleton_beyond_all_numbers_is_refused(tmp_path: Path) -> None:
+    large = UNIT.replace("( (1,", "( (1e160,")
+    with pytest.raises(FormatError, match=r"beyond 1e\+100"):
+        text(tmp_path, skeleton(["hip", "hip/knee"], [large, large]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 import pytest
@@ -32,7 +33,11 @@ def test_every_motion_is_retargeted_as_one_alone_would_be(clips, tmp_path):
     result = lw.retarget_library(clips, CHILD, tmp_path / "out")
     assert (result.total, result.counts, result.missing) == (3, {"written": 3}, ())
     written = contents(tmp_path / "out")
-    assert set(written) == {"_manifest.json", "one.bvh", "two.bvh", "more/three.bvh"}
+    files = {"one.bvh", "two.bvh", "more/three.bvh"}
+    assert set(written) == {"_manifest.json", "_parts.json", "_SUCCESS", "_report.csv", *files}
+    table = list(csv.DictReader(written["_report.csv"].decode().splitlines()))
+    assert {row["file"] for row in table} == files
+    assert all(float(row["jerk"]) > 0.0 and row["flips"] == "0" for row in table)
     alone = lw.retarget(lw.load_clip(clips / "more" / "three.bvh"), CHILD)
     lw.save(alone, tmp_path / "three.bvh")
     assert written["more/three.bvh"] == (tmp_path / "three.bvh").read_bytes()
@@ -46,15 +51,32 @@ def test_an_interrupted_library_is_resumed_to_the_same_files(clips, tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         lw.retarget_library(clips, CHILD, tmp_path / "out", progress=stop)
-    assert contents(tmp_path / "out").items() < contents(tmp_path / "whole").items()
+    left = {name: data for name, data in contents(tmp_path / "out").items() if not name.startswith("_parts/")}
+    assert left.items() < contents(tmp_path / "whole").items()
     result = lw.retarget_library(clips, CHILD, tmp_path / "out", resume=True, workers=2)
     assert 1 <= result.resumed < 3
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
-    with pytest.raises(RunError, match="another options"):
+    with pytest.raises(RunError, match=r"another options: smooth \(null, not 0.5\)"):
         lw.retarget_library(clips, CHILD, tmp_path / "out", resume=True, smooth=0.5)
-    (clips / "one.bvh").write_bytes((clips / "two.bvh").read_bytes())
-    with pytest.raises(RunError, match="another input"):
-        lw.retarget_library(clips, CHILD, tmp_path / "out", resume=True)
+
+
+def test_a_file_that_was_mended_added_or_damaged_costs_only_itself(clips, tmp_path):
+    out = tmp_path / "out"
+    (clips / "one.bvh").rename(tmp_path / "one.bvh")
+    lw.retarget_library(clips, CHILD, out)
+    (tmp_path / "one.bvh").rename(clips / "one.bvh")  # added
+    assert lw.retarget_library(clips, CHILD, out, resume=True).resumed == 2
+    (clips / "two.bvh").write_bytes((clips / "one.bvh").read_bytes())  # mended
+    assert lw.retarget_library(clips, CHILD, out, resume=True).resumed == 2
+    (out / "one.bvh").write_bytes((out / "one.bvh").read_bytes()[:100])  # damaged
+    assert list(lw.verify_dataset(out).faults) == ["one.bvh"]
+    assert lw.retarget_library(clips, CHILD, out, resume=True).resumed == 2
+    assert lw.verify_dataset(out)
+    lw.retarget_library(clips, CHILD, tmp_path / "clean")
+    assert contents(out) == contents(tmp_path / "clean")
+    (clips / "two.bvh").unlink()
+    lw.retarget_library(clips, CHILD, out, resume=True)
+    assert not (out / "two.bvh").exists()  # of which no input is left
 
 
 def test_what_cannot_be_retargeted_is_told_and_the_rest_goes_on(clips, tmp_path):
@@ -85,13 +107,17 @@ def test_libraries_that_cannot_be_are_refused(clips, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(FormatError, match="holds no motions"):
         lw.retarget_library(tmp_path / "empty", CHILD, tmp_path / "out")
-    lw.save(lw.load_clip(clips / "one.bvh"), clips / "one.glb")
-    with pytest.raises(FormatError, match=r"would be written to the same file as one\.bvh"):
-        lw.retarget_library(clips, CHILD, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_files_that_differ_in_their_ending_alone_keep_it(clips, tmp_path):
+    lw.save(lw.load_clip(clips / "one.bvh"), clips / "one.glb")
+    lw.retarget_library(clips, CHILD, tmp_path / "out")
+    written = {name for name in contents(tmp_path / "out") if not name.startswith("_")}
+    assert written == {"one.bvh.bvh", "one.glb.bvh", "two.bvh", "more/three.bvh"}
 
 
 def test_an_option_that_is_wrong_for_all_ends_the_run(clips, tmp_path):
     with pytest.raises(OptionError, match="root is 'auto' or 'keep'"):
         lw.retarget_library(clips, CHILD, tmp_path / "out", root="tree")
-    assert set(contents(tmp_path / "out")) == {"_manifest.json"}
+    assert not (tmp_path / "out").exists()

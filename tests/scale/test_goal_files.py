@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import linkwork as lw
 from goal_tables import columns_of, spoil, write
-from linkwork.errors import BlockError, FormatError, MissingExtraError, OptionError
+from linkwork.errors import FormatError, MissingExtraError, OptionError
+from linkwork.scale.goal_blocks import Digests
 from linkwork.scale.goal_columns import QUATERNION
-from linkwork.scale.goal_files import open_goals, read_block
+from linkwork.scale.goal_files import open_goals
+from linkwork.scale.goal_rows import GoalRows, MissingRows, RowReader
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -22,10 +26,14 @@ def transforms(count, seed=0):
     return ARM.forward(ARM.random_pose(seed, count), frame="tip")
 
 
+def kept(read):
+    """Return rows with targets of their own: a reader uses its memory again."""
+    return [replace(rows, targets=rows.targets.copy()) if isinstance(rows, GoalRows) else rows for rows in read]
+
+
 def rows_of(goals, linkage=ARM, chunk=7):
-    read = [
-        rows for block in goals.blocks for rows in read_block(goals.columns, block, linkage, linkage.neutral(), chunk)
-    ]
+    reader = RowReader(goals, linkage, linkage.neutral(), chunk)
+    read = kept(rows for block in goals.blocks for rows in reader.read(block))
     return read, np.concatenate([rows.targets for rows in read])
 
 
@@ -65,7 +73,7 @@ def test_a_folder_is_one_dataset_in_the_order_of_names(tmp_path):
         write(tmp_path / f"goals-{k}.parquet", columns_of(targets[10 * k : 10 * k + 10]))
     (tmp_path / "notes.txt").write_text("not a dataset")
     goals = open_goals(tmp_path, ARM, block_rows=100)
-    assert [block.first for block in goals.blocks] == [0, 10, 20]
+    assert [piece.first for block in goals.blocks for piece in block.pieces] == [0, 10, 20]
     np.testing.assert_allclose(rows_of(goals)[1], targets, atol=1e-12)
     write(tmp_path / "goals-3.parquet", columns_of(targets, None))
     with pytest.raises(FormatError, match=r"goals-3.parquet: has other columns than goals-0.parquet"):
@@ -78,8 +86,8 @@ def test_starts_are_columns_by_coordinate_and_empty_ones_are_neutral(tmp_path):
         goals = open_goals(write(tmp_path / f"goals{suffix}", named), PLANAR, block_rows=9)
         (rows,) = rows_of(goals, PLANAR)[0]
         np.testing.assert_array_equal(rows.starts, [[0.0, 0.0, 0.5], [0.0, 0.0, 0.0]])
-        assert rows.ids.to_pylist() == ["a", "b"]
-        assert goals.id_type == "string"
+        assert rows.carried["id"].to_pylist() == ["a", "b"]
+        assert str(goals.types["id"]) == "string"
 
 
 def test_rows_without_a_rotation_or_a_number_become_nan(tmp_path):
@@ -118,10 +126,7 @@ def test_a_column_may_be_ignored(tmp_path):
 
 
 def test_columns_of_another_type_are_told(tmp_path):
-    for named, message in (
-        ({"x": ["one"], "y": [1.0]}, "column 'x' holds string; it must hold numbers"),
-        ({"x": [1.0], "y": [1.0], "id": [1.5]}, "column 'id' holds double"),
-    ):
+    for named, message in (({"x": ["one"], "y": [1.0]}, "column 'x' holds string; it must hold numbers"),):
         with pytest.raises(FormatError, match=message):
             open_goals(write(tmp_path / "goals.parquet", named), PLANAR, block_rows=9)
 
@@ -160,42 +165,196 @@ def test_what_is_not_there_is_told(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("line", "note"),
     [
-        ("1,zwei", "rows 2 to 3 cannot be read: .*row 3, column 'y': 'zwei' is not a number"),
-        ("1,2,3", "rows 2 to 3 cannot be read: .*row 3 has 3 values under 2 columns"),
+        ("1,zwei", "line 6, column 'y': 'zwei' is not a number"),
+        ("1,2,3", "line 6 has 3 values under 2 columns"),
+        ("1_0,2", "line 6, column 'x': '1_0' is not a number"),
+        ('1,"2', "line 6 is not CSV"),
+        ("", "line 6 is blank"),
     ],
 )
-def test_a_corrupt_block_of_csv_says_which_row(line, message, tmp_path):
+@pytest.mark.parametrize("end", ["", "\n", "\n\n\n", "\r\n  \n"])
+def test_a_line_that_cannot_be_read_is_one_row_without_numbers(line, note, end, tmp_path):
     path = tmp_path / "goals.csv"
-    path.write_text("\n".join(["x,y", "0,0", "", "1,1", "2,2", line, "4,4", "", ""]))
+    path.write_bytes(("\n".join(["x,y", "0,0", "", "1,1", "2,2", line, "4,4"]) + end).encode())
     goals = open_goals(path, PLANAR, block_rows=2)
-    assert [block.rows for block in goals.blocks] == [2, 2, 1]
-    good, bad, last = ([goals.columns, block, PLANAR, PLANAR.neutral(), 9] for block in goals.blocks)
-    np.testing.assert_array_equal(next(read_block(*good)).targets, [[0.0, 0.0], [1.0, 1.0]])
-    np.testing.assert_array_equal(next(read_block(*last)).targets, [[4.0, 4.0]])
-    with pytest.raises(BlockError, match=message):
-        list(read_block(*bad))
+    assert [block.rows for block in goals.blocks] == [2, 2, 2]
+    read, targets = rows_of(goals, PLANAR)
+    nan = [np.nan, np.nan]
+    np.testing.assert_array_equal(targets, [[0.0, 0.0], nan, [1.0, 1.0], [2.0, 2.0], nan, [4.0, 4.0]])
+    first, second = (one.partition(f"{path}: ")[2] for rows in read for one in rows.notes)
+    assert first == "line 3 is blank"
+    assert second.startswith(note)
 
 
-def test_a_corrupt_row_group_says_which_rows(tmp_path):
-    path = write(tmp_path / "goals.parquet", columns_of(transforms(60)), row_group=20)
-    spoil(path, 1)
-    goals = open_goals(path, ARM, block_rows=20)
-    read = [block for block in goals.blocks if block.number != 1]
-    assert sum(len(rows.targets) for b in read for rows in read_block(goals.columns, b, ARM, ARM.neutral(), 9)) == 40
-    with pytest.raises(BlockError, match=r"goals.parquet: rows 20 to 39 cannot be read"):
-        list(read_block(goals.columns, goals.blocks[1], ARM, ARM.neutral(), 9))
+def test_bad_lines_among_many_are_found_by_halving(tmp_path):
+    lines = [f"{k},{k}" for k in range(2000)]
+    for k, line in ((7, "x,1"), (1200, ""), (1201, "1"), (1999, "1,,")):
+        lines[k] = line
+    path = tmp_path / "goals.csv"
+    path.write_text("x,y\r\n" + "\r\n".join(lines) + "\r\n")
+    (rows,), targets = rows_of(open_goals(path, PLANAR, block_rows=5000), PLANAR, chunk=5000)
+    bad = np.isnan(targets[:, 0])
+    assert np.flatnonzero(bad).tolist() == [7, 1200, 1201, 1999]
+    np.testing.assert_array_equal(targets[~bad, 0], np.arange(2000)[~bad])
+    assert [note.partition(": ")[2].split()[1].strip(",") for note in rows.notes] == ["9", "1202", "1203", "2001"]
 
 
-def test_the_digest_tells_inputs_apart(tmp_path):
-    one, other = transforms(40), transforms(40, seed=1)
-    for suffix in (".parquet", ".csv"):
-        paths = [tmp_path / f"{name}{suffix}" for name in ("one", "same", "other")]
-        for path, targets in zip(paths, (one, one, other), strict=True):
-            write(path, columns_of(targets))
-        digests = [open_goals(path, ARM, block_rows=9).digest for path in paths]
-        assert digests[0] == digests[1] != digests[2]
+@pytest.mark.parametrize("blank", range(8))
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_blank_lines_at_the_end_are_none_however_many(blank, rows, tmp_path):
+    path = tmp_path / "goals.csv"
+    path.write_text("x,y\n1,1\n2,2\n3,3" + "\n" * blank)
+    goals = open_goals(path, PLANAR, block_rows=rows)
+    np.testing.assert_array_equal(rows_of(goals, PLANAR)[1], [[k, k] for k in (1.0, 2.0, 3.0)])
+    path.write_text("x,y\n1,1\n" + "\n" * blank + "2,2\n")
+    targets = rows_of(open_goals(path, PLANAR, block_rows=rows), PLANAR)[1]
+    assert np.isnan(targets[:, 0]).tolist() == [False, *[True] * blank, False]
+
+
+@pytest.mark.parametrize("chunk", [20, 1000])
+@pytest.mark.parametrize("rows", [20, 60, 180])
+def test_a_corrupt_row_group_says_which_rows_and_costs_no_others(rows, chunk, tmp_path):
+    targets = transforms(180)
+    for k in range(3):
+        write(tmp_path / f"{k}.parquet", columns_of(targets[60 * k : 60 * k + 60]), row_group=20)
+    spoil(tmp_path / "1.parquet", 1)
+    goals = open_goals(tmp_path, ARM, block_rows=rows)
+    reader = RowReader(goals, ARM, ARM.neutral(), chunk)
+    read = kept(rows for block in goals.blocks for rows in reader.read(block))
+    (lost,) = (rows for rows in read if isinstance(rows, MissingRows))
+    assert (lost.first, lost.count) == (80, 20)
+    assert f"1.parquet: rows 80 to {79 + lost.count} cannot be read" in lost.reason
+    for rows in (rows for rows in read if rows is not lost):
+        np.testing.assert_allclose(rows.targets, targets[rows.first : rows.first + len(rows.targets)], atol=1e-12)
+    assert sum(len(rows.targets) for rows in read if rows is not lost) == 180 - lost.count
+
+
+def test_links_are_followed_but_not_in_circles_and_those_to_nowhere_are_named(tmp_path):
+    targets, goals, other = transforms(8), tmp_path / "goals", tmp_path / "other[1]"
+    for folder, rows in ((goals, targets[:4]), (other, targets[4:])):
+        folder.mkdir()
+        write(folder / "a.parquet", columns_of(rows))
+    try:
+        (goals / "day2").symlink_to(other)
+    except OSError:
+        pytest.skip("no links may be made here")
+    (other / "back").symlink_to(goals)
+    (goals / "gone.parquet").symlink_to(tmp_path / "nowhere.parquet")
+    (goals / "away").symlink_to(tmp_path / "nowhere")
+    for source, unread in ((goals, ("away", "gone.parquet")), (f"{goals}/**/*.parquet", ("gone.parquet",))):
+        found = open_goals(source, ARM, block_rows=9)
+        assert (list(found.files), found.unread) == (["a.parquet", "day2/a.parquet"], unread)
+        np.testing.assert_allclose(rows_of(found)[1], targets, atol=1e-12)
+    (other / "back").unlink()
+    assert list(open_goals(str(other), ARM, block_rows=9).files) == ["a.parquet"]  # a folder, not a pattern
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+@pytest.mark.parametrize("aligned", [False, True])
+def test_small_files_go_together_and_all_rows_are_there_in_order(suffix, aligned, tmp_path):
+    targets, at = transforms(200), 0
+    for k, count in enumerate((3, 1, 0, 44, 7, 90, 5, 50)):
+        write(tmp_path / f"{k}{suffix}", columns_of(targets[at : at + count]), row_group=30)
+        at += count
+    goals = open_goals(tmp_path, ARM, block_rows=32, aligned=aligned)
+    sizes = [block.rows for block in goals.blocks]
+    assert sizes == ([32] * 6 + [8] if aligned else sizes)
+    assert (sum(sizes), max(sizes) <= 32) == (200, True)
+    assert list(goals.files.values()) == [3, 1, 0, 44, 7, 90, 5, 50]
+    read, got = rows_of(goals, chunk=11)
+    np.testing.assert_allclose(got, targets, atol=1e-12)
+    assert [rows.first for rows in read] == [*np.cumsum([0, *(len(rows.targets) for rows in read[:-1])])]
+    write(tmp_path / f"9{suffix}", columns_of(targets[:40]), row_group=30)  # one that is added changes the last alone
+    digests = Digests()
+    more = open_goals(tmp_path, ARM, block_rows=32, aligned=aligned, known=list(goals.files))
+    same = [digests.of(one) == digests.of(two) for one, two in zip(goals.blocks, more.blocks, strict=False)]
+    assert all(same[:-1])
+
+
+def test_a_large_row_group_is_read_on_from_block_to_block_and_in_any_order(tmp_path):
+    targets = transforms(100)
+    path = write(tmp_path / "goals.parquet", columns_of(targets), row_group=100)
+    goals = open_goals(path, ARM, block_rows=8)
+    reader = RowReader(goals, ARM, ARM.neutral(), 5)
+    order = np.random.default_rng(0).permutation(len(goals.blocks))
+    for number in (*range(len(goals.blocks)), *order.tolist(), *range(0, len(goals.blocks), 2)):
+        block = goals.blocks[number]
+        got = np.concatenate([rows.targets for rows in kept(reader.read(block))])
+        np.testing.assert_allclose(got, targets[block.first : block.first + block.rows], atol=1e-12)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_digests_of_blocks_tell_which_rows_have_changed(suffix, tmp_path):
+    """With no statistics in the file, so that only the values differ."""
+    targets = transforms(40)
+    kept = {}
+    for name, value in (("one", 0.0), ("same", 0.0), ("other", 1e-9)):
+        columns = columns_of(targets)
+        columns["y"] = columns["y"] + value * (np.arange(40) == 25)
+        path = tmp_path / f"{name}{suffix}"
+        if suffix == ".csv":
+            write(path, columns)
+        else:
+            pq.write_table(pa.table(columns), path, row_group_size=10, write_statistics=False, compression="none")
+        digests = Digests()
+        kept[name] = [digests.of(block) for block in open_goals(path, ARM, block_rows=10).blocks]
+    assert kept["one"] == kept["same"]
+    assert [a == b for a, b in zip(kept["one"], kept["other"], strict=True)] == [True, True, False, True]
+
+
+def test_folders_in_folders_are_read_their_names_give_columns_and_others_are_named(tmp_path):
+    targets = transforms(12)
+    for k, name in enumerate(("day=1/robot=panda/b", "day=1/robot=ur5/a", "day=2/robot=panda/a")):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        write(tmp_path / f"{name}.parquet", columns_of(targets[4 * k : 4 * k + 4]))
+    for name in (".hidden.parquet", "_draft.csv", "_old/c.parquet", "day=1/.x/c.parquet"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"not read")
+    (tmp_path / "day=2" / "notes.txt").write_text("not read either, but named")
+    goals = open_goals(tmp_path, ARM, block_rows=100)
+    read, got = rows_of(goals)
+    np.testing.assert_allclose(got, targets, atol=1e-12)
+    assert goals.unread == ("day=2/notes.txt",)
+    assert [row.as_py() for rows in read for row in rows.carried["robot"]] == ["panda"] * 4 + ["ur5"] * 4 + [
+        "panda"
+    ] * 4
+    assert [row.as_py() for rows in read for row in rows.carried["day"]] == ["1"] * 8 + ["2"] * 4
+    some = open_goals(f"{tmp_path}/day=*/robot=panda/*.parquet", ARM, block_rows=100)
+    assert (list(some.files.values()), some.unread) == ([4, 4], ())
+    assert rows_of(some)[1].shape == (8, 4, 4)
+    assert open_goals(f"{tmp_path}/**/a.parquet", ARM, block_rows=100, ignore=["day"]).types.keys() == {"robot"}
+    with pytest.raises(FormatError, match="holds no files of goals that match"):
+        open_goals(f"{tmp_path}/night=*/*.parquet", ARM, block_rows=100)
+
+
+def test_a_folder_may_name_a_number(tmp_path):
+    (tmp_path / "z=0.5").mkdir()
+    write(tmp_path / "z=0.5" / "goals.csv", {"x": [1.0], "y": [2.0]})
+    assert rows_of(open_goals(tmp_path, ARM, block_rows=9))[1].tolist() == [[1.0, 2.0, 0.5]]
+    (tmp_path / "z=0.5").rename(tmp_path / "z=high")
+    with pytest.raises(FormatError, match="z=high gives no number for column 'z'"):
+        open_goals(tmp_path, ARM, block_rows=9)
+
+
+def test_columns_of_any_kind_are_carried_along(tmp_path):
+    named = {
+        "x": [1.0, 2.0],
+        "y": [0.0, 0.0],
+        "label": [["a"], []],
+        "id": [1.5, 2.5],
+        "when": pa.array([0, 1], "date32"),
+    }
+    path = write(tmp_path / "goals.parquet", named)
+    goals = open_goals(path, PLANAR, block_rows=9, keep=["label", "when"])
+    (rows,) = rows_of(goals, PLANAR)[0]
+    assert {name: str(kind) for name, kind in goals.types.items()} == {
+        "id": "double", "label": "list<element: string>", "when": "date32[day]",
+    }  # fmt: skip
+    assert rows.carried["label"].to_pylist() == [["a"], []]
+    with pytest.raises(FormatError, match="has no column size to keep; it has x, y"):
+        open_goals(path, PLANAR, block_rows=9, keep=["size"])
 
 
 def test_an_empty_dataset_has_no_blocks(tmp_path):

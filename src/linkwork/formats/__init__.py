@@ -13,6 +13,7 @@ from .. import found_later
 if TYPE_CHECKING:
     from ..errors import Remark as Remark
     from ..motion.clips import SaveOptions as SaveOptions
+    from .atomic_files import read_bytes as read_bytes, read_text as read_text, write_text as write_text
     from .content import Content as Content
     from .files import (
         CLIP as CLIP,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 _NAMES = {
     ".errors": "Remark",
     ".motion.clips": "SaveOptions",
+    "atomic_files": "read_bytes read_text write_text",
     "content": "Content",
     "files": "CLIP fit load load_clip loads loads_clip read save say_guesses write",
     "options": "Options ReadOptions",

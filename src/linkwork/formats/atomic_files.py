@@ -5,12 +5,16 @@ Every file that linkwork reads or writes by itself goes through here.
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
+import re
 import secrets
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,6 +22,9 @@ from ..errors import FormatError, LinkworkError
 from .texts import TextFile
 
 MAX_BYTES = 64 * 2**20
+WINDOWS = os.name == "nt"
+DEVICES = re.compile(r"con|prn|aux|nul|com\d|lpt\d", re.IGNORECASE)  # no files on Windows, whatever follows the dot
+PAUSES = (0.01, 0.03, 0.1, 0.3, 0.6)  # s from one try to the next
 
 
 def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
@@ -45,6 +52,50 @@ def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
 def located(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
     """Return a path that means the same file from any folder; a `TextFile` is itself."""
     return path if isinstance(path, TextFile) else Path(path).absolute()
+
+
+def text_pieces(path: str | os.PathLike[str], limit: int, size: int) -> Iterator[str]:
+    """Yield the text of a UTF-8 file, piece after piece, as `read_text` returns all of it; lines end in a newline.
+
+    Args:
+        path: The file or a `TextFile`.
+        limit: The most bytes that are read.
+        size: About so many are read at a time.
+
+    Raises:
+        FormatError: As in `read_text`, when the piece that is wrong is read.
+    """
+    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8-sig")(), translate=True)
+    line = 1
+    for data in _byte_pieces(path, limit, size):
+        try:
+            piece = decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            byte, line = error.object[error.start], line + bytes(error.object).count(b"\n", 0, error.start)
+            raise FormatError(path, f"is not UTF-8 text: byte 0x{byte:02x}; save it as UTF-8.", line=line) from error
+        line += piece.count("\n")
+        if piece:
+            yield piece
+
+
+def _byte_pieces(path: str | os.PathLike[str], limit: int, size: int) -> Iterator[bytes]:
+    """Yield what is in a file, and nothing at its end."""
+    if isinstance(path, TextFile):
+        data = read_bytes(path, limit)
+        yield from (data[begin : begin + size] for begin in range(0, len(data), size))
+        yield b""
+        return
+    total = 0
+    try:
+        with Path(path).open("rb") as file:
+            while data := file.read(size):
+                total += len(data)
+                if total > limit:
+                    raise FormatError(path, f"is larger than {limit / 2**20:.4g} MiB, the most that is read.")
+                yield data
+    except (OSError, ValueError) as error:
+        raise FormatError(path, f"cannot be read: {_reason(error)}.") from error
+    yield b""
 
 
 def read_text(path: str | os.PathLike[str], limit: int | None = None) -> str:
@@ -82,12 +133,16 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def replacing(path: str | os.PathLike[str], *, flushed: bool = True) -> Iterator[BinaryIO]:
     """Open a file to be written whole or not at all.
 
     What is written goes to a temporary file beside the target, is flushed to the disk and then takes the target's
     place; if anything fails, the target is as it was before. A link is followed, and the permissions of a file that is
     replaced are kept.
+
+    Args:
+        path: The file.
+        flushed: Whether it is to outlast a failure of the power, which takes the disk some milliseconds.
 
     Raises:
         FormatError: If the file cannot be written.
@@ -100,28 +155,42 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             with file:
                 yield file
                 file.flush()
-                os.fsync(file.fileno())
+                if flushed:
+                    os.fsync(file.fileno())
             if target.exists():
                 shutil.copymode(target, draft)
-            draft.replace(target)
-            _settle(target.parent)
+            _put(draft, target)
         except BaseException:
-            draft.unlink(missing_ok=True)
+            with suppress(OSError):  # what failed is raised
+                draft.unlink()
             raise
+        _settle(target.parent)
     except LinkworkError:  # what was to be written could not be made
         raise
     except (OSError, ValueError) as error:
         raise FormatError(path, f"cannot be written: {_reason(error)}.") from error
 
 
-def _settle(folder: Path) -> None:
-    """Flush a folder's list of names to the disk, where the system can."""
-    if hasattr(os, "O_DIRECTORY"):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def _put(draft: Path, target: Path) -> None:
+    """Put a file in the place of another; on Windows, wait a moment for a scanner that holds either of them."""
+    for pause in PAUSES if WINDOWS else ():
         try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+            draft.replace(target)
+            return
+        except PermissionError:
+            time.sleep(pause)
+    draft.replace(target)
+
+
+def _settle(folder: Path) -> None:
+    """Flush a folder's list of names to the disk, where it can be; the file is written already."""
+    if hasattr(os, "O_DIRECTORY"):
+        with suppress(OSError):  # a folder that may be written but not listed, or a disk that does not do this
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
 
 
 def _reason(error: Exception) -> str:

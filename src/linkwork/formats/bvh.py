@@ -27,9 +27,10 @@ from ..linkage.joints import (
     Universal,
 )
 from ..linkage.linkage import Frame, Link, Linkage
-from ..motion.clips import Clip
+from ..motion.clips import BLOCK, Clip
+from ..motion.frame_files import Frames, block_of
 from ..transforms import FloatArray, transform
-from .bvh_flight import flight
+from .bvh_flight import MOST, flight
 from .bvh_scale import Flight, channel_values, guess_unit, guess_up, look, positions_replace, stature
 from .bvh_text import BvhJoint, Text, parse
 from .bvh_writer import write
@@ -83,7 +84,7 @@ def _scale(
         metres = scale
 
         def fall() -> Flight | None:
-            every = channel_values(text.bones, text.values, slice(None))
+            every = channel_values(text.bones, text.values, slice(MOST))
             return flight(text.bones, parents, every, text.frame_time, replaces, metres)
 
         up, why = guess_up(look(text.bones, parents, columns, replaces), fall)
@@ -208,7 +209,10 @@ def _clip(path: FilePath, text: Text, skeleton: _Skeleton, linkage: Linkage, rem
     if (np.diff(times) <= 0.0).any():
         raise FormatError(path, f"a Frame Time of {text.frame_time:g} s is too short to tell frames apart.")
     channels, factors, shifts = zip(*(skeleton.columns[name] for name in linkage.coordinates), strict=True)
-    poses = text.values[:, channels]
-    poses *= np.array(factors)
-    poses -= np.array(shifts)
-    return Clip(linkage, times, poses)
+    frames = Frames(linkage.nq)
+    for begin in range(0, found, BLOCK):
+        poses = block_of(text.values, slice(begin, begin + BLOCK))[:, channels]
+        poses *= np.array(factors)
+        poses -= np.array(shifts)
+        frames.add(poses)
+    return Clip(linkage, times, frames.array())

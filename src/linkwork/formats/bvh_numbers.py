@@ -26,4 +26,4 @@ def numbers(text: str) -> FloatArray | None:
             values[k] = float(raw[start:end].replace(b"_", b"?"))  # Python reads 1_000 as a number, and files do not
     except ValueError:
         return None
-    return values[:count]
+    return values[:count].copy()  # there was room for four times as many

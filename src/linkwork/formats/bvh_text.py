@@ -9,14 +9,16 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain, islice
 
 import numpy as np
 
 from ..errors import FormatError
+from ..motion.frame_files import Frames
 from ..transforms import FloatArray
-from .atomic_files import MAX_BYTES, read_text
+from .atomic_files import MAX_BYTES, text_pieces
 from .options import FilePath
 
 MAX_JOINTS = 10_000
@@ -24,8 +26,8 @@ MAX_CHANNELS = 12
 MAX_VALUES = 8_000_000
 BYTES_EACH = 24  # of a file, for each of them
 MAX_LINE = 10_000  # characters, in the hierarchy
+CHUNK = 2**20  # bytes of a file that are read at a time
 LARGEST = 1e50  # no length or angle is beyond it, and its square is still a number
-CHUNK = 2**20
 LONG = 2**19  # characters that are worth a compiled kernel
 
 _STATEMENT = re.compile(r"\s*+([{}]|[^\s{}][^\n{}]*)")
@@ -86,13 +88,27 @@ def parse(path: FilePath, most: int | None = None) -> Text:
         FormatError: If it is not such a file; with the line.
     """
     most = MAX_VALUES if most is None else most
-    text = read_text(path, max(MAX_BYTES, BYTES_EACH * most)).rstrip()
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    bones, motion, line = _Hierarchy(path).read(text)
+    pieces = text_pieces(path, max(MAX_BYTES, BYTES_EACH * most), CHUNK)
+    text, (bones, motion, line) = _beginning(path, pieces)
     if motion is None:
         return Text(bones)
-    return _read_motion(path, text, motion, line, bones, most)
+    return _read_motion(path, text, pieces, motion, line, bones, most)
+
+
+def _beginning(path: FilePath, pieces: Iterator[str]) -> tuple[str, tuple[list[BvhJoint], int | None, int]]:
+    """Return the text of a file up to somewhere in its frames, and what `_Hierarchy` reads in it."""
+    text = ""
+    while piece := "".join(islice(pieces, 1 + len(text) // CHUNK)):  # twice as much each time
+        text += piece
+        try:
+            found = _Hierarchy(path).read(text)
+        except FormatError:  # it may be right with what follows
+            continue
+        header = None if found[1] is None else _MOTION.match(text, found[1])
+        if header is not None and header.end() < len(text):
+            return text, found
+    text = text.rstrip()
+    return text, _Hierarchy(path).read(text)
 
 
 def _statements(path: FilePath, text: str) -> Iterator[tuple[int, list[str], int]]:
@@ -228,8 +244,10 @@ class _Hierarchy:
             raise self.refuse(f"{bone.name!r} has the same position channel twice.", line)
 
 
-def _read_motion(path: FilePath, text: str, start: int, line: int, bones: list[BvhJoint], most: int) -> Text:
-    """Read the frames: `start` is where the text of the motion begins, on that line."""
+def _read_motion(
+    path: FilePath, text: str, pieces: Iterator[str], start: int, line: int, bones: list[BvhJoint], most: int
+) -> Text:
+    """Read the frames: `start` is where the text of the motion begins, on that line; pieces are what follows it."""
     header = _MOTION.match(text, start)
     if header is None:
         raise FormatError(path, "MOTION is not followed by 'Frames: ...' and 'Frame Time: ...'.", line=line)
@@ -245,37 +263,48 @@ def _read_motion(path: FilePath, text: str, start: int, line: int, bones: list[B
         raise FormatError(path, f"announces {_shown([announced])} frames, more than a file can hold.", line=frames_line)
     begin = header.end()
     first = line + text.count("\n", start, begin)
-    values = _numbers(path, text, begin, first, most)
+    values = _numbers(path, chain([text[begin:]], pieces), first, most)
     if width == 0 and len(values):
         raise FormatError(path, f"has {len(values)} values in its motion, but no joint has channels.", line=first)
     if width and len(values) % width:
-        raise _ragged(path, text, begin, first, width)
+        again = text_pieces(path, max(MAX_BYTES, BYTES_EACH * most), CHUNK)
+        skipped = "".join(islice(again, 1 + len(text) // CHUNK))
+        while len(skipped) < begin:
+            skipped += next(again)
+        raise _ragged(path, chain([skipped[begin:]], again), first, width)
     rows = values.reshape(-1, width) if width else np.zeros((int(announced), 0))
     return Text(bones, rows, frame_time, int(announced), frames_line)
 
 
-def _numbers(path: FilePath, text: str, start: int, line: int, most: int) -> FloatArray:
-    """Return all numbers of a text from a position on; piece by piece, so that memory stays small and errors near."""
-    parts: list[FloatArray] = []
-    count = 0
-    while start < len(text):
-        end = start + CHUNK
-        cut = _WORD.match(text, end) if end < len(text) else None  # the rest of a word that the piece would break
-        end = cut.end() if cut else min(end, len(text))
-        piece = text[start:end]
+def _numbers(path: FilePath, pieces: Iterable[str], line: int, most: int) -> FloatArray:
+    """Return all numbers of a text; piece by piece, so that memory stays small and errors near."""
+    found = Frames(1)
+    for piece in _whole_words(pieces):
         words = piece.strip()
         if words:
             numbers = _fast(words)
             if numbers is None:
                 raise _bad_word(path, piece, line)
-            parts.append(numbers)
-            count += len(numbers)
-            if count > most:
+            found.add(numbers[:, None])
+            if found.count > most:
                 advice = "max_values=... (--max-values) allows more"
                 raise FormatError(path, f"has more than {most} values, the most that are read; {advice}.", line=line)
         line += piece.count("\n")
-        start = end
-    return np.concatenate(parts) if parts else np.zeros(0)
+    return found.array()
+
+
+def _whole_words(pieces: Iterable[str]) -> Iterator[str]:
+    """Yield a text cut between its words, unless one is too long to be a number."""
+    cut = ""
+    for piece in pieces:
+        text = cut + piece
+        end = len(text)
+        while len(text) - MAX_LINE < end and end and not text[end - 1].isspace():
+            end -= 1
+        end = end if end and text[end - 1].isspace() else len(text) if len(text) > MAX_LINE else 0
+        cut = text[end:]
+        yield text[:end]
+    yield cut
 
 
 def _fast(words: str) -> FloatArray | None:
@@ -310,21 +339,24 @@ def _bad_word(path: FilePath, piece: str, line: int) -> FormatError:
     return FormatError(path, "the motion holds something that is not a number.", line=line)
 
 
-def _ragged(path: FilePath, text: str, start: int, line: int, width: int) -> FormatError:
+def _ragged(path: FilePath, pieces: Iterable[str], line: int, width: int) -> FormatError:
     """Return the error for the first row of a motion that has not as many values as there are channels."""
-    while start < len(text):
-        end = text.find("\n", start + CHUNK) + 1 or len(text)
-        piece = np.frombuffer(text[start:end].encode(), np.uint8)
+    cut = ""
+    for text in chain(pieces, ["\n"]):
+        whole = (cut + text).rpartition("\n")
+        cut = whole[2]
+        if not whole[1]:
+            continue
+        piece = np.frombuffer(whole[0].encode(), np.uint8)
         blank = np.append(piece <= ord(" "), True)
         words = np.cumsum(np.diff(blank.astype(np.int8)) == 1)  # as many as have ended
         ends = np.append(np.flatnonzero(piece == ord("\n")), len(piece)) - 1
-        counts = np.diff(np.where(ends >= 0, words[ends], 0), prepend=0)
+        counts = np.diff(np.where(ends >= 0, words[ends] if len(words) else 0, 0), prepend=0)
         wrong = np.flatnonzero((counts != 0) & (counts != width))
         if len(wrong):
             what = f"a frame of {counts[wrong[0]]} values, but the joints have {width} channels"
             return FormatError(path, f"{what}.", line=line + int(wrong[0]))
-        line += len(ends) - 1
-        start = end
+        line += len(ends)
     return FormatError(path, f"the motion is not a whole number of frames of {width} values.", line=line)
 
 

@@ -13,16 +13,18 @@ from dataclasses import dataclass, field
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import Remark, listed
 from ..linkage.joints import Articulation
 from ..linkage.linkage import Frame, Linkage
 from ..linkage.poses import wrapped
 from ..motion.clips import sample
+from ..motion.frame_files import block_of
 from ..transforms import FloatArray
-from .atomic_files import write_text
-from .bvh_flight import flight
-from .bvh_scale import WRITTEN, Unit, choose_unit, guess_up, look, positions_replace, stature
+from .atomic_files import replacing
+from .bvh_flight import MOST, flight
+from .bvh_scale import WRITTEN, Flight, Unit, choose_unit, guess_up, look, positions_replace, some_frames, stature
 from .content import Content, Remarks, UniqueNames
 from .options import UP, FilePath
 
@@ -30,6 +32,7 @@ ORDER = "zxy"  # of the angles of joints that have none of their own
 ALIGNED = 1e-12
 LOCKED = 1e-11
 EVEN = 1e-6
+BLOCK = 2048  # frames that are turned into text together
 MOST_FRAMES = 10  # times as many as before, at most, when uneven times are made even
 DIGITS = 13
 INDENT = 32  # no deeper, lest a long chain become mostly blanks
@@ -45,29 +48,40 @@ class _Bone:
     channels: list[str] = field(default_factory=list)
     columns: list[FloatArray] = field(default_factory=list)
     ends: list[FloatArray] = field(default_factory=list)
+    frames: int = 0
+
+    @property
+    def values(self) -> FloatArray:
+        """Values of its channels, (frames, channels)."""
+        return np.stack(self.columns, axis=1) if self.columns else np.zeros((self.frames, 0))
 
 
-def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
+def write(content: Content, path: FilePath, *, full: bool = False) -> tuple[Remark, ...]:
     """Write a linkage and its first clip as BVH; without a clip, one frame of the neutral pose.
 
     Args:
         content: What to write.
         path: The file: written whole, or as it was.
+        full: Give three rotations to every joint that turns, as Blender's own importer wants them.
 
     Returns:
         What the file does not hold or holds otherwise.
     """
     remarks = Remarks()
     linkage, step, poses = _motion(content, remarks)
-    bones = _bones(linkage, poses, remarks)
+    bones = _bones(linkage, poses[some_frames(len(poses))], remarks, full=full)
     size = stature(bones, linkage.parents)
     unit = choose_unit(size)
     if unit is not WRITTEN[0]:
         why = f"a skeleton {size:.3g} m tall in centimetres would be taken for one in another unit"
         remarks.add("units", f"Lengths are written in {unit.name}: {why}.")
-    columns = [np.stack(bone.columns, axis=1) if bone.columns else np.zeros((len(poses), 0)) for bone in bones]
-    parents = linkage.parents
-    guess, _ = guess_up(look(bones, parents, columns, True), lambda: flight(bones, parents, columns, step, True))
+    columns, parents = [bone.values for bone in bones], linkage.parents
+
+    def fall() -> Flight | None:
+        first = _bones(linkage, poses[:MOST], Remarks(), full=full)
+        return flight(bones, parents, [bone.values for bone in first], step, True)
+
+    guess, _ = guess_up(look(bones, parents, columns, True), fall)
     if guess != "y":
         text = f"The y axis points up; a reader may take {guess} for it, since the skeleton seems to stand along that"
         remarks.add("up-axis", f"{text}: up='y' (--up y) reads it right.")
@@ -75,8 +89,13 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
         text = "Positions replace the OFFSETs of joints; a reader may add them, since they are near nothing"
         remarks.add("positions", f"{text}: positions='replace' (--positions replace) reads it right.")
     decimals = DIGITS - math.ceil(math.log10(max(size / unit.metres, 1e-30)))
-    text = _hierarchy(linkage, bones, unit, decimals) + _frames(bones, step, len(poses), unit, decimals)
-    write_text(path, text)
+    head = f"{_hierarchy(linkage, bones, unit, decimals)}MOTION\nFrames: {len(poses)}\nFrame Time: {step!r}\n".encode()
+    turns = _Turns()
+    with replacing(path) as file:
+        file.write(head)
+        for begin in range(0, len(poses), BLOCK):
+            block = block_of(poses, slice(begin, begin + BLOCK))
+            file.write(_rows(_bones(linkage, block, Remarks(), turns, full=full), unit, decimals).encode())
     return (*remarks, *_dropped(linkage))
 
 
@@ -103,8 +122,10 @@ def _motion(content: Content, remarks: Remarks) -> tuple[Linkage, float, FloatAr
     return clip.linkage, span / count, poses
 
 
-def _bones(linkage: Linkage, poses: FloatArray, remarks: Remarks) -> list[_Bone]:
-    """Return all joints with their channels, in the linkage's order."""
+def _bones(
+    linkage: Linkage, poses: FloatArray, remarks: Remarks, turns: _Turns | None = None, *, full: bool
+) -> list[_Bone]:
+    """Return all joints with their channels, in the linkage's order; `turns` has seen the frames before these."""
     file_from: list[FloatArray] = []  # rotations of the links at rest
     bones: list[_Bone] = []
     free: list[tuple[_Bone, FloatArray]] = []  # joints whose rotation has no channels yet
@@ -113,7 +134,7 @@ def _bones(linkage: Linkage, poses: FloatArray, remarks: Remarks) -> list[_Bone]
         above = file_from[linkage.parents[i]] if i else UP["y"].T
         here = above @ arc.placement[:3, :3]
         file_from.append(here)
-        bone = _Bone(names[i], above @ arc.placement[:3, 3])
+        bone = _Bone(names[i], above @ arc.placement[:3, 3], frames=len(poses))
         bones.append(bone)
         values = drive.values(poses)
         if not _direct(bone, arc.articulation, here, values):
@@ -121,13 +142,15 @@ def _bones(linkage: Linkage, poses: FloatArray, remarks: Remarks) -> list[_Bone]
             if turned is not None:
                 free.append((bone, turned))
     if free:
-        angles = _euler(np.stack([rotations for _, rotations in free], axis=1))
+        angles = (turns or _Turns()).euler(np.stack([rotations for _, rotations in free], axis=1))
         for k, (bone, _) in enumerate(free):
             bone.channels += [f"{axis.upper()}rotation" for axis in ORDER]
             bone.columns += list(angles[:, k].T)
         text = f"Joints whose axes BVH does not have are written as Euler angles: {listed([b.name for b, _ in free])}."
         remarks.add("converted", text, free[0][0].name)
     _end_sites(linkage, bones, file_from, remarks)
+    for bone in bones if full else ():
+        _fill_rotations(bone)
     return bones
 
 
@@ -166,6 +189,15 @@ def _direct(bone: _Bone, articulation: Articulation, file_from_link: FloatArray,
     return True
 
 
+def _fill_rotations(bone: _Bone) -> None:
+    """Give a joint that turns about one axis or two the other rotations, which stay zero."""
+    turns = [channel for channel in bone.channels if channel.endswith("rotation")]
+    for channel in (f"{axis.upper()}rotation" for axis in ORDER):
+        if turns and channel not in turns:
+            bone.channels.append(channel)
+            bone.columns.append(np.zeros(bone.frames))
+
+
 def _general(
     bone: _Bone, articulation: Articulation, file_from_link: FloatArray, values: FloatArray
 ) -> FloatArray | None:
@@ -181,29 +213,54 @@ def _general(
     return file_from_link @ matrices[:, :3, :3] @ file_from_link.T
 
 
-def _euler(rotations: FloatArray) -> FloatArray:
-    """Return angles about moving z, x, y axes of rotations (n, joints, 3, 3), each frame's near those of the last.
+@dataclass
+class _Turns:
+    """Euler angles of joints over blocks of frames that follow each other, as if they were one.
 
-    Two triples make a rotation, ``(a, b, c)`` and ``(a + pi, pi - b, c + pi)``. Going from one to the other is a
-    symmetry: whether a frame must change over depends on it and the frame before alone, and changes add up. In gimbal
-    lock the first angle stays where it was, and the third is what is left.
+    Args:
+        last: Rotations of the last frame, (1, joints, 3, 3).
+        first: Their first angles, which stay where they were in gimbal lock.
+        changed: Which of the two triples that make a rotation was taken, (1, joints).
+        angles: The triples, (1, joints, 3).
     """
-    r = rotations
-    flat = np.hypot(r[..., 0, 1], r[..., 1, 1])
-    second = np.arctan2(r[..., 2, 1], flat)
-    first = np.where(flat < LOCKED, 0.0, np.arctan2(-r[..., 0, 1], r[..., 1, 1]))
-    known = np.where(flat < LOCKED, 0, np.arange(len(r))[:, None])
-    first = np.take_along_axis(first, np.maximum.accumulate(known), axis=0)
-    c, s = np.cos(first), np.sin(first)
-    third = np.arctan2(c * r[..., 0, 2] + s * r[..., 1, 2], c * r[..., 0, 0] + s * r[..., 1, 0])
-    one = np.stack([first, second, third], axis=-1)
-    other = np.stack([first + np.pi, np.pi - second, third + np.pi], axis=-1)
-    stays = np.abs(wrapped(one[1:] - one[:-1])).sum(axis=-1)
-    changes = np.abs(wrapped(other[1:] - one[:-1])).sum(axis=-1)
-    changed = np.zeros(first.shape, np.bool_)
-    changed[1:] = np.cumsum(changes < stays, axis=0) % 2 == 1
-    angles: FloatArray = np.unwrap(np.where(changed[..., None], other, one), axis=0)
-    return angles
+
+    last: FloatArray | None = None
+    first: FloatArray | None = None
+    changed: NDArray[np.bool_] | None = None
+    angles: FloatArray | None = None
+
+    def euler(self, rotations: FloatArray) -> FloatArray:
+        """Return angles about moving z, x, y axes of rotations (n, joints, 3, 3), each near those of the last frame.
+
+        Two triples make a rotation, ``(a, b, c)`` and ``(a + pi, pi - b, c + pi)``. Going from one to the other is a
+        symmetry: whether a frame must change over depends on it and the frame before alone, and changes add up. In
+        gimbal lock the first angle stays where it was, and the third is what is left.
+        """
+        r = rotations if self.last is None else np.concatenate([self.last, rotations])
+        flat = np.hypot(r[..., 0, 1], r[..., 1, 1])
+        second = np.arctan2(r[..., 2, 1], flat)
+        first = np.where(flat < LOCKED, 0.0, np.arctan2(-r[..., 0, 1], r[..., 1, 1]))
+        if self.first is not None:
+            first[0] = self.first
+        known = np.where(flat < LOCKED, 0, np.arange(len(r))[:, None])
+        first = np.take_along_axis(first, np.maximum.accumulate(known), axis=0)
+        c, s = np.cos(first), np.sin(first)
+        third = np.arctan2(c * r[..., 0, 2] + s * r[..., 1, 2], c * r[..., 0, 0] + s * r[..., 1, 0])
+        one = np.stack([first, second, third], axis=-1)
+        other = np.stack([first + np.pi, np.pi - second, third + np.pi], axis=-1)
+        stays = np.abs(wrapped(one[1:] - one[:-1])).sum(axis=-1)
+        changes = np.abs(wrapped(other[1:] - one[:-1])).sum(axis=-1)
+        changed = np.zeros(first.shape, np.bool_)
+        changed[1:] = np.cumsum(changes < stays, axis=0) % 2 == 1
+        if self.changed is not None:
+            changed ^= self.changed
+        angles: FloatArray = np.where(changed[..., None], other, one)
+        if self.angles is not None:
+            angles[0] = self.angles
+        angles = np.unwrap(angles, axis=0)
+        before = 0 if self.last is None else 1
+        self.last, self.first, self.changed, self.angles = r[-1:], first[-1], changed[-1:], angles[-1]
+        return angles[before:]
 
 
 def _end_sites(linkage: Linkage, bones: list[_Bone], file_from: list[FloatArray], remarks: Remarks) -> None:
@@ -254,9 +311,8 @@ def _hierarchy(linkage: Linkage, bones: Sequence[_Bone], unit: Unit, decimals: i
     return "\n".join(lines) + "\n"
 
 
-def _frames(bones: Sequence[_Bone], step: float, count: int, unit: Unit, decimals: int) -> str:
-    """Return the motion, every number in the fewest digits that read back as the same."""
-    head = f"MOTION\nFrames: {count}\nFrame Time: {step!r}\n"
+def _rows(bones: Sequence[_Bone], unit: Unit, decimals: int) -> str:
+    """Return lines of frames, every number in the fewest digits that read back as the same."""
     columns: list[FloatArray] = []
     for bone in bones:
         for channel, column in zip(bone.channels, bone.columns, strict=True):
@@ -264,11 +320,11 @@ def _frames(bones: Sequence[_Bone], step: float, count: int, unit: Unit, decimal
             values: FloatArray = column / unit.metres if slides else column * (180.0 / math.pi)
             columns.append(np.round(values, decimals if slides else DIGITS))
     if not columns:
-        return head
+        return ""
     rows: FloatArray = np.stack(columns, axis=1)
     rows += 0.0  # which makes -0 a plain 0
     text = msgspec.json.encode(rows.tolist()).decode()[2:-2]
-    return head + text.replace("],[", "\n").replace(",", " ") + "\n"
+    return text.replace("],[", "\n").replace(",", " ") + "\n"
 
 
 def _dropped(linkage: Linkage) -> list[Remark]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FormatError, MissingExtraError
+from ..kernels.workers import can_start_python
 from ..transforms import FloatArray
 
 # Python itself and what is installed go before the folders of this process: an enum.py beside a script hides nothing.
@@ -22,6 +24,7 @@ sys.path += [folder for folder in json.loads(folders) if folder not in sys.path]
 sys.argv = [program]
 runpy.run_path(program, run_name="__main__")
 """
+NAMED = "LINKWORK_PYTHON"
 PATIENCE = 60.0  # seconds until a process that does not compute is ended
 
 
@@ -36,17 +39,20 @@ def ask(program: str, request: Mapping[str, Any], path: object, reader: str, env
         environment: The variables that it sees.
 
     Raises:
-        FormatError: If it takes too long, fails or says nothing.
+        FormatError: If it takes too long, fails or says nothing, or there is no Python to run it.
     """
+    python, file = _python(path, reader), Path(__file__).with_name(program)
+    if not file.is_file():
+        raise FormatError(path, f"{reader} cannot be asked: {file} is not there; put it into the application as data.")
     folders = json.dumps([folder for folder in sys.path if folder])
     try:
         answer = subprocess.run(
-            [sys.executable, "-I", "-B", "-c", START, str(Path(__file__).with_name(program)), folders],
+            [python, "-I", "-B", "-c", START, str(file), folders],
             input=json.dumps(request).encode(),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             timeout=PATIENCE,
-            env=dict(environment),
+            env=_surroundings(environment),
             check=False,
         )
     except subprocess.TimeoutExpired as error:
@@ -55,6 +61,25 @@ def ask(program: str, request: Mapping[str, Any], path: object, reader: str, env
         why = f"{reader} fails on it, or takes too long or too much memory: it is damaged or means harm."
         raise FormatError(path, why)
     return answer.stdout
+
+
+def _python(path: object, reader: str) -> str:
+    """Return the Python that reads files in a process of its own; an application that was frozen must name one."""
+    named = os.environ.get(NAMED)
+    if named:
+        return named
+    if not can_start_python():
+        raise FormatError(
+            path,
+            f"{reader} reads it in a process of its own, for which this application has no Python; "
+            f"{NAMED} may name one that has {reader} installed, or convert the file elsewhere.",
+        )
+    return sys.executable
+
+
+def _surroundings(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that a process sees, with the one that no Python starts without on Windows."""
+    return {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ} | dict(environment)
 
 
 def ask_arrays(

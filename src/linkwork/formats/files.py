@@ -16,6 +16,7 @@ from ..motion.clips import Clip, SaveOptions
 from . import learning
 from .atomic_files import located
 from .content import Content, carried, file_errors
+from .descriptions import find_description, is_description
 from .hosts import host_of
 from .options import DEFAULTS, FilePath, Options, ReadOptions, as_options
 from .registry import FORMATS, Format, format_in, format_of, suffixes
@@ -34,14 +35,16 @@ def load(path: FilePath, *, root: Root | None = None, **options: Unpack[ReadOpti
     """Return the linkage in a file.
 
     Args:
-        path: The file; its suffix says what it is.
-        root: Give the linkage another first joint, ``"fixed"``, ``"planar"`` or ``"floating"``, in the place where the
-            file has its own. By default the file's is kept.
+        path: The file; its suffix says what it is. Or a robot of the package ``robot_descriptions``, where that is
+            installed, by its name there: ``"panda_description"``.
+        root: Replace the root joint by ``"fixed"``, ``"planar"`` or ``"floating"``, in the same place. By default the
+            file's own is kept.
         **options: How to read it: `packages`, `folders`, `units`, `up`, `positions`, `limits`, `strict`,
             `loop_tolerance`, `arguments`, `srdf`, `joint_limits`, `max_values`, `body_model`; see `formats.Options`.
 
     Raises:
         FormatError: If the file cannot be read; with its name and, where there is one, the line.
+        MissingExtraError: If a robot is asked for by name, and ``robot_descriptions`` is not installed.
     """
     if root is not None and root not in ROOTS:
         raise LinkageError(f"root is {listed([repr(name) for name in ROOTS])}, got {root!r}.")
@@ -91,7 +94,7 @@ def _as_file(text: str | bytes, kind: str, folder: FilePath | None) -> TextFile:
     if name not in kinds:
         raise OptionError(f"no format {kind!r}{meant(name, kinds)} Known are {', '.join(kinds)}.")
     if not isinstance(text, str | bytes | bytearray | memoryview):
-        raise OptionError(f"a text or bytes are read, got {type(text).__name__}; lw.load takes the name of a file.")
+        raise OptionError(f"expected text or bytes, got {type(text).__name__}; lw.load takes the name of a file.")
     if FORMATS[kinds[name]].binary and isinstance(text, str):
         raise OptionError(f"{FORMATS[kinds[name]].title} files are binary: give bytes.")
     return TextFile(text, name, kinds[name], folder)
@@ -159,7 +162,7 @@ def loads_clip(
 
 
 def save(thing: Linkage | Clip | Content, path: FilePath, **options: Unpack[SaveOptions]) -> tuple[Remark, ...]:
-    """Write a linkage or a motion to a file: all of it, or nothing and the old file stays.
+    """Write a linkage or a motion to a file, completely or not at all; if it fails, the old file stays.
 
     A linkage that came from a file with a mesh (glTF, USD) goes back into it: what is written is that file with the
     motions added, and its skin, materials, textures and other motions as they were.
@@ -202,6 +205,8 @@ def read(path: FilePath, options: Options = DEFAULTS, *, linkage: Linkage | None
         linkage: The linkage whose motions the file holds; by default the file's own.
     """
     _check_name(path)
+    if is_description(path) and options.within is None:  # what comes from strangers clones nothing
+        path, options = find_description(str(path), options)
     row = format_in(path)
     if not row.reads:
         raise FormatError(path, f"files of this kind are written, not read; {', '.join(suffixes('reads'))} are read.")
@@ -227,7 +232,7 @@ def _check_name(path: object) -> None:
 
 def _unused(row: Format, options: Options) -> tuple[Remark, ...]:
     """Return a remark on options that a format has no use for, if some are given."""
-    others = [option.name for option in fields(Options) if option.name not in (*row.options, "strict")]
+    others = [option.name for option in fields(Options) if option.name not in (*row.options, "strict", "within")]
     spare = [name for name in others if getattr(options, name) != getattr(DEFAULTS, name)]
     used = f"it takes {listed(row.options)}" if row.options else "it takes none"
     text = f"{row.title} has no use for {listed(spare)}; {used}."
@@ -245,7 +250,10 @@ def write(content: Content, path: FilePath, **options: Unpack[SaveOptions]) -> t
     if not row.linkages and not content.clips:
         raise FormatError(path, f"{row.title} files hold motions, and there is none.")
     content, dropped = fit(content, path)
-    if layout is not None:
+    full = layout == "blender"
+    if full and row.title != "BVH":
+        raise FormatError(path, "layout 'blender' is for BVH files, whose channels Blender's importer is strict about.")
+    if layout is not None and not full:
         if not content.clips:
             raise FormatError(path, f"layout {layout!r} holds a motion, and there is none.")
         return dropped + learning.write(next(iter(content.clips.values())), path, layout)
@@ -254,7 +262,8 @@ def write(content: Content, path: FilePath, **options: Unpack[SaveOptions]) -> t
     try:
         if host is not None:
             return dropped + tuple(row.load_module().write_into(_new_in(content, host), path, host))
-        return dropped + said + tuple(row.load_module().write(content, path))
+        more = {"full": True} if full else {}
+        return dropped + said + tuple(row.load_module().write(content, path, **more))
     except UnicodeEncodeError as error:
         bad = error.object[error.start]
         raise FormatError(path, f"a name holds {bad!r}, which is not a character; rename it.") from error

@@ -114,11 +114,7 @@ class _GltfWriter:
             {**self._primitive(pieces), "material": colors.index(color)} for (color, _), pieces in groups.items()
         ]
         self.document["meshes"] = [{"name": self.linkage.name, "primitives": primitives}]
-        if missing:
-            names = sorted(set(missing))
-            what = f"meshes {names[0]!r} and {len(names) - 1} more are" if names[1:] else f"mesh {names[0]!r} is"
-            text = f"{what} not drawn: no file was found, or none that trimesh reads"
-            self.remarks.add("missing-mesh", f"{text}; bones stand there.", names[0])
+        self.remarks.extend(mesh_export.say_missing(missing))
 
     def _primitive(self, pieces: list[tuple[int, mesh_export.Facets]]) -> dict[str, Any]:
         whole = mesh_export.joined([facets for _, facets in pieces])

@@ -14,6 +14,7 @@ from .content import Remarks, UniqueNames
 from .options import UP, FilePath, Options
 
 UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254, "inch": 0.0254, "meters": 1.0, "millimeters": 0.001}
+FARTHEST = 1e30  # units of the file: what is farther away is damage, and no place
 GROUND = 0.05  # of the height: how deep below zero the lowest markers may be
 READERS = {".c3d": ("c3d", "z"), ".trc": ("trc", "y")}  # and the axis that points up where a file does not say it
 
@@ -37,6 +38,11 @@ def load_markers(path: FilePath, *, units: float | None = None, up: str | None =
     module, usual = READERS[suffix]
     data = import_module(f".{module}", __package__).read_points(path)
     remarks = Remarks()
+    lost = (np.abs(data.points) > FARTHEST).any(axis=-1)
+    if lost.any():
+        data.points[lost] = np.nan
+        text = f"{int(lost.sum())} places that are not finite, or farther than {FARTHEST:g}, are taken for not seen."
+        remarks.add("places", text)
     unit = options.units or UNITS.get(data.unit.strip().lower())
     if unit is None:
         remarks.add("units", f"the unit {data.unit!r} is taken for millimetres; units=... says otherwise.")

@@ -16,7 +16,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..linkage.geometry import Box, Capsule, Cylinder, Mesh, Polyline, Shape, Sphere
+from ..errors import Remark
+from ..linkage.geometry import (
+    Box,
+    Capsule,
+    Cylinder,
+    HalfSpace,
+    HeightField,
+    Hull,
+    Mesh,
+    PointCloud,
+    Polyline,
+    Shape,
+    Sphere,
+    TriangleMesh,
+)
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, plane_basis
 from .atomic_files import read_bytes
@@ -24,6 +38,7 @@ from .atomic_files import read_bytes
 AROUND, UPWARDS = 24, 8  # facets of round things: around the axis, and over a half circle
 BONE_COLOR, COLOR = (0.85, 0.62, 0.25), (0.72, 0.74, 0.78)
 BONE_WIDTH, JOINT_SIZE, SMALLEST = 0.08, 0.01, 1e-3  # of the bone, of the linkage, of the linkage
+SHOWN_HALF = 1.0  # half the side of the square that shows a half-space [m]
 MAX_VERTICES = 2_000_000
 MESH_TYPES = ("stl", "obj", "ply", "off", "glb", "dae")
 
@@ -71,6 +86,15 @@ def parts(linkage: Linkage, missing: list[str]) -> Iterator[MeshPart]:
             yield MeshPart(index, _bones(linkage, index), BONE_COLOR)
 
 
+def say_missing(missing: list[str]) -> Iterator[Remark]:
+    """Yield a remark on the meshes that `parts` could not read, if there are any."""
+    names = sorted(set(missing))
+    if names:
+        what = f"meshes {names[0]!r} and {len(names) - 1} more are" if names[1:] else f"mesh {names[0]!r} is"
+        text = f"{what} not drawn: no file was found, or none that trimesh reads"
+        yield Remark("missing-mesh", f"{text}; bones stand there.", names[0])
+
+
 def placed(facets: Facets, matrix: FloatArray) -> Facets:
     """Return facets moved by a rigid transform."""
     corners = facets.corners @ matrix[:3, :3].T + matrix[:3, 3]
@@ -100,12 +124,58 @@ def facets_of(shape: Shape) -> Facets | None:
             return Facets(points, None, np.stack([ends, (ends + 1) % len(points)], axis=1))
         case Mesh():
             return _mesh(shape)
+        case TriangleMesh():
+            return _flat(shape.points[shape.triangles].reshape(-1, 3))
+        case Hull():
+            return _flat(_hull(shape.points))
+        case HeightField():
+            return _flat(_field(shape))
+        case PointCloud():
+            return _flat((shape.points[:, None] + shape.radius * _DIAMOND).reshape(-1, 3))
+        case HalfSpace():
+            return _flat(_SIDE * [SHOWN_HALF, SHOWN_HALF, 0.0])
     return None
 
 
 # The 12 triangles of the box from -1 to 1, shape (36, 3): two of a side, turned about y to the far one, and all rolled.
 _SIDE = np.array([[-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, -1, 1], [1, 1, 1], [-1, 1, 1]], np.float64)
 _BOX = np.concatenate([side[:, np.roll(range(3), k)] for k in (0, 2, 1) for side in (_SIDE, _SIDE * [-1, 1, -1])])
+
+
+# The 8 triangles of an octahedron, shape (24, 3).
+_DIAMOND = np.array(
+    [
+        np.array([[x, 0, 0], [0, y, 0], [0, 0, z]][:: 1 if x * y * z > 0 else -1])
+        for x in (-1.0, 1.0)
+        for y in (-1.0, 1.0)
+        for z in (-1.0, 1.0)
+    ]
+).reshape(-1, 3)
+
+
+def _hull(points: FloatArray) -> FloatArray:
+    """Return the triangles of a convex hull, three corners each, shape (3 n, 3)."""
+    from scipy.spatial import ConvexHull
+
+    hull = ConvexHull(points)
+    corners = points[hull.simplices]
+    outward = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    inside = np.einsum("ij,ij->i", outward, hull.equations[:, :3]) < 0.0
+    corners[inside] = corners[inside, ::-1]
+    return corners.reshape(-1, 3)
+
+
+def _field(shape: HeightField) -> FloatArray:
+    """Return the surface of a height field, its walls and its floor, as separate triangles, shape (3 n, 3)."""
+    points, ground = shape.points, [shape.prisms[:, :3].reshape(-1, 3)]
+    rims = (points[0], points[:, -1], points[-1, ::-1], points[::-1, 0])  # counter-clockwise from above
+    for rim in rims:
+        a, b = rim[:-1], rim[1:]
+        below_a, below_b = (np.c_[end[:, :2], np.full(len(end), shape.floor)] for end in (a, b))
+        ground.append(np.stack([below_a, below_b, b, below_a, b, a], axis=1).reshape(-1, 3))
+    (x, y), low = np.array(shape.size) / 2.0, shape.floor
+    ground.append(_SIDE[::-1] * [x, y, 0.0] + [0.0, 0.0, low])
+    return np.concatenate(ground)
 
 
 def _flat(corners: FloatArray) -> Facets:

@@ -25,6 +25,7 @@ MAX_MESHES = 1_000  # different names that are looked for, of one model
 LONGEST_NAME, LONGEST_SHOWN = 4096, 200
 MAX_PARTS = 8  # of a name that is looked for in a guessed package
 LONGEST_MANIFEST = 2**16  # characters of a package.xml that its name is looked for in
+DRIVE = re.compile(r"[A-Za-z]:/")
 _NAME = re.compile(r"<name>\s*([^<\s]+)\s*</name>")
 OUTSIDE = "lies outside the model's folder; allow the one it lies in with folders=[...] (--folder)"
 
@@ -163,7 +164,7 @@ class MeshFinder:
         That is the model's package, the folder above one such as ``urdf``, or the model's own. The file stands there as
         it does in the package, or without some of the first folders, but never without all of them.
         """
-        home = own_package(self.folder)
+        home = _home(self.folder, self.options)
         if home == self.folder and self.folder.name.lower() in MODEL_FOLDERS:
             home = self.folder.parent
         parts = rest.split("/")
@@ -179,7 +180,7 @@ class MeshFinder:
     def _own(self) -> tuple[_Place, ...]:
         """The model's folder and the folders that were told; a name may lead from any of them to any other."""
         told = tuple(absolute(other) for other in self.options.folders)
-        within = (self.folder, own_package(self.folder), *told)
+        within = (self.folder, _home(self.folder, self.options), *told)
         return tuple(_Place(base, within) for base in (self.folder, *told))
 
 
@@ -198,7 +199,8 @@ def _split(name: str) -> tuple[str, str]:
         rest = rest.lstrip("/")  # some write package:///name
     if scheme == "file":
         host, _, local = rest.partition("/")
-        rest = f"/{local}" if host in ("", "localhost") else rest
+        root = "" if DRIVE.match(local) else "/"  # file:///C:/robots/arm.stl
+        rest = f"{root}{local}" if host in ("", "localhost") else rest
     return scheme, rest
 
 
@@ -224,6 +226,9 @@ def _package_places(package: str, folder: Path, options: Options) -> Iterator[_P
     """Return where a package may be: first what was told, then what the machine says, then around the model."""
     if package in options.packages:
         yield _Place(absolute(options.packages[package]))
+    if options.within is not None:  # the rest of the machine is not even looked at
+        yield _Place(absolute(options.within) / package, (absolute(options.within),))
+        return
     for told in map(absolute, (*options.folders, *_listed("ROS_PACKAGE_PATH"))):
         if told.name == package:
             yield _Place(told)
@@ -249,6 +254,11 @@ def package_folder(package: str, model: FilePath, options: Options) -> tuple[Pat
         if not place.closed and place.folder.is_dir():
             return place.folder, place.linked
     return None
+
+
+def _home(folder: Path, options: Options) -> Path:
+    """Return the folder that a model belongs to: its package, or the only one that may be read."""
+    return own_package(folder) if options.within is None else absolute(options.within)
 
 
 def own_package(folder: Path) -> Path:

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FormatError, MissingExtraError
+from ..errors import FormatError, LinkworkError, MissingExtraError
+from ..linkage.geometry import HeightField, Hull, Shape, TriangleMesh
 from ..transforms import IDENTITY, FloatArray, quaternion_matrix, transform
 from .mjcf_source import BOUNDS, LEAST_MASS, MjcfSource
 from .options import FilePath
@@ -35,6 +36,7 @@ class MeshGeom:
         scale: Its scale along its own axes.
         geom_from_mesh: Where it stands.
         weighs: Whether the body's mass would come from it.
+        shape: What stands in the model itself: a mesh, or a height field; None if it is in a file, or nothing.
     """
 
     name: str
@@ -44,6 +46,7 @@ class MeshGeom:
     scale: tuple[float, float, float]
     geom_from_mesh: FloatArray
     weighs: bool
+    shape: Shape | None = None
 
 
 def compiled(path: FilePath, source: MjcfSource) -> tuple[Any, dict[int, MeshGeom]]:
@@ -126,6 +129,7 @@ def _refusal(path: FilePath, source: MjcfSource, error: Exception) -> FormatErro
 def _take_meshes(spec: Any, mujoco: Any) -> list[tuple[Any, MeshGeom]]:
     """Turn the geoms that need other data into points without mass, and return what they show."""
     files, kinds = {mesh.name: mesh for mesh in spec.meshes}, mujoco.mjtGeom
+    fields = {field.name: field for field in spec.hfields}
     result = []
     for place, geom in enumerate(spec.geoms):
         if not geom.meshname and geom.type not in (kinds.mjGEOM_MESH, kinds.mjGEOM_SDF, kinds.mjGEOM_HFIELD):
@@ -135,11 +139,41 @@ def _take_meshes(spec: Any, mujoco: Any) -> list[tuple[Any, MeshGeom]]:
         if mesh is not None and mesh.file:
             file, (scale, frame) = mesh.file, _mesh_frame(mesh)
         inline = mesh is not None and not file and bool(len(mesh.uservert))
-        result.append((geom, MeshGeom(name, file, inline, place, scale, frame, weighs)))
+        shape = None
+        if inline:
+            scale, frame = _mesh_frame(mesh)
+            shape = _inline_mesh(mesh, scale)
+        elif geom.type == kinds.mjGEOM_HFIELD and geom.hfieldname in fields:
+            shape = _height_field(fields[geom.hfieldname])
+        result.append((geom, MeshGeom(name, file, inline, place, scale, frame, weighs, shape)))
         as_point(geom, kinds)
-    for mesh in list(spec.meshes):
-        spec.delete(mesh)
+    for asset in (*spec.meshes, *spec.hfields):
+        spec.delete(asset)
     return result
+
+
+def _inline_mesh(mesh: Any, scale: tuple[float, float, float]) -> Shape | None:
+    """Return a mesh whose vertices stand in the model: their hull where it has no faces; None if it makes no shape."""
+    points, faces = np.array(mesh.uservert, np.float64), np.array(mesh.userface, np.int64)
+    try:
+        corners = points.reshape(-1, 3) * np.array(scale)
+        return TriangleMesh(corners, faces.reshape(-1, 3)) if len(faces) else Hull(corners)
+    except (LinkworkError, ValueError):  # odd numbers of values, corners that are not there, all in one plane
+        return None
+
+
+def _height_field(field: Any) -> Shape | None:
+    """Return a height field whose elevation stands in the model; None if it is in a file, or makes no shape."""
+    rows, columns, elevation = int(field.nrow), int(field.ncol), np.array(field.userdata, np.float64)
+    if len(elevation) != rows * columns or not len(elevation):
+        return None
+    spread = float(np.ptp(elevation))
+    heights = (elevation - elevation.min()) / (spread or 1.0) * field.size[2]
+    try:
+        size = (2.0 * float(field.size[0]), 2.0 * float(field.size[1]))
+        return HeightField(heights.reshape(rows, columns), size, float(field.size[3]))
+    except LinkworkError:  # sizes that are none
+        return None
 
 
 def _weighs(spec: Any, geom: Any, rules: Any) -> bool:

@@ -27,26 +27,36 @@ class Looks:
 
     def visuals(self) -> list[list[Visual]]:
         """Return what each body looks like."""
-        model = self.model
         result: list[list[Visual]] = [[] for _ in self.names]
-        for i in range(model.ngeom):
-            body = int(model.geom_bodyid[i])
-            placement = placed(model.geom_pos[i], model.geom_quat[i])
-            if i in self.meshes:
-                shape = self._mesh(self.meshes[i], self.names[body])
-                placement = placement @ self.meshes[i].geom_from_mesh
-            else:
-                shape, turn = self._shape(GEOM_KINDS[model.geom_type[i]], model.geom_size[i], self.names[body])
-                placement = placement @ turn
-            if shape is not None:
-                silent = not model.geom_contype[i] and not model.geom_conaffinity[i]
-                role = "visual" if silent or model.geom_group[i] < HIDDEN_GROUP else "collision"
-                result[body].append(Visual(shape, placement, self._color(i), role))
+        for i in range(self.model.ngeom):
+            if (visual := self.visual(i)) is not None:
+                result[int(self.model.geom_bodyid[i])].append(visual)
         return result
 
+    def visual(self, geom: int) -> Visual | None:
+        """Return what a geom looks like in its body; None for what no linkage holds."""
+        model, body = self.model, self.names[int(self.model.geom_bodyid[geom])]
+        placement = placed(model.geom_pos[geom], model.geom_quat[geom])
+        if geom in self.meshes:
+            shape = self._mesh(self.meshes[geom], body)
+            placement = placement @ self.meshes[geom].geom_from_mesh
+        else:
+            shape, turn = self.shape(GEOM_KINDS[model.geom_type[geom]], model.geom_size[geom], body)
+            placement = placement @ turn
+        if shape is None:
+            return None
+        role = "visual" if self.is_silent(geom) or model.geom_group[geom] < HIDDEN_GROUP else "collision"
+        return Visual(shape, placement, self._color(geom), role)
+
+    def is_silent(self, geom: int) -> bool:
+        """Return whether a geom touches nothing in MuJoCo."""
+        return not self.model.geom_contype[geom] and not self.model.geom_conaffinity[geom]
+
     def _mesh(self, mesh: MeshGeom, body: str) -> Shape | None:
+        if mesh.shape is not None:
+            return mesh.shape
         if not mesh.file:
-            text = "vertices and height fields that stand in the model are not kept; only the names of mesh files are."
+            text = "meshes without an inside and height fields in files are not kept."
             self._once("dropped", text, body)
             return None
         if (remark := self.finder.remark(mesh.file, body)) is not None:
@@ -54,7 +64,7 @@ class Looks:
         file = self.finder.find(mesh.file).file
         return Mesh(mesh.file, mesh.scale, None if file is None else str(file))
 
-    def _shape(self, kind: str, size: FloatArray, body: str) -> tuple[Shape | None, FloatArray]:
+    def shape(self, kind: str, size: FloatArray, body: str) -> tuple[Shape | None, FloatArray]:
         """Return the shape of a geom and geom_from_shape."""
         a, b, c = (float(half) for half in size)
         match kind:

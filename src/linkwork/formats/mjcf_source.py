@@ -28,7 +28,7 @@ CHILDREN: dict[str, set[str]] = {
     "mujoco": TOP,
     "default": {"default", "joint", "geom", "site", "mesh", "material", "equality", *ACTUATORS},
     "actuator": ACTUATORS,
-    "asset": {"mesh", "material", "model"},
+    "asset": {"mesh", "hfield", "material", "model"},
     "worldbody": BODY,
     "body": BODY,
     "frame": BODY,
@@ -49,6 +49,7 @@ ATTRIBUTES: dict[str, set[str]] = {  # of elements that could make MuJoCo open f
         *("balanceinertia", "boundmass", "boundinertia", "inertiafromgeom", "inertiagrouprange", "settotalmass"),
     },
     "mesh": {"name", "class", "file", "scale", "refpos", "refquat", "vertex", "face", "inertia"},
+    "hfield": {"name", "nrow", "ncol", "size", "elevation"},
     "material": {"name", "class", "rgba"},
     "model": {"name", "file"},
     "attach": {"model", "body", "prefix"},
@@ -60,7 +61,7 @@ LAWS = {"gaintype": ("fixed", "affine"), "biastype": ("none", "affine")}  # othe
 NUMBERS = {
     *("pos", "quat", "axis", "axisangle", "xyaxes", "zaxis", "euler", "fromto", "size", "ref", "range", "offset"),
     *("mass", "density", "diaginertia", "fullinertia", "anchor", "relpose", "polycoef", "qpos", "scale", "rgba"),
-    *("refpos", "refquat", "vertex", "boundmass", "boundinertia", "settotalmass"),
+    *("refpos", "refquat", "vertex", "elevation", "boundmass", "boundinertia", "settotalmass"),
     *("gear", "forcerange", "ctrlrange", "gainprm", "biasprm", "kp", "kv", "coef"),
 }
 OPEN_ENDED = {"range", "forcerange", "ctrlrange"}  # the only ones of these that may be infinite
@@ -144,9 +145,9 @@ def _strip(root: XmlElement) -> tuple[Remark, ...]:
         for child in node.children:
             if child.tag in REFUSED:
                 raise FormatError(child.path, REFUSED[child.tag], line=child.line)
-            if child.tag not in known:
+            if child.tag not in known or _is_in_a_file(child):
                 dropped.setdefault(child.tag, child.line)
-        node.children = [child for child in node.children if child.tag in known]
+        node.children = [child for child in node.children if child.tag in known and not _is_in_a_file(child)]
         if node.tag in ATTRIBUTES:
             kept = ATTRIBUTES[node.tag]
             node.attributes = {name: value for name, value in node.attributes.items() if name in kept}
@@ -160,6 +161,11 @@ def _strip(root: XmlElement) -> tuple[Remark, ...]:
     names = ", ".join(f"<{tag}>" for tag in dropped)
     line = min(dropped.values(), default=0)
     return (Remark("dropped", f"a linkage holds nothing of {names}.", line=line),) if dropped else ()
+
+
+def _is_in_a_file(node: XmlElement) -> bool:
+    """Return whether an element is a height field whose heights are not in the model."""
+    return node.tag == "hfield" and not {"size", "elevation"} <= set(node.attributes)
 
 
 def _strip_tendons(root: XmlElement) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import lzma
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -15,6 +16,8 @@ from .atomic_files import read_bytes
 from .options import FilePath
 
 MAX_ARRAY = 2**26 + 2**16  # bytes
+# What `zipfile` raises for an archive that is none, or is damaged: a place before its beginning is a ValueError.
+DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, ValueError)
 
 
 def names_in(path: FilePath) -> list[str]:
@@ -22,7 +25,7 @@ def names_in(path: FilePath) -> list[str]:
     try:
         with zipfile.ZipFile(io.BytesIO(read_bytes(path))) as archive:
             return [info.filename.removesuffix(".npy") for info in archive.infolist()]
-    except (zipfile.BadZipFile, OSError, RuntimeError, ValueError):
+    except DAMAGE:
         return []
 
 
@@ -43,7 +46,9 @@ def read_arrays(path: FilePath, names: Sequence[str], *, kinds: str = "fiuU", mo
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = {info.filename.removesuffix(".npy"): info for info in reversed(archive.infolist())}
             return {name: _array(archive, members[name], path, kinds, most) for name in names if name in members}
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
+    except FormatError:
+        raise
+    except DAMAGE as error:
         raise FormatError(path, f"not an NPZ file: {str(error).rstrip('.')}.") from error
 
 

@@ -44,6 +44,7 @@ class ReadOptions(TypedDict, total=False):
     joint_limits: FilePath | None
     max_values: int | None
     body_model: FilePath | None
+    within: FilePath | None
 
 
 @dataclass(frozen=True)
@@ -53,21 +54,23 @@ class Options:
     Args:
         packages: Folders of packages by name, for ``package://name/...``.
         folders: Further folders that meshes may be read from; by default only the model's own.
-        units: Metres in one unit of the file; by default what the file says, or a guess that is remarked.
+        units: Metres per unit of the file; by default what the file says, or a guess with a remark.
         up: Which axis of the file points up, ``"x"``, ``"y"`` or ``"z"``; by default what the file says, or a guess.
         positions: Whether the position channels of a BVH file ``"replace"`` the offset of their joint or ``"add"`` to
             it; by default what keeps the bones as long as the file says.
-        limits: Whether a joint that others follow has its ``"own"`` limits, or is held so that its ``"followers"`` keep
-            theirs too.
-        strict: Refuse a file for what is wrong in it, instead of leaving that part out with a remark.
-        loop_tolerance: The gap of a closed loop that counts as none [m, rad]; by default what suits the format.
+        limits: Whether a joint with mimic joints keeps its ``"own"`` limits, or gets tighter ones so that its
+            ``"followers"`` stay within theirs.
+        strict: Refuse a file with any error, instead of leaving that part out with a remark.
+        loop_tolerance: Largest gap of a closed loop [m, rad]; by default what suits the format.
         arguments: Values of a xacro file's arguments by name.
         srdf: The SRDF file that belongs to a URDF file; by default the one of the same name beside it, if there is one.
-        joint_limits: MoveIt's ``joint_limits.yaml`` of a URDF file, whose limits go before those of the file.
-        max_values: The most numbers that are read of a BVH motion, which needs some forty bytes for each while it is
-            read; by default 8 million.
-        body_model: A model file of SMPL, SMPL-H or SMPL-X (``.npz``), whose bone lengths a motion of AMASS gets; by
+        joint_limits: MoveIt's ``joint_limits.yaml`` of a URDF file; its limits override those of the file.
+        max_values: Largest count of numbers in a BVH motion, 8 million by default; each needs about forty bytes while
+            it is read.
+        body_model: A model file of SMPL, SMPL-H or SMPL-X (``.npz``) with the bone lengths for an AMASS motion; by
             default those of an average body.
+        within: The only folder to read meshes from, whatever the file names: for untrusted files. By default packages
+            of this machine are searched too.
     """
 
     packages: Mapping[str, FilePath] = field(default_factory=dict)
@@ -83,6 +86,7 @@ class Options:
     joint_limits: FilePath | None = None
     max_values: int | None = None
     body_model: FilePath | None = None
+    within: FilePath | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.packages, Mapping):

@@ -49,7 +49,7 @@ class PackedLinkage:
 
     def to_json(self) -> str:
         """Return JSON text: arrays are flat lists of numbers that are read back to the bit, infinity is 1e999."""
-        return "".join(_text(self.data))
+        return json_text(self.data)
 
     def to_bytes(self) -> bytes:
         """Return bytes: a head, the JSON text with places for its arrays, and then the arrays, little-endian."""
@@ -91,6 +91,11 @@ def pack(
     head = {"format": "linkwork", "version": VERSION, "linkwork": own_version}
     own = solvers_data(linkage, solvers, **options) | {"layouts": layouts()}
     return PackedLinkage(head | linkage_data(linkage) | own)
+
+
+def json_text(data: Mapping[str, Any]) -> str:
+    """Return plain data and arrays as JSON text: arrays are flat lists, infinity is 1e999."""
+    return "".join(_text(data))
 
 
 def _rounded(size: int) -> int:

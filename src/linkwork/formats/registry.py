@@ -9,7 +9,9 @@ from pathlib import PurePath
 from typing import Any
 
 from ..errors import FormatError
+from ..linkage.plugins import Table
 from .atomic_files import read_bytes
+from .descriptions import is_description, meant_description
 from .options import FilePath
 from .texts import TextFile, root_tag
 
@@ -19,7 +21,7 @@ class Format:
     """How one kind of file is read and written.
 
     Args:
-        module: The module of this folder that does it.
+        module: The module of this folder that does it; that of another package by its whole name, with a dot in it.
         title: What people call it.
         linkages: Whether it can hold a linkage without a motion.
         clips: Whether it can hold motions.
@@ -48,7 +50,15 @@ class Format:
 
     def load_module(self) -> Any:
         """Return the module, imported when it is first needed."""
-        return import_module(f".{self.module}", __package__)
+        return import_module(self.module if "." in self.module else f".{self.module}", __package__)
+
+
+def _wrong(_name: str, row: object) -> str:
+    if not isinstance(row, Format):
+        return f"it is a {type(row).__name__}, not a Format"
+    return (
+        "" if "." in row.module else f"its module {row.module!r} is not the whole name of one, as in 'package.module'"
+    )
 
 
 _MESHES, _SCALE = ("packages", "folders", "limits"), ("units", "up", "folders")
@@ -56,7 +66,7 @@ _ROBOT = (*_MESHES, "arguments", "srdf", "joint_limits")
 _SCENE = Format("scene", "scene", options=_MESHES)
 _TRAJECTORY = Format("joint_trajectory", "JointTrajectory", linkages=False, clips=True, homeless=True)
 _USD = Format("usd", "USD", clips=True, several=True, options=_SCALE, hosts=True)
-FORMATS: dict[str, Format] = {
+_OWN = {
     ".yaml": _SCENE,
     ".yml": _SCENE,
     ".json": _SCENE,
@@ -78,7 +88,10 @@ FORMATS: dict[str, Format] = {
     ".csv": Format("tables", "CSV", linkages=False, clips=True, homeless=True),
     ".npz": Format("tables", "NPZ", linkages=False, clips=True, binary=True),
     ".parquet": Format("tables", "Parquet", linkages=False, clips=True, binary=True),
+    ".rrd": Format("rerun_recording", "Rerun", linkages=False, clips=True, reads=False, binary=True),
 }
+
+FORMATS: Table[Format] = Table("linkwork.formats", _OWN, _wrong, prefix=".")
 
 # What an .npz file also may be; `format_in` tells.
 SMPL = Format("smpl", "SMPL", clips=True, options=("up", "body_model"), writes=False, binary=True)
@@ -88,7 +101,7 @@ PICKLES = (".pkl", ".pickle", ".pt", ".joblib")
 def suffix_of(path: FilePath) -> str:
     """Return the end of a file's name that says its format, ``.urdf`` or ``.trajectory.yaml``, in lower case."""
     name = PurePath(path).name.lower()
-    double = (suffix for suffix in FORMATS if suffix.count(".") > 1 and name.endswith(suffix))
+    double = (suffix for suffix in FORMATS.own if suffix.count(".") > 1 and name.endswith(suffix))
     return next(double, PurePath(path).suffix.lower())
 
 
@@ -106,7 +119,8 @@ def format_of(path: FilePath) -> Format:
         raise FormatError(path, f"is a pickle, which runs whatever is in it when it is opened; {advice}.")
     if suffix not in FORMATS:
         got = f"no format {suffix!r}" if suffix else "no suffix that says its format"
-        raise FormatError(path, f"{got}; known are {', '.join(FORMATS)}.")
+        hint = meant_description(str(path)).removesuffix(".")
+        raise FormatError(path, f"{got}{hint}{' Known' if hint else '; known'} are {', '.join(FORMATS)}.")
     if suffix == ".xml" and not (isinstance(path, TextFile) and path.kind == "mjcf"):
         try:
             tag = root_tag(read_bytes(path).removeprefix(b"\xef\xbb\xbf").decode("latin-1"))
@@ -114,6 +128,14 @@ def format_of(path: FilePath) -> Format:
             tag = None
         suffix = ".urdf" if tag == "robot" else suffix
     return FORMATS[suffix]
+
+
+def means_file(name: FilePath) -> bool:
+    """Tell whether a name that may also be a model's means a file: it is there, or ends as names of files do.
+
+    Names of robots that `load` takes mean files too: those are got when they are read.
+    """
+    return PurePath(name).suffix.lower() in FORMATS or os.path.exists(name) or is_description(name)  # noqa: PTH110 - as above
 
 
 def format_in(path: FilePath) -> Format:

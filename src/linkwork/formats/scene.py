@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 from msgspec import UNSET, Struct
 
+from ..collision.obstacles import Obstacle, World
 from ..errors import DuplicateNameError, FormatError, LinkageError, LinkworkError, Remark, listed, meant
 from ..linkage.couplings import Coupling
 from ..linkage.curves import CURVES, CouplingCurve
@@ -31,7 +32,7 @@ from .atomic_files import read_text, write_text
 from .content import Content, Remarks
 from .followers import held
 from .options import DEFAULTS, FilePath, Options
-from .scene_document import coordinate_names, document
+from .scene_document import NOTHING, coordinate_names, document
 from .scene_schema import CURVE_ENTRIES, JOINTS, LIMITS, ROOTS, SHAPE_ENTRIES, saved_fields
 from .scene_versions import VERSION, upgraded
 from .yaml_json import Path
@@ -71,9 +72,32 @@ def parse(text: str, where: object, kind: str) -> Linkage:
     return _parsed(yaml_json.read(text, where, kind), text, where)
 
 
+def parse_world(content: Any, text: str, where: object) -> World:
+    """Return the world in a scene; without obstacles if there are none.
+
+    Args:
+        content: The plain values of the file.
+        text: Its text, for the lines of errors.
+        where: What to call it in an error.
+    """
+    with _lines_of(text, where):
+        scene = _scene(content)
+        shapes = {name: _shape(raw, ("shapes", name)) for name, raw in scene.shapes.items()}
+        obstacles = [_obstacle(raw, ("obstacles", i), shapes) for i, raw in enumerate(scene.obstacles)]
+        with _at("obstacles"):
+            return World(obstacles)
+
+
 def _parsed(content: Any, text: str, where: object) -> Linkage:
-    try:
+    with _lines_of(text, where):
         return _linkage(content)
+
+
+@contextmanager
+def _lines_of(text: str, where: object) -> Iterator[None]:
+    """Make errors of the file of problems in it, with their lines."""
+    try:
+        yield
     except _Problem as problem:
         place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in problem.path).lstrip(".")
         message = f"{place}: {problem}" if place else str(problem)
@@ -102,8 +126,8 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     return ()
 
 
-def dump(linkage: Linkage, kind: str) -> str:
-    """Return the scene text of a linkage: `parse` makes the same linkage of it, to the last bit.
+def dump(linkage: Linkage | None, kind: str, world: World = NOTHING) -> str:
+    """Return the scene text of a linkage, of a world or of both: read again they are the same, to the last bit.
 
     Example:
         >>> import linkwork as lw
@@ -114,12 +138,12 @@ def dump(linkage: Linkage, kind: str) -> str:
         joints:
           - {name: knee, parent: hip, child: shin, kind: revolute, at: [0, 0, -0.4]}
     """
-    text = yaml_json.write(document(linkage), kind)
+    text = yaml_json.write(document(linkage, world), kind)
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        half = error.object[error.start]
-        raise LinkageError(f"linkage {linkage.name!r} has a name with {half!r}, which is not a character.") from error
+        half, what = error.object[error.start], "the world" if linkage is None else f"linkage {linkage.name!r}"
+        raise LinkageError(f"{what} has a name with {half!r}, which is not a character.") from error
     return text
 
 
@@ -176,15 +200,22 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _linkage(document: Any) -> Linkage:
+def _scene(document: Any) -> schema.SceneFile:
+    """Return the tables of a file, in the latest version of its format."""
     if not isinstance(document, dict) or "linkwork" not in document:
         raise _Problem((), f"not a scene file: it begins with 'linkwork: {VERSION}', the version of its format.")
     version = document["linkwork"]
     if version not in (1, VERSION) or isinstance(version, bool):
         message = f"this file says version {_shown(version)}; this linkwork reads 1 and {VERSION}."
         raise _Problem(("linkwork",), message)
-    document = document if version == VERSION else upgraded(document)
-    scene = _entry(document, schema.SceneFile, (), "a scene")
+    return _entry(document if version == VERSION else upgraded(document), schema.SceneFile, (), "a scene")
+
+
+def _linkage(document: Any) -> Linkage:
+    scene = _scene(document)
+    if scene.obstacles and not (scene.links or scene.joints):
+        number = len(scene.obstacles)
+        raise _Problem((), f"holds a world of {number} obstacles and no linkage; lw.load_world (--world) reads it.")
     shapes = {name: _shape(raw, ("shapes", name)) for name, raw in scene.shapes.items()}
     links = [_link(raw, ("links", i), shapes) for i, raw in enumerate(scene.links)]
     joints = [_joint(raw, ("joints", i)) for i, raw in enumerate(scene.joints)]
@@ -248,11 +279,23 @@ def _link(raw: Any, path: Path, shapes: Mapping[str, Shape]) -> Link:
         return Link(entry.name, visuals, node, inertia)
 
 
+def _named_shape(raw: str | dict[str, Any], path: Path, shapes: Mapping[str, Shape]) -> Shape:
+    """Return a shape that is written out, or one of the table of shapes."""
+    if isinstance(raw, str) and raw not in shapes:
+        raise _Problem(path, f"no shape {_advice(raw, shapes, 'The table of shapes has')}")
+    return shapes[raw] if isinstance(raw, str) else _shape(raw, path)
+
+
+def _obstacle(raw: Any, path: Path, shapes: Mapping[str, Shape]) -> Obstacle:
+    entry = _entry(raw, schema.ObstacleEntry, path, "an obstacle")
+    shape, pose = _named_shape(entry.shape, (*path, "shape"), shapes), _placement(entry, path)
+    with _at(*path):
+        return Obstacle(shape, pose, entry.name, entry.link, entry.touches, entry.color)
+
+
 def _visual(raw: Any, path: Path, shapes: Mapping[str, Shape]) -> Visual:
     entry = _entry(raw, schema.VisualEntry, path, "a visual")
-    if isinstance(entry.shape, str) and entry.shape not in shapes:
-        raise _Problem((*path, "shape"), f"no shape {_advice(entry.shape, shapes, 'The table of shapes has')}")
-    shape = shapes[entry.shape] if isinstance(entry.shape, str) else _shape(entry.shape, (*path, "shape"))
+    shape = _named_shape(entry.shape, (*path, "shape"), shapes)
     placement = _placement(entry, path)
     with _at(*path):
         return Visual(shape, placement, entry.color, entry.role)

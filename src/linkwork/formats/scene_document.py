@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from ..collision.obstacles import Obstacle, World
 from ..errors import LinkageError
 from ..linkage.couplings import Coupling
 from ..linkage.curves import CamFunction
+from ..linkage.geometry import Shape
 from ..linkage.joints import Articulation, Joint
 from ..linkage.linkage import ROOT, Link, Linkage
 from ..linkage.motion_limits import MOTION_LIMITS
@@ -23,20 +25,27 @@ from ..transforms import IDENTITY, FloatArray, as_rotation
 from .scene_schema import LIMITS, saved_fields
 from .scene_versions import VERSION
 
+NOTHING = World()
 
-def document(linkage: Linkage) -> dict[str, Any]:
-    """Return what a scene file says about a linkage."""
+
+def document(linkage: Linkage | None, world: World = NOTHING) -> dict[str, Any]:
+    """Return what a scene file says about a linkage, a world around it, or both."""
+    around = {"obstacles": [_obstacle_entry(obstacle) for obstacle in world]} if world else {}
+    return (_linkage_document(linkage) if linkage is not None else {"linkwork": VERSION}) | around
+
+
+def _linkage_document(linkage: Linkage) -> dict[str, Any]:
     shapes, names = _shared_shapes(linkage)
     root = linkage.root
     arc = {"name": root.name} if root.name != ROOT else {}
-    arc |= _articulation(root.articulation) | _place(root.placement) | _motion_limits(root)
+    arc |= _articulation(root.articulation) | place(root.placement) | _motion_limits(root)
     head: dict[str, Any] = {"linkwork": VERSION, "name": linkage.name}
     tables = {
         "root": arc,
         "shapes": shapes,
         "links": [_link_entry(link, names) for link in linkage.nodes],
         "joints": [_joint_entry(joint) for joint in linkage.arcs[1:]],
-        "frames": [{"name": f.name, "link": f.link} | _place(f.placement) for f in linkage.extra_frames],
+        "frames": [{"name": f.name, "link": f.link} | place(f.placement) for f in linkage.extra_frames],
         "loops": [_parameters(loop) for loop in linkage.loops],
         "couplings": [_coupling_entry(coupling) for coupling in linkage.couplings],
         "groups": {name: list(joints) for name, joints in linkage.groups.items()},
@@ -48,22 +57,27 @@ def document(linkage: Linkage) -> dict[str, Any]:
 
 def _shared_shapes(linkage: Linkage) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the table of shapes that are used more than once, and their names by what they are."""
-    uses = Counter(repr(visual.shape) for link in linkage.nodes for visual in link.visuals)
+    uses = Counter(repr(shape_entry(visual.shape)) for link in linkage.nodes for visual in link.visuals)
     table: dict[str, Any] = {}
     names: dict[str, str] = {}
     for shape in (visual.shape for link in linkage.nodes for visual in link.visuals):
-        key = repr(shape)  # tells 0.0 from -0.0, which are equal
+        key = repr(shape_entry(shape))  # tells 0.0 from -0.0, which are equal
         if uses[key] > 1 and key not in names:
             names[key] = f"{shape.kind}{len(names) + 1}"
-            table[names[key]] = {"kind": shape.kind} | _parameters(shape)
+            table[names[key]] = shape_entry(shape)
     return table, names
 
 
+def shape_entry(shape: Shape) -> dict[str, Any]:
+    """Return a shape: its kind and its measures."""
+    return {"kind": shape.kind} | _parameters(shape)
+
+
 def _link_entry(link: Link, shapes: Mapping[str, str]) -> str | dict[str, Any]:
-    node, visuals = _place(link.matrix), []
+    node, visuals = place(link.matrix), []
     for visual in link.visuals:
-        shape: Any = shapes.get(repr(visual.shape)) or {"kind": visual.shape.kind} | _parameters(visual.shape)
-        entry = {"shape": shape} | _place(visual.placement)
+        own = shape_entry(visual.shape)
+        entry: dict[str, Any] = {"shape": shapes.get(repr(own), own)} | place(visual.placement)
         if visual.color is not None:
             entry["color"] = list(visual.color)
         if visual.role != "visual":
@@ -78,9 +92,16 @@ def _link_entry(link: Link, shapes: Mapping[str, str]) -> str | dict[str, Any]:
     return {"name": link.name} | more if more else link.name
 
 
+def _obstacle_entry(obstacle: Obstacle) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": obstacle.name, "shape": shape_entry(obstacle.shape)} | place(obstacle.pose)
+    entry |= {} if obstacle.link is None else {"link": obstacle.link}
+    entry |= {"touches": list(obstacle.touches)} if obstacle.touches else {}
+    return entry | ({} if obstacle.color is None else {"color": list(obstacle.color)})
+
+
 def _joint_entry(joint: Joint) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": joint.name, "parent": joint.parent, "child": joint.child}
-    entry |= _articulation(joint.articulation) | _place(joint.placement)
+    entry |= _articulation(joint.articulation) | place(joint.placement)
     if joint.mimic is not None:
         entry["mimic"] = _parameters(joint.mimic)
     return entry | _motion_limits(joint)
@@ -124,13 +145,15 @@ def _parameters(owner: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as the file holds it: lists for tuples, null for what is infinite."""
+    """Return a value as the file holds it: lists for tuples and arrays, null for what is infinite."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     return None if isinstance(value, float) and math.isinf(value) else value
 
 
-def _place(placement: FloatArray) -> dict[str, Any]:
+def place(placement: FloatArray) -> dict[str, Any]:
     """Return a placement, leaving out what is nothing at all."""
     position, rotation = placement[:3, 3], placement[:3, :3]
     result: dict[str, Any] = {}

@@ -13,9 +13,10 @@ from msgspec import UNSET, Struct, UnsetType
 
 from ..linkage.couplings import Coupling
 from ..linkage.curves import CURVES
-from ..linkage.geometry import SHAPES
+from ..linkage.geometry import SHAPES, IntArray
 from ..linkage.joints import ARTICULATIONS, AxisLike
 from ..linkage.linkage import ROOT, Loop
+from ..transforms import FloatArray
 
 T = TypeVar("T", bound=Struct)
 Vector = tuple[float, float, float]
@@ -23,6 +24,10 @@ Quaternion = tuple[float, float, float, float]
 Amount = float | str  # a number, or a text with its unit such as "45deg"
 Values = Amount | list[Amount] | dict[str, Any]  # of a joint in a pose
 LIMITS = ("lower", "upper")
+ARRAYS: dict[Any, Any] = {
+    FloatArray: list[list[float]],
+    IntArray: list[list[int]],
+}  # rows; the class checks their shape
 MotionLimit = Amount | None | list[Amount | None]
 
 
@@ -117,6 +122,16 @@ class ShapeEntry(Strict, kw_only=True):
     kind: str
 
 
+class ObstacleEntry(Placed, kw_only=True):
+    """Something that stands in the way, or is held by a link."""
+
+    shape: str | dict[str, Any]
+    name: str | None = None
+    link: str | None = None
+    touches: list[str] = []
+    color: Vector | None = None
+
+
 class CurveEntry(Strict, kw_only=True):
     """A curve that a joint follows another by; its measures are added for each kind."""
 
@@ -150,6 +165,7 @@ class SceneFile(Strict, kw_only=True):
     groups: dict[str, list[str]] = {}
     disabled_pairs: list[list[str]] = []  # two links, and perhaps the reason
     poses: dict[str, Any] = {}
+    obstacles: list[Any] = []  # of the world around it, which `load_world` reads
     studio: dict[str, Any] = {}  # targets and keys, which only the studio reads
 
 
@@ -163,7 +179,7 @@ def _with_fields(entry: type[T], owner: type) -> type[T]:
     hints = get_type_hints(owner)
     more: list[Any] = []
     for field in saved_fields(owner):
-        hint: Any = hints[field.name]
+        hint: Any = ARRAYS.get(hints[field.name], hints[field.name])
         if field.name in LIMITS:
             hint = Amount | None | list[Amount | None]
         elif hint == AxisLike:

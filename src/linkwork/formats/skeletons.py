@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import TransformError
 from ..linkage.joints import Articulation, Ball, Fixed, Floating, Joint
 from ..linkage.linkage import Link, Linkage
 from ..linkage.origin import Origin
@@ -17,6 +18,7 @@ from ..transforms import IDENTITY, FloatArray, inverse, steady
 from .content import UniqueNames
 
 AGREE = 1e-4  # how far a linkage may be from the skeleton it was written with
+LARGEST = 1e100  # of a transform's numbers: squares of these are numbers still
 STILL = 1e-5  # of the skeleton: less travel than this is none
 
 
@@ -158,7 +160,13 @@ def local_places(worlds: FloatArray, parents: Sequence[int]) -> FloatArray:
 
 
 def rigid(matrices: FloatArray) -> FloatArray:
-    """Return transforms (..., 4, 4) without scale, shear and mirroring: the first axes made orthonormal."""
+    """Return transforms (..., 4, 4) without scale, shear and mirroring: the first axes made orthonormal.
+
+    Raises:
+        TransformError: If numbers are so large that their squares are not finite, or not finite themselves.
+    """
+    if not (np.abs(matrices) < LARGEST).all():
+        raise TransformError(f"has transforms with numbers beyond {LARGEST:g}.")
     x = _unit(matrices[..., :3, 0], np.array([1.0, 0.0, 0.0]))
     guide = np.eye(3)[np.abs(x).argmin(axis=-1)]
     y = _unit(_across(matrices[..., :3, 1], x), _unit(_across(guide, x), guide))

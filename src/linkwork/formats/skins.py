@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -15,10 +16,9 @@ from ..linkage.linkage import Linkage
 from ..linkage.poses import rest_pose
 from ..linkage.skin import Skin
 from ..transforms import FloatArray
-from . import gltf_skin, usd_skin
 
 GLTF, USD = (".gltf", ".glb", ".vrm"), (".usd", ".usda", ".usdc", ".usdz")
-READERS: dict[str, Any] = {**dict.fromkeys(GLTF, gltf_skin), **dict.fromkeys(USD, usd_skin)}
+READERS = {**dict.fromkeys(GLTF, "gltf_skin"), **dict.fromkeys(USD, "usd_skin")}
 FLAT = 1e-6  # of the largest: a bind that squeezes a bone flat says nothing of how it is turned
 
 
@@ -50,7 +50,8 @@ def bind_pose(linkage: Linkage) -> FloatArray | None:
 
 def _reader(linkage: Linkage) -> Any:
     """Return the module that reads skins of the kind of file that a linkage came from; None where there is none."""
-    return None if linkage.origin is None else READERS.get(PurePath(linkage.origin.file).suffix.lower())
+    kind = None if linkage.origin is None else PurePath(linkage.origin.file).suffix.lower()
+    return import_module(f".{READERS[kind]}", __package__) if kind in READERS else None
 
 
 def _pose_of(linkage: Linkage, binds: Mapping[str, FloatArray]) -> FloatArray | None:

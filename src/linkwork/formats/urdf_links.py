@@ -6,7 +6,10 @@ A shape or mass that cannot be kept is remarked and left out: it does not keep a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
@@ -17,6 +20,9 @@ from .urdf_source import UrdfSource
 from .xml import XmlElement
 
 Color = tuple[float, float, float]
+ROLES = ("visual", "collision")
+ENDS = {".top": 0.5, ".bottom": -0.5}  # the spheres of a capsule: how they are called, and where [lengths]
+CLOSE = 1e-9  # of a capsule's length, that its spheres may be off their places
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
@@ -29,11 +35,46 @@ def read_links(source: UrdfSource, root: XmlElement, robot: str) -> dict[str, Li
         if name in links:
             source.fail(element, f"link {name!r} appears twice in robot {robot!r}; names must be unique.")
         source.drop_rest(element, "visual", "collision", "inertial")
-        parts = [looks.visual(part, name) for part in element.all("visual", "collision")]
-        links[name] = Link(name, tuple(part for part in parts if part), inertia=_inertia(source, element, name))
+        parts = [(part.attributes.get("name", ""), looks.visual(part, name)) for part in element.all(*ROLES)]
+        shapes = _with_capsules([(called, shape) for called, shape in parts if shape])
+        links[name] = Link(name, tuple(shapes), inertia=_inertia(source, element, name))
     if not links:
         source.fail(root, f"robot {robot!r} has no links.")
     return links
+
+
+def capsule_parts(capsule: Visual, name: str) -> dict[str, Visual]:
+    """Return a capsule as what URDF has, by names from which it is put together again: a cylinder and two spheres."""
+    radius, length = capsule.shape.radius, capsule.shape.length  # type: ignore[attr-defined]
+    parts = {name: replace(capsule, shape=Cylinder(radius, length))}
+    for end, share in ENDS.items():
+        place = np.eye(4)
+        place[:3, 3] = capsule.placement[:3, 3] + share * length * capsule.placement[:3, 2]
+        parts[name + end] = replace(capsule, shape=Sphere(radius), placement=place)
+    return parts
+
+
+def _with_capsules(parts: Sequence[tuple[str, Visual]]) -> Iterator[Visual]:
+    """Return shapes, and a capsule for each three that are the parts of one by name and by size."""
+    waiting = deque(parts)
+    while waiting:
+        name, visual = waiting.popleft()
+        ends = list(islice(waiting, len(ENDS)))
+        if isinstance(visual.shape, Cylinder) and [called for called, _ in ends] == [name + end for end in ENDS]:
+            capsule = replace(visual, shape=Capsule(visual.shape.radius, visual.shape.length))
+            spheres = list(capsule_parts(capsule, name).values())[1:]
+            if all(_alike(one, other, visual.shape.length) for one, (_, other) in zip(spheres, ends, strict=True)):
+                visual = capsule
+                for _ in ENDS:
+                    waiting.popleft()
+        yield visual
+
+
+def _alike(one: Visual, other: Visual, length: float) -> bool:
+    """Tell whether a sphere has the size, look and place of a capsule's end."""
+    same = (one.shape, one.color, one.role) == (other.shape, other.color, other.role)
+    with np.errstate(over="ignore", invalid="ignore"):  # of places near the largest numbers
+        return same and bool(np.abs(one.placement[:3, 3] - other.placement[:3, 3]).max() <= CLOSE * length)
 
 
 def _inertia(source: UrdfSource, link: XmlElement, name: str) -> Inertia | None:

@@ -16,14 +16,16 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import FormatError, Remark
-from ..linkage.geometry import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from ..linkage.geometry import Box, Capsule, Cylinder, Mesh, Shape, Sphere, Visual
 from ..linkage.joints import Articulation, Fixed, Joint, Mimic, Prismatic, Revolute, Screw
 from ..linkage.motion_limits import MOTION_LIMITS
 from ..linkage.tree import ROOT, Link, fresh
 from ..transforms import IDENTITY, FloatArray
-from . import atomic_files, meshes
+from . import meshes
+from .atomic_files import write_text
 from .content import Content
 from .options import DEFAULTS, FilePath
+from .urdf_links import capsule_parts
 from .urdf_source import UNLIMITED, turn
 from .xml import quoted
 
@@ -42,7 +44,7 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
         FormatError: If a name holds what XML cannot, or the file cannot be written.
     """
     writer = _Writer(content, path)
-    atomic_files.write_text(path, "\n".join(writer.lines()) + "\n")
+    write_text(path, "\n".join(writer.lines()) + "\n")
     return tuple(writer.remarks.values())
 
 
@@ -138,7 +140,9 @@ class _Writer:
             self.links.append(node)
         for frame in self.linkage.extra_frames:
             self.links.append(Link(frame.name))
-            self.joints.append(Joint(self.new_joint(frame.name), frame.link, frame.name, Fixed(), frame.placement))
+            self.joints.append(
+                Joint(self.new_joint(f"{frame.name}_joint"), frame.link, frame.name, Fixed(), frame.placement)
+            )
             text = f"frames ({len(self.linkage.extra_frames)}) are written as links without shape, on fixed joints."
             self.remark("frames", "split", text, frame.name)
 
@@ -239,25 +243,35 @@ class _Writer:
 
     def visual_lines(self, link: Link) -> Iterator[str]:
         folded = not np.array_equal(link.matrix, IDENTITY)
-        for visual in link.visuals:
-            shape = self.shape(visual.shape)
-            if shape is None:
-                text = f"shapes of kind {visual.shape.kind!r} are left out: URDF has none."
-                self.remark(f"shape {visual.shape.kind}", "dropped", text, link.name)
-                continue
+        for number, visual in enumerate(link.visuals, start=1):
             if folded:
                 text = "node transforms of links are written into the origins of their shapes."
                 self.remark("node", "dropped", text, link.name)
-            placement = link.matrix @ visual.placement if folded else visual.placement
-            yield f"<{visual.role}>"
-            yield f"  {self.origin(placement)}"
-            yield f"  <geometry>{shape}</geometry>"
-            if visual.color is not None and visual.role == "collision":
-                self.remark("color", "dropped", "colours of collision shapes are left out: URDF has none.", link.name)
-            elif visual.color is not None:
-                name = self.colors.setdefault(visual.color, f"color{len(self.colors) + 1}")
-                yield f'  <material name="{name}"/>'
-            yield f"</{visual.role}>"
+                visual = replace(visual, placement=link.matrix @ visual.placement)
+            if isinstance(visual.shape, Capsule):
+                text = "capsules are written as a cylinder and two spheres: URDF has none."
+                self.remark("capsule", "split", text, link.name)
+                for name, part in capsule_parts(visual, f"{link.name}.capsule{number}").items():
+                    yield from self.part_lines(link, part, f" name={self.quoted(name)}")
+            else:
+                yield from self.part_lines(link, visual)
+
+    def part_lines(self, link: Link, visual: Visual, name: str = "") -> Iterator[str]:
+        """Return the lines of one shape, with the attribute that names it."""
+        shape = self.shape(visual.shape)
+        if shape is None:
+            text = f"shapes of kind {visual.shape.kind!r} are left out: URDF has none."
+            self.remark(f"shape {visual.shape.kind}", "dropped", text, link.name)
+            return
+        yield f"<{visual.role}{name}>"
+        yield f"  {self.origin(visual.placement)}"
+        yield f"  <geometry>{shape}</geometry>"
+        if visual.color is not None and visual.role == "collision":
+            self.remark("color", "dropped", "colours of collision shapes are left out: URDF has none.", link.name)
+        elif visual.color is not None:
+            color = self.colors.setdefault(visual.color, f"color{len(self.colors) + 1}")
+            yield f'  <material name="{color}"/>'
+        yield f"</{visual.role}>"
 
     def shape(self, shape: Shape) -> str | None:
         """Return a shape's element; None if URDF does not have it."""
@@ -266,10 +280,8 @@ class _Writer:
                 return f'<box size="{_numbers(shape.size)}"/>'
             case Sphere():
                 return f'<sphere radius="{_number(shape.radius)}"/>'
-            case Cylinder() | Capsule():
-                if shape.kind == "capsule":
-                    self.remark("capsule", "extension", "capsules are written, which not every reader of URDF knows.")
-                return f'<{shape.kind} radius="{_number(shape.radius)}" length="{_number(shape.length)}"/>'
+            case Cylinder():
+                return f'<cylinder radius="{_number(shape.radius)}" length="{_number(shape.length)}"/>'
             case Mesh():
                 return self.mesh(shape)
         return None

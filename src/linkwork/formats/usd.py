@@ -43,7 +43,7 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     """
     with on_disk(path) as real:
         header, arrays = opened(path, real, options.folders)
-    with file_errors(path):
+    with file_errors(path), np.errstate(over="ignore", invalid="ignore"):  # `rigid` refuses what becomes infinite
         reading = _UsdReader(path, options, header, arrays)
         return reading.skeleton() if header["skeletons"] else reading.transforms()
 

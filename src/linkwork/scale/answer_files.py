@@ -1,107 +1,109 @@
-"""Datasets of answers: one Parquet file for each block of goals, there in full or not at all.
+"""Datasets of answers: a part for each block of goals, there in full or not at all, in one of several formats.
 
-A part says in its footer which run it belongs to and how its rows ended, so that a run is resumed and counted without
-reading the rows.
+What the columns are is told in `solvers.answer_tables`; how they are written, in a module for each format. `runs` keeps
+the digest of every file.
 """
 
 from __future__ import annotations
 
-import json
+import hashlib
 from collections import Counter
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from ..formats.atomic_files import replacing
-from ..linkage.linkage import Linkage
-from ..solvers.batch import Batch
-from ..solvers.chain_solution import NAMES
-from .goal_columns import ID, Columns
-from .goal_files import RowBlock
+from ..errors import OptionError, RunError, listed, require
+from ..solvers.answer_tables import STATUSES, table_of
+from ..solvers.batch_answers import Batch
+from ..solvers.body_answers import BodyBatch
+from ..solvers.solutions_batch import SolutionsBatch
+from .answer_format import AnswerFormat, Files, write_files
+from .goal_blocks import RowBlock
+from .goal_rows import GoalRows
+from .parquet_answers import HuggingFaceAnswers, ParquetAnswers
+from .runs import Record, Run
+from .webdataset_answers import WebDatasetAnswers
+from .zarr_answers import ZarrAnswers
 
-VALUE = "q."
-ERRORS = ("position_error", "rotation_error")
-COUNTS, RUN = "linkwork.counts", "linkwork.run"
-STATUSES = tuple(NAMES[code] for code in range(len(NAMES)))
-
-
-def part_path(folder: Path, block: RowBlock) -> Path:
-    """Return the file of a block's answers."""
-    return folder / f"part-{block.number:05d}.parquet"
-
-
-def schema_of(linkage: Linkage, columns: Columns, id_type: str) -> Any:
-    """Return the columns of the answers: id, a pose, how it ended and how far it is off."""
-    import pyarrow as pa
-
-    errors = [name for name, asked in zip(ERRORS, (columns.position, columns.turn), strict=True) if asked]
-    return pa.schema(
-        [
-            (ID, pa.type_for_alias(id_type)),
-            *((VALUE + name, pa.float64()) for name in linkage.coordinates),
-            ("success", pa.bool_()),
-            ("status", pa.string()),
-            *((name, pa.float64()) for name in errors),
-            ("restarts", pa.int32()),
-        ]
-    )
+FORMATS: dict[str, type[AnswerFormat]] = {
+    kind.name: kind for kind in (ParquetAnswers, ZarrAnswers, WebDatasetAnswers, HuggingFaceAnswers)
+}
 
 
-def table_of(batch: Batch, schema: Any, ids: Any, first: int) -> Any:
-    """Return answers as a table; rows without an id have their number."""
-    import pyarrow as pa
-
-    arrays = [
-        np.arange(first, first + len(batch)) if ids is None else ids,
-        *batch.q.T,
-        batch.success,
-        pa.array(STATUSES).take(pa.array(batch.codes)),
-        *batch.residuals.T,
-        batch.restarts,
-    ]
-    columns = [pa.array(np.ascontiguousarray(x)) if isinstance(x, np.ndarray) else x for x in arrays]
-    return pa.Table.from_arrays(columns, schema=schema)
-
-
-def write_part(path: Path, run: str, schema: Any, answers: Iterable[tuple[Batch, Any, int]]) -> dict[str, int]:
-    """Write the answers to a block as they come, and return how many ended how.
-
-    Args:
-        path: The file.
-        run: What tells this run from another.
-        schema: The columns.
-        answers: Batches, the ids of their rows or None, and the numbers of their first rows.
+def format_named(name: Any, compression: str | None) -> tuple[type[AnswerFormat], str]:
+    """Return a format by its name, and how its files are compressed.
 
     Raises:
-        FormatError: If the file cannot be written: the disk is full, or nothing may be written there.
+        OptionError: If there is no such format, or it does not compress so.
+        MissingExtraError: If what it needs is not installed.
     """
-    import pyarrow.parquet as pq
-
-    counts: Counter[str] = Counter()
-    with (
-        replacing(path) as file,
-        pq.ParquetWriter(file, schema, compression="snappy", use_dictionary=["status"]) as writer,
-    ):
-        for batch, ids, first in answers:
-            writer.write_table(table_of(batch, schema, ids, first))
-            for code, rows in zip(*np.unique(batch.codes, return_counts=True), strict=True):
-                counts[NAMES[int(code)]] += int(rows)
-        writer.add_key_value_metadata({RUN: run, COUNTS: json.dumps(counts)})
-    return dict(counts)
+    if name not in FORMATS:
+        raise OptionError(f"no format {name!r}; there are {listed(list(FORMATS))}.")
+    kind = FORMATS[name]
+    if compression is not None and compression not in kind.compressions:
+        raise OptionError(f"no compression {compression!r} for {name}; there are {listed(kind.compressions)}.")
+    if kind.package:
+        require(kind.package, f"the format {name!r}")
+    return kind, compression or kind.compressions[0]
 
 
-def read_counts(path: Path, run: str, rows: int) -> dict[str, int] | None:
-    """Return how the rows of a part ended, or None if it is not there or is not this run's part of so many rows."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+def format_of(manifest: Mapping[str, Any]) -> AnswerFormat:
+    """Return the format of a run's answers, to be read.
 
+    Raises:
+        RunError: If its manifest does not say.
+    """
     try:
-        metadata = pq.read_metadata(path)
-        notes = metadata.metadata or {}
-        if notes.get(RUN.encode()) != run.encode() or metadata.num_rows != rows:
-            return None
-        return {str(name): int(count) for name, count in json.loads(notes[COUNTS.encode()]).items()}
-    except (OSError, pa.ArrowException, ValueError, KeyError, AttributeError):
-        return None
+        kind, _ = format_named(manifest["output"]["format"], None)
+        return kind(coordinates=tuple(manifest["linkage"]["coordinates"]))
+    except (KeyError, TypeError, OptionError) as error:
+        raise RunError("the manifest does not say in which format the answers are.") from error
+
+
+def write_part(
+    form: AnswerFormat,
+    run: Run,
+    block: RowBlock,
+    answers: Iterable[tuple[Batch | SolutionsBatch | BodyBatch, GoalRows]],
+) -> tuple[dict[str, int], Files]:
+    """Write the answers to a block as they come; return how many ended how, and the files that they are in.
+
+    Args:
+        form: The format.
+        run: The run.
+        block: The block.
+        answers: Batches, and the rows they answer.
+
+    Raises:
+        FormatError: If a file cannot be written: the disk is full, or nothing may be written there.
+    """
+    counts: Counter[str] = Counter()
+
+    def tables() -> Iterator[tuple[int, Any]]:
+        for batch, rows in answers:
+            yield rows.first, table_of(batch, form.schema, rows.first, rows.carried)
+            counts.update({STATUSES[k]: int(ended) for k, ended in enumerate(np.bincount(batch.codes)) if ended})
+
+    files = form.write(run.folder, run.digest, block, tables())
+    return dict(counts), files
+
+
+def write_companions(form: AnswerFormat, run: Run) -> list[str]:
+    """Write the files that go with the parts, and return the name of their record, if there are any."""
+    files = form.companions()
+    if not files:
+        return []
+    name = next(iter(files))
+    run.keep(record_of(name, -1, 0, 0, "", write_files(run.folder, files), more={"run": run.digest}))
+    return [name]
+
+
+def record_of(name: str, item: int, first: int, rows: int, source: str, files: Files, **more: Any) -> Record:
+    """Return the record of a part; where it is more than one file, with all of them."""
+    if list(files) == [name]:
+        return Record(name, item, first, rows, source, *files[name], **more)
+    digest = hashlib.sha256("".join(sha256 for sha256, _ in files.values()).encode()).hexdigest()
+    size = sum(size for _, size in files.values())
+    every = {file: list(sealed) for file, sealed in files.items()}
+    return Record(name, item, first, rows, source, digest, size, files=every, **more)

@@ -1,25 +1,27 @@
 """CSV files of goals: their header, where their blocks begin, and the rows of one block.
 
-A value has no line break inside, so that blocks may begin at any line.
+A value has no line break inside, so that blocks may begin at any line. A line that cannot be read (a cell that is no
+number, too few or too many of them, nothing at all between others) is one row without numbers, and a note says why.
 """
 
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import FormatError
+from .places import CHUNK, Place
 
 LONGEST_LINE, LARGEST_BLOCK = 2**16, 2**26
-EMPTY = (b"\n", b"\r\n", b"\r")
-
-
-def header_of(path: Path) -> list[str]:
-    """Return the names of the columns, in the first line of a file."""
-    with path.open("rb") as file:
-        return read_header(file.readline(LONGEST_LINE), path)
+FEW_BYTES = 2**12  # of lines that are read one by one, if one of them cannot be read
+NEWLINE = ord("\n")
 
 
 def read_header(line: str | bytes, source: str | Path) -> list[str]:
@@ -33,6 +35,12 @@ def read_header(line: str | bytes, source: str | Path) -> list[str]:
     if not any(names):
         raise FormatError(source, "is empty; its first line must name columns.", line=1)
     return names
+
+
+def header_of(place: Place) -> list[str]:
+    """Return the names of the columns, in the first line of a file."""
+    with place.open() as file:
+        return read_header(file.readline(LONGEST_LINE), str(place))
 
 
 def read_rows(
@@ -50,64 +58,159 @@ def read_rows(
     Raises:
         FormatError: If a cell is not a number, or a row has too few or too many.
     """
-    rows = csv.reader((line for line in lines if line.strip()), strict=True)
+    for row, line in enumerate((line for line in lines if line.strip()), start=first):
+        try:
+            yield _cells(line, header, {*numbers})
+        except ValueError as error:
+            raise FormatError(source, f"row {row}{'' if str(error).startswith(' has') else ','} {error}.") from None
+
+
+def _cells(line: str, header: Sequence[str], numbers: Collection[str]) -> dict[str, Any]:
+    """Return the values of a line by column; a ValueError says what is wrong with it."""
     try:
-        for row, cells in enumerate(rows, start=first):
-            if len(cells) != len(header):
-                raise FormatError(source, f"row {row} has {len(cells)} values under {len(header)} columns.")
-            values: dict[str, Any] = dict(zip(header, map(str.strip, cells), strict=True))
-            for name in values.keys() & {*numbers}:
-                try:
-                    values[name] = float(values[name] or "nan")
-                except ValueError:
-                    text = f"row {row}, column {name!r}: {values[name][:40]!r} is not a number."
-                    raise FormatError(source, text) from None
-            yield values
+        cells = next(csv.reader([line], strict=True), [])
     except csv.Error as error:
-        raise FormatError(source, f"is not CSV: {error}.") from error
+        raise ValueError(f"is not CSV: {error}") from error
+    if len(cells) != len(header):
+        raise ValueError(f"has {len(cells)} values under {len(header)} columns")
+    values: dict[str, Any] = dict(zip(header, cells, strict=True))
+    for name in values.keys() & numbers:
+        text = values[name].strip()
+        try:
+            if "_" in text:  # which Python takes as a number
+                raise ValueError
+            values[name] = float(text or "nan")
+        except ValueError:
+            raise ValueError(f"column {name!r}: {text[:40]!r} is not a number") from None
+    return values
 
 
-def plan_lines(path: Path, most: int, digest: Any) -> Iterator[tuple[int, int, int, int]]:
-    """Yield blocks of lines: how many, the first byte and the one after the last; blank lines do not count."""
-    rows, number = 0, 0
-    with path.open("rb") as file:
-        begin = at = 0
-        while line := file.readline(LONGEST_LINE):
-            number += 1
-            digest.update(line)
-            at += len(line)
-            if len(line) == LONGEST_LINE:
-                raise FormatError(path, f"has a line longer than {LONGEST_LINE} bytes.", line=number)
-            if number == 1:
-                begin = at
-            elif line not in EMPTY:
-                rows += 1
-            if rows == most or (rows and at - begin > LARGEST_BLOCK):
-                yield rows, begin, at, 0
-                begin, rows = at, 0
+def plan_lines(place: Place, most: int, room: int) -> Iterator[tuple[int, int, int, int]]:
+    """Yield blocks of lines: how many, the first byte, the one after the last, and the number of the first line.
+
+    Blank lines at the end of a file are none; those before are rows without numbers.
+
+    Args:
+        place: The file.
+        most: Lines of a block.
+        room: Lines of the first block.
+    """
+    with place.open() as file:
+        begin = at = last = len(file.readline(LONGEST_LINE))  # last: where the last whole line ends
+        end = _solid_end(file, begin)
+        _check_lengths(place, np.array([0, begin]), 1)
+        rows, line = 0, 2
+        file.seek(begin)
+        while at < end:
+            data = file.read(min(CHUNK, end - at))
+            if not data:
+                raise FormatError(str(place), "is shorter than it was.")
+            ends = at + 1 + np.flatnonzero(np.frombuffer(data, np.uint8) == NEWLINE)
+            at += len(data)
+            if at == end and (not len(ends) or ends[-1] < end):
+                ends = np.append(ends, end)  # the last line of a file may lack its break
+            _check_lengths(place, np.concatenate(([last], ends, [at])), line + rows)
+            last = int(ends[-1]) if len(ends) else last
+            while True:
+                cut = min(int(np.searchsorted(ends, begin + LARGEST_BLOCK, side="right")), room - rows - 1)
+                if cut >= len(ends):
+                    rows += len(ends)
+                    break
+                stop, rows = int(ends[cut]), rows + cut + 1
+                yield rows, begin, stop, line
+                begin, line, ends = stop, line + rows, ends[cut + 1 :]
+                room, rows = room - rows or most, 0
     if rows:
-        yield rows, begin, at, 0
+        yield rows, begin, end, line
 
 
-def read_lines(path: str, begin: int, end: int, numbers: Sequence[str], names: Sequence[str], first: int) -> Any:
-    """Return the rows between two bytes of a file as a pyarrow table; columns are numbers, or else text."""
+def _solid_end(file: IO[bytes], begin: int) -> int:
+    """Return where the last line ends that is not blank."""
+    at = file.seek(0, os.SEEK_END)
+    while at > begin:
+        step = min(CHUNK, at - begin)
+        at -= step
+        file.seek(at)
+        if solid := len(file.read(step).rstrip()):
+            file.seek(at + solid)
+            return at + solid + len(file.readline(LONGEST_LINE))
+    return begin
+
+
+def _check_lengths(place: Place, ends: NDArray[np.int64], line: int) -> None:
+    """Raise FormatError if a line is too long, of lines that end at these bytes; the first number is that of one."""
+    long = np.flatnonzero(np.diff(ends) >= LONGEST_LINE)
+    if len(long):
+        raise FormatError(str(place), f"has a line longer than {LONGEST_LINE} bytes.", line=line + int(long[0]))
+
+
+def read_lines(
+    data: bytes, rows: int, header: Sequence[str], numbers: Sequence[str], names: Sequence[str], line: int
+) -> tuple[Any, list[str]]:
+    """Return lines of a file as a pyarrow table, and notes on those that cannot be read.
+
+    Args:
+        data: The bytes of the lines.
+        rows: How many lines.
+        header: The names of the file's columns.
+        numbers: Columns that hold numbers; the others are text.
+        names: All columns to be read.
+        line: The number of the first line, counted from one.
+    """
+    import pyarrow as pa
+
+    types = {name: pa.float64() if name in numbers else pa.string() for name in names}
+    notes: list[str] = []
+    tables = list(_tables(data, rows, header, types, {*numbers}, line, notes))
+    return pa.concat_tables(tables) if len(tables) != 1 else tables[0], notes
+
+
+def _tables(
+    data: bytes,
+    rows: int,
+    header: Sequence[str],
+    types: dict[str, Any],
+    numbers: Collection[str],
+    line: int,
+    notes: list[str],
+) -> Iterator[Any]:
+    """Yield lines as tables; those among which one cannot be read are halved until it is found."""
     import pyarrow as pa
     from pyarrow import csv as arrow
 
-    header = header_of(Path(path))
-    with Path(path).open("rb") as file:
-        file.seek(begin)
-        data = file.read(end - begin)
-    if not data.strip():
-        raise FormatError(path, "is shorter than it was.")
-    types = {name: pa.float64() if name in numbers else pa.string() for name in names}
-    try:
-        return arrow.read_csv(
+    with suppress(pa.ArrowInvalid):
+        table = arrow.read_csv(
             pa.py_buffer(data),
-            read_options=arrow.ReadOptions(column_names=header, use_threads=False, block_size=max(len(data), 1)),
-            convert_options=arrow.ConvertOptions(column_types=types, include_columns=list(names)),
+            read_options=arrow.ReadOptions(column_names=list(header), use_threads=False, block_size=len(data)),
+            convert_options=arrow.ConvertOptions(column_types=types, include_columns=list(types)),
         )
-    except pa.ArrowInvalid as error:
-        for _ in read_rows(data.decode("utf-8", "replace").splitlines(), path, header, numbers, first):
-            pass  # it says which cell or row is wrong
-        raise FormatError(path, " ".join(str(error).split())) from error
+        if table.num_rows == rows:  # it passes by empty lines
+            yield table
+            return
+    middle = data.find(b"\n", len(data) // 2) + 1
+    if len(data) <= FEW_BYTES or not 0 < middle < len(data):
+        yield _one_by_one(data, header, types, numbers, line, notes)
+        return
+    before = data.count(b"\n", 0, middle)
+    yield from _tables(data[:middle], before, header, types, numbers, line, notes)
+    yield from _tables(data[middle:], rows - before, header, types, numbers, line + before, notes)
+
+
+def _one_by_one(
+    data: bytes, header: Sequence[str], types: dict[str, Any], numbers: Collection[str], first: int, notes: list[str]
+) -> Any:
+    import pyarrow as pa
+
+    rows: list[dict[str, Any]] = []
+    lines = data.split(b"\n")
+    for number, line in enumerate(lines[:-1] if not lines[-1] else lines, start=first):
+        try:
+            if not line.strip():
+                raise ValueError("is blank")
+            rows.append(_cells(line.rstrip(b"\r").decode(), header, numbers))
+        except ValueError as error:
+            rows.append({})
+            text = "is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
+            notes.append(f"line {number}{'' if text.startswith(('has', 'is')) else ','} {text}")
+    arrays = [pa.array([row.get(name) for row in rows], kind) for name, kind in types.items()]
+    return pa.Table.from_arrays(arrays, names=list(types))

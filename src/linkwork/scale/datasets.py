@@ -6,45 +6,36 @@ interrupted run is resumed to the same answers.
 
 from __future__ import annotations
 
-import inspect
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
-import numpy as np
-
-from ..errors import BlockError, OptionError, PoseError, RunError
+from ..errors import OptionError, RunError, listed
+from ..goals import Goal
 from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import PoseLike, start_pose
-from ..solvers.batch import Batch, solve_batch
-from ..solvers.options import BatchOptions, given_tolerance, precision, whole
-from ..solvers.preparing import prepare
-from ..solvers.threads import cores, dealt
-from ..transforms import FloatArray
-from .answer_files import part_path, read_counts, schema_of, write_part
-from .engine import Receipt, Receipts, check_engine, linkage_digest, run_folder, run_ray
-from .goal_files import Goals, RowBlock, open_goals, read_block
+from ..linkage.poses import PoseLike
+from ..solvers.options import BatchOptions, whole
+from ..solvers.progress import reporting
+from .answer_files import format_named
+from .block_solver import ROWS, BlockSolver
+from .engine import Receipts, check_engine
+from .goal_files import open_goals
+from .goal_rows import MissingRows
+from .places import is_below, place_of
+from .row_frames import check_column, with_frames
+from .runs import Run, earlier_input, run_folder
+from .several_goals import several_goals
 
 ENGINES = ("local", "cuda", "ray")
-ROWS = {"cpu": 2**18, "cuda": 2**20}  # of a block, by default
-CHUNK = {"cpu": 2**15, "cuda": 2**20}  # rows in memory at a time
-DEFAULTS = {p.name: p.default for p in inspect.signature(prepare).parameters.values() if p.default != p.empty}
-Progress = Callable[["DatasetResult"], None]
-
-
-@dataclass(frozen=True)
-class MissingRows:
-    """Items without an answer: rows of a dataset, or a file of a library, and why."""
-
-    first: int
-    count: int
-    reason: str
+STORES = ("float64", "float32")
+MOST_NOTES = 1000  # on single rows, that a result has
+Progress = Callable[["DatasetResult"], None] | bool | None
 
 
 @dataclass(frozen=True)
@@ -58,14 +49,23 @@ class DatasetResult:
         missing: Rows without an answer, because their block of the input cannot be read.
         resumed: Rows that were there from a run before.
         seconds: How long it took.
+        unread: Files of the input that hold no goals.
+        notes: On single rows that could not be read, which are answered as ``invalid``.
+        times: Where the time went [s], of all workers together: ``digest`` of the input, ``read``, ``wait`` for a
+            graphics card, ``solve``, ``write``.
+        foreign: Files in the folder that this run did not write and that readers would take for answers.
     """
 
-    folder: Path
+    folder: Path | str
     total: int
     counts: dict[str, int]
     missing: tuple[MissingRows, ...]
     resumed: int
     seconds: float
+    unread: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    times: Mapping[str, float] = field(default_factory=dict)
+    foreign: tuple[str, ...] = ()
 
     @property
     def answered(self) -> int:
@@ -79,8 +79,8 @@ class DatasetResult:
 
     @property
     def complete(self) -> bool:
-        """Whether every row has an answer."""
-        return self.answered == self.total
+        """Whether every row has an answer, every file of the input was read, and answers alone are in the folder."""
+        return self.answered == self.total and not self.unread and not self.foreign
 
     @property
     def rate(self) -> float:
@@ -88,13 +88,36 @@ class DatasetResult:
         return (self.answered - self.resumed) / self.seconds if self.seconds > 0.0 else 0.0
 
     def __repr__(self) -> str:
-        lost = f", {self.total - self.answered} missing" if not self.complete else ""
+        lost = f", {self.total - self.answered} missing" if self.answered < self.total else ""
         return f"<DatasetResult: {self.reached} of {self.total} reached{lost}>"
+
+
+class DatasetOptions(BatchOptions, total=False):
+    """The options of `solve_dataset` beside those of `solve_batch`.
+
+    Args:
+        also: Goals that are the same in all rows, where rows have several: ``[lw.Hold("left_foot"), lw.Balance()]``.
+        block_rows: Rows of a block at most, which is solved and written as one: 262,144, or 1,048,576 on a card.
+        ignore: Columns to leave out.
+        keep: Columns of any kind to carry along to the answers; ``{"status": "old_status"}`` gives them other names.
+        store: How numbers are written: ``"float64"``, or ``"float32"``, which takes half the room.
+        format: ``"parquet"``; ``"zarr"``: one group, ``zarr.open(output)["q"]``; ``"webdataset"``: tar files of
+            samples; ``"huggingface"``: Parquet with a card, for ``datasets.load_dataset(output)``.
+        compression: ``"zstd"``, ``"gzip"``, ``"lz4"``, ``"none"``, of Parquet also ``"snappy"``.
+    """
+
+    also: Sequence[Goal]
+    block_rows: int | None
+    ignore: Sequence[str]
+    keep: Sequence[str] | Mapping[str, str]
+    store: str
+    format: str
+    compression: str | None
 
 
 def solve_dataset(
     linkage: Linkage,
-    frame: str,
+    frame: str | Sequence[str | Goal] | None,
     goals: str | os.PathLike[str],
     output: str | os.PathLike[str],
     *,
@@ -102,32 +125,33 @@ def solve_dataset(
     workers: int | None = None,
     address: str | None = None,
     gpu: bool = False,
+    devices: Sequence[int] | None = None,
     resume: bool = False,
-    block_rows: int | None = None,
-    ignore: Sequence[str] = (),
     start: PoseLike | None = None,
-    progress: Progress | None = None,
-    **options: Unpack[BatchOptions],
+    progress: Progress = None,
+    **options: Unpack[DatasetOptions],
 ) -> DatasetResult:
     r"""Solve a dataset of goals into a dataset of answers, in memory that does not grow with it.
 
     Args:
         linkage: The linkage.
-        frame: Name of the frame that goals are for.
-        goals: A Parquet or CSV file, or a folder of them, with the columns x, y, z and qw, qx, qy, qz (or r11 to r33),
-            those that matter; id, and start.COORDINATE, where there are such.
-        output: A folder for the answers, ``part-00000.parquet`` and so on, with the columns id, q.COORDINATE, success,
-            status, position_error, rotation_error and restarts.
-        engine: ``"local"``: threads of this process; ``"cuda"``: its graphics card; ``"ray"``: workers of Ray Data.
-        workers: How many threads or workers; by default as many as there are cores.
+        frame: Name of the frame that goals are for. For several goals a row a list of frames, or of goals with a frame,
+            ``["left_hand", lw.LookAt("eyes", at=(1, 0, 0))]``, with columns left_hand.x, eyes.x; None: column frame.
+        goals: A Parquet or CSV file; a folder of them, with folders in it (``robot=panda`` names a column); a pattern
+            such as ``"day-*/*.parquet"``; or a URL. Columns are x, y, z and qw, qx, qy, qz (or r11 to r33), id and
+            start.COORDINATE, those that there are.
+        output: A folder or a URL for the answers, ``part-0000000000.parquet`` and so on, with the columns id,
+            q.COORDINATE, success, status, position_error, rotation_error (of several goals left_hand.position_error
+            and so on) and restarts. With ``solutions=8``, poses and errors are lists; solutions and diversity follow.
+        engine: ``"local"``: threads of this process; ``"cuda"``: its graphics cards; ``"ray"``: workers of Ray Data.
+        workers: How many threads or workers; by default as many as there are cores. With cards, threads read and write.
         address: The Ray cluster, such as ``"auto"`` or ``"ray://head:10001"``; by default Ray on this computer alone.
         gpu: Whether each of Ray's workers has a graphics card of its own and solves there.
-        resume: Whether to continue a run that was interrupted.
-        block_rows: Rows of a block at most, which is read, solved and written as one: 262,144, or 1,048,576 on a card.
-        ignore: Columns to leave out.
+        devices: The numbers of the graphics cards to take; by default all that there are.
+        resume: Whether to continue a run. Parts that are damaged, or whose goals have changed, are made anew.
         start: A pose (nq,), or the name of a stored one, to begin with where no column says so.
-        progress: Told what there is after each block.
-        **options: As in `solve_batch`.
+        progress: A function that is told what there is after each block; True for a bar, or lines in a log.
+        **options: As in `DatasetOptions` and `solve_batch`, but for a time budget.
 
     Raises:
         FormatError: If the goals cannot be read at all, or the answers cannot be written.
@@ -140,145 +164,127 @@ def solve_dataset(
         >>> lw.solve_dataset(lw.models.planar([15, 10, 5]), "tip", folder / "goals.csv", folder / "answers")
         <DatasetResult: 2 of 3 reached>
     """
-    check_linkage(linkage)
-    check_engine(engine, ENGINES, workers, address, gpu=gpu)
+    check_run(linkage, goals, output, progress)
+    check_engine(engine, ENGINES, workers, address, gpu=gpu, devices=devices)
     device = "cuda" if gpu or engine == "cuda" else "cpu"
-    given = {name: options.pop(name) is not False for name in ("position", "orientation") if name in options}
+    known = list(earlier_input(output).get("files", {})) if resume else []
+    solve = _planned(linkage, frame, goals, start, device, known, options)
+    for where in [device] if devices is None else [f"{device}:{number}" for number in devices]:
+        solve.check("cpu" if engine == "ray" else where)
+    how: dict[str, Any] = {"engine": engine, "workers": workers, "address": address, "gpu": gpu, "devices": devices}
+    with run_folder(output, solve.facts(), {"files": solve.goals.files}, resume=resume) as run, closing(solve):
+        solve.run, work = run, partial(solve.receipts, **how)
+        return collect(run, *solve.items(), solve.kept(), work, progress, solve.goals.unread, solve.sweep)
+
+
+def check_run(
+    linkage: Linkage, source: str | os.PathLike[str], output: str | os.PathLike[str], progress: Progress
+) -> None:
+    """Raise what is wrong with a run at once; one that wrote into the folder that it reads would read its answers."""
+    check_linkage(linkage)
+    if not callable(progress) and progress not in (None, True, False):
+        raise OptionError(f"progress is True, False, None or a function of the result so far, got {progress!r}.")
+    inner, outer = place_of(output), place_of(source)
+    if outer.is_folder() and is_below(inner, outer):
+        raise OptionError(f"{str(inner)!r} is in the folder that is read, {str(outer)!r}; give another for the output.")
+
+
+def _planned(
+    linkage: Linkage,
+    frame: str | Sequence[str | Goal] | None,
+    goals: str | os.PathLike[str],
+    start: PoseLike | None,
+    device: str,
+    known: Sequence[str],
+    options: DatasetOptions,
+) -> BlockSolver:
+    """Return what solves the blocks of a dataset."""
+    store = options.pop("store", "float64")
+    if store not in STORES:
+        raise OptionError(f"no store {store!r}; there are {listed(STORES)}.")
+    form = format_named(options.pop("format", "parquet"), options.pop("compression", None))
+    if options.get("time_budget") is not None:
+        raise OptionError("a dataset has no time_budget: interrupt the run, and resume continues it.")
+    block_rows = options.pop("block_rows", None)
     rows = ROWS[device] if block_rows is None else whole("block_rows", block_rows, least=1, most=2**24)
-    plan = open_goals(goals, linkage, block_rows=rows, ignore=ignore, **given)
-    solve = BlockSolver(linkage, frame, plan, start, dict(options), device)
-    solve.check("cpu" if engine == "ray" else device)
-    with run_folder(output, solve.facts(rows), resume=resume) as (folder, digest):
-        solve.folder, solve.run, blocks = folder, digest, [(block.first, block.rows) for block in plan.blocks]
-        work = partial(solve.receipts, engine=engine, workers=workers, address=address, gpu=gpu)
-        return collect(folder, blocks, solve.kept, work, progress)
+    asked: dict[str, Any] = {name: options.pop(name) for name in ("ignore", "keep") if name in options}
+    also = options.pop("also", ())
+    several = several_goals(frame, also) if frame is not None and not isinstance(frame, str) else None
+    if frame is None:
+        asked["keep"] = with_frames(asked.get("keep", ()))
+    if several is None and len(also):
+        raise OptionError("also is for several goals a row; give the frames as a list: ['left_hand'].")
+    for name in ("position", "orientation") if several is None else ():
+        if name in options:
+            asked[name] = options.pop(name) is not False
+    asked["frames"] = () if several is None else several.frames
+    plan = open_goals(goals, linkage, block_rows=rows, known=known, aligned=form[0].aligned, **asked)
+    gone = [name for name in known if name not in plan.files]
+    if gone:
+        raise RunError(f"the run cannot be resumed: its input had {listed(gone)}, not there any more.")
+    batch: dict[str, Any] = {k: v for k, v in options.items() if k not in ("solutions", "apart") or v is not None}
+    how: dict[str, Any] = {"device": device, "store": store, "form": form, "block_rows": rows}
+    if frame is None:
+        check_column(goals, plan.types)
+    one: Any = frame
+    return BlockSolver(linkage, one if several is None else several, plan, start, batch, **how)
 
 
 def collect(
-    folder: Path,
+    run: Run,
+    names: Sequence[str],
     spans: Sequence[tuple[int, int]],
-    kept: Callable[[int], dict[str, int] | None],
+    there: Mapping[int, Mapping[str, int]],
     done: Callable[[Sequence[int]], Receipts],
-    progress: Progress | None,
+    progress: Progress,
+    unread: Iterable[str] = (),
+    sweep: Callable[[], Sequence[str]] = tuple,
 ) -> DatasetResult:
-    """Have items done that are not, and return what there is then.
+    """Have items done that are not, say in the folder whether it is complete, and return what there is then.
 
     Args:
-        folder: Where it is written.
+        run: The run.
+        names: The names of all files that it writes.
         spans: The first row and the number of rows of each item.
-        kept: Gives how the rows of an item ended that is there already, or None.
+        there: How the rows of items ended that are there already.
         done: Does items, by number, and yields a receipt for each.
-        progress: Told what there is after each item.
+        progress: A function that is told what there is after each item; True for a bar, or lines in a log.
+        unread: Files that were not read.
+        sweep: Clears the folder of what no record has, and returns what is not of this run and stays.
 
     Raises:
         RunError: If a receipt says that the run cannot go on.
     """
     began = time.perf_counter()
-    there = [kept(item) for item in range(len(spans))]
     counts: Counter[str] = Counter()
-    for one in there:
-        counts.update(one or {})
+    for one in there.values():
+        counts.update(one)
     resumed, total = sum(counts.values()), sum(rows for _, rows in spans)
     missing: list[MissingRows] = []
+    notes: list[str] = []
+    times: Counter[str] = Counter()
 
     def so_far() -> DatasetResult:
-        lost = tuple(sorted(missing, key=lambda rows: rows.first))
-        return DatasetResult(folder, total, dict(counts), lost, resumed, time.perf_counter() - began)
+        lost, passed = tuple(sorted(missing, key=lambda rows: rows.first)), time.perf_counter() - began
+        said = tuple(unread), tuple(notes), dict(times)
+        return DatasetResult(run.folder.native, total, dict(counts), lost, resumed, passed, *said)
 
-    with closing(done([item for item, one in enumerate(there) if one is None])) as receipts:  # no one works after it
+    left = [item for item in range(len(spans)) if item not in there]
+    with reporting(progress is True, total) as report, closing(done(left)) as receipts:  # no one works after it
         for receipt in receipts:
             if receipt.fatal:
                 raise RunError(receipt.fatal)
             counts.update(receipt.counts)
-            if receipt.missing:
-                missing.append(MissingRows(*spans[receipt.item], receipt.missing))
-            if progress is not None:
+            times.update(receipt.times)
+            notes += receipt.notes[: max(0, MOST_NOTES - len(notes))]
+            missing += receipt.missing
+            report(sum(counts.values()))
+            if callable(progress):
                 progress(so_far())
-    return so_far()
-
-
-class BlockSolver:
-    """Reads a block of goals, solves it and writes its part; it travels to the workers."""
-
-    def __init__(
-        self,
-        linkage: Linkage,
-        frame: str,
-        goals: Goals,
-        start: PoseLike | None,
-        options: dict[str, Any],
-        device: str,
-    ) -> None:
-        self.linkage, self.frame, self.goals = linkage, frame, goals
-        self.start = None if start is None else start_pose(linkage, start)
-        if self.start is not None and self.start.shape != (linkage.nq,):
-            raise OptionError(f"start is one pose of shape ({linkage.nq},), got {self.start.shape}.")
-        self.options = {**options, "position": goals.columns.position, "orientation": bool(goals.columns.turn)}
-        self.device, self.threads = device, 1
-        self.folder, self.run = Path(), ""
-
-    def check(self, device: str) -> None:
-        """Raise what is wrong with the options, or with a device that is here, before anything is written."""
-        columns = self.goals.columns
-        shape = ((4, 4) if columns.position else (3, 3)) if columns.turn else (len(columns.place),)
-        self._batch(np.zeros((0, *shape)), self.start, 0, device)
-
-    def facts(self, block_rows: int) -> dict[str, Any]:
-        """Return what decides the answers and how they are parted, as plain data."""
-        plain: dict[str, Any] = DEFAULTS | self.options  # whether a default was said or not is no difference
-        plain["tolerance"] = given_tolerance(self.linkage, plain["tolerance"])
-        free = plain["free"]
-        plain["free"] = free if free is None or isinstance(free, str) else np.asarray(free).tolist()
-        if "dtype" in plain:
-            plain["dtype"] = precision(plain["dtype"]).name
-        return {
-            "kind": "answers",
-            "input": {"sha256": self.goals.digest, "rows": self.goals.rows, "columns": list(self.goals.columns.names)},
-            "linkage": {"name": self.linkage.name, "sha256": linkage_digest(self.linkage)},
-            "frame": self.frame,
-            "start": None if self.start is None else self.start.tolist(),
-            "options": {name: plain[name] for name in sorted(plain)},
-            "device": self.device,
-            "block_rows": block_rows,
-        }
-
-    def kept(self, number: int) -> dict[str, int] | None:
-        """Return how the rows of a block ended, if its part is there."""
-        block = self.goals.blocks[number]
-        return read_counts(part_path(self.folder, block), self.run, block.rows)
-
-    def receipts(
-        self, blocks: Sequence[int], *, engine: str, workers: int | None, address: str | None, gpu: bool
-    ) -> Receipts:
-        """Do blocks, and yield a receipt for each."""
-        if engine == "ray":
-            return run_ray(self, blocks, workers, address=address, gpu=gpu)
-        threads = 1 if engine == "cuda" else workers or cores()
-        at_once = max(1, min(threads, len(blocks)))
-        self.threads = max(1, threads // at_once)  # where blocks are few, each is solved by several
-        return dealt(self, blocks, at_once)
-
-    def __call__(self, number: int) -> Receipt:
-        """Do one block; a block that cannot be read is told of, anything else raises."""
-        block = self.goals.blocks[number]
-        schema = schema_of(self.linkage, self.goals.columns, self.goals.id_type)
-        try:
-            return Receipt(number, write_part(part_path(self.folder, block), self.run, schema, self._answers(block)))
-        except BlockError as error:
-            return Receipt(number, missing=str(error))
-
-    def _answers(self, block: RowBlock) -> Iterator[tuple[Batch, Any, int]]:
-        base = self.linkage.neutral() if self.start is None else self.start
-        for rows in read_block(self.goals.columns, block, self.linkage, base, CHUNK[self.device]):
-            try:
-                start = self.start if rows.starts is None else rows.starts
-                batch = self._batch(rows.targets, start, rows.first, self.device)
-            except PoseError as error:
-                raise block.unreadable(error) from error
-            yield batch, rows.ids, rows.first
-
-    def _batch(self, targets: FloatArray, start: FloatArray | None, first: int, device: str) -> Batch:
-        return solve_batch(
-            self.linkage, self.frame, targets, start=start, device=device, threads=self.threads, progress=False,
-            first=first, **self.options,
-        )  # fmt: skip
+    run.finish(names)
+    result = replace(so_far(), foreign=tuple(sweep()))
+    lost: list[dict[str, Any]] = [asdict(one) for one in result.missing]
+    lost += [{"file": name, "reason": "is not read: it holds no goals"} for name in unread]
+    lost += [{"file": name, "reason": "is in the folder of answers, and not of this run"} for name in result.foreign]
+    run.close(lost)
+    return result

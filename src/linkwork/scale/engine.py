@@ -1,7 +1,6 @@
-"""Runs over many items: the folder that they write to, and the engines that do the work.
+"""Engines that do the work of runs over many items: threads of this process, or workers of Ray.
 
-A folder holds a manifest that ties it to what went in; files in it are there in full or not at all. Engines yield a
-receipt for each item, as it is done.
+They yield a receipt for each item, as it is done.
 """
 
 from __future__ import annotations
@@ -10,42 +9,49 @@ import hashlib
 import json
 import logging
 import os
-import re
+import socket
+import sys
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-from ..errors import LinkworkError, OptionError, RunError, listed
-from ..formats.atomic_files import read_text, write_text
+from ..collision.obstacles import World
+from ..errors import LinkworkError, OptionError, RunError, listed, require
 from ..formats.scene import dump
+from ..goals import Avoid
+from ..kernels.threads import cores
 from ..linkage.linkage import Linkage
 from ..solvers.options import whole
-from .goal_files import require
+from .goal_rows import MissingRows
+from .head_start import HeadStart
 
-MANIFEST, VERSION = "_manifest.json", 1  # readers of Parquet pass by names that begin so
-DRAFT = re.compile(r"\.[0-9a-f]{16}\.tmp")
+HEAD_START = True  # whether threads work while Ray is being started on this computer
 STORE = 2**27  # bytes of Ray's object store, which holds receipts alone
-RETRIES = 8  # of an item whose worker dies; an item that kills them all must not go on for ever
+PATIENCE = 10.0  # seconds for the first answer of a cluster
+MOST_TRIES = 8  # of an item whose worker dies, before the run ends
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of an item: how its rows ended, or why they are missing, or why the whole run cannot go on."""
+    """What became of an item: how its rows ended, which are missing and why, or why the whole run cannot go on.
+
+    Notes are on single rows that could not be read; times are seconds of the worker, by kind of work.
+    """
 
     item: int
     counts: Mapping[str, int] = field(default_factory=dict)
-    missing: str = ""
+    notes: Sequence[str] = ()
+    missing: Sequence[MissingRows] = ()
     fatal: str = ""
+    times: Mapping[str, float] = field(default_factory=dict)
 
 
 Work = Callable[[int], Receipt]
 Receipts = Generator[Receipt, None, None]
-
-
-# The folder
 
 
 def linkage_digest(linkage: Linkage) -> str:
@@ -53,94 +59,34 @@ def linkage_digest(linkage: Linkage) -> str:
     return hashlib.sha256(dump(linkage, "json").encode()).hexdigest()
 
 
-@contextmanager
-def run_folder(folder: str | os.PathLike[str], facts: Mapping[str, Any], *, resume: bool) -> Iterator[tuple[Path, str]]:
-    """Make a folder ready for a run, or find it so, and hold it until the run ends.
-
-    Args:
-        folder: Where to write.
-        facts: What decides the answers, as plain data; it is kept in the manifest.
-        resume: Whether to continue what is there.
-
-    Yields:
-        The folder, and a digest of the facts that files carry.
-
-    Raises:
-        RunError: If the folder holds another run, or one to be resumed, or is in use.
-    """
-    path = Path(folder)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunError(f"cannot write to {str(path)!r}: {error.strerror}.") from error
-    with _held(path):
-        plain = json.loads(json.dumps(facts))
-        manifest = path / MANIFEST
-        if manifest.exists():
-            _check_manifest(manifest, plain, resume)
-        elif any(path.iterdir()):
-            raise RunError(f"{str(path)!r} is not empty, and no run began there; give a folder of its own.")
-        else:
-            write_text(manifest, json.dumps({"linkwork": VERSION, **plain}, indent=1) + "\n")
-        _clear(path)
-        try:
-            yield path, hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
-        finally:
-            _clear(path)
+def avoid_facts(avoid: Avoid) -> dict[str, Any]:
+    """Return what tells one thing to keep clear of from another, as plain data."""
+    text = dump(None, "json", World() if avoid.world is None else avoid.world)
+    links = None if avoid.links is None else list(avoid.links)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return {"world": digest, "self": avoid.self, "margin": avoid.margin, "links": links}
 
 
-def _check_manifest(manifest: Path, facts: Mapping[str, Any], resume: bool) -> None:
-    where = str(manifest.parent)
-    if not resume:
-        raise RunError(f"{where!r} holds a run already; continue it with resume, or give another folder.")
-    try:
-        kept = json.loads(read_text(manifest))
-    except (ValueError, RecursionError):
-        kept = None
-    if not isinstance(kept, dict) or kept.pop("linkwork", None) != VERSION:
-        raise RunError(f"{str(manifest)!r} is not the manifest of a run that this version of linkwork can resume.")
-    other = [name for name in (*facts, *kept) if facts.get(name) != kept.get(name)]
-    if other:
-        raise RunError(
-            f"{where!r} cannot be resumed: its run had another {listed(sorted({*other}))}; "
-            f"resume it with the same, or give another folder."
-        )
-
-
-def _clear(folder: Path) -> None:
-    """Remove what a killed run had begun to write."""
-    for path in folder.rglob(".*.tmp"):
-        if DRAFT.fullmatch(path.name):
-            path.unlink(missing_ok=True)
-
-
-@contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """Keep other runs out of a folder, where the system can."""
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    except BlockingIOError as error:
-        raise RunError(f"another run is at work in {str(folder)!r}.") from error
-    finally:
-        os.close(handle)
-
-
-# Engines
-
-
-def check_engine(engine: str, known: Sequence[str], workers: Any, address: str | None, *, gpu: bool = False) -> None:
+def check_engine(
+    engine: str,
+    known: Sequence[str],
+    workers: Any,
+    address: str | None,
+    *,
+    gpu: bool = False,
+    devices: Sequence[int] | None = None,
+) -> None:
     """Raise OptionError for an unknown engine, or one that is given what it has no use for."""
     if engine not in known:
         raise OptionError(f"no engine {engine!r}; engines are {listed(known)}.")
     if engine != "ray" and (address is not None or gpu):
         raise OptionError("address is for the engine ray, and so is gpu.")
+    if devices is not None:
+        if engine != "cuda":
+            raise OptionError("devices are for the engine cuda: the numbers of graphics cards.")
+        numbers = [whole("devices", number) for number in devices]
+        if not numbers or len({*numbers}) < len(numbers):
+            raise OptionError(f"devices are numbers of graphics cards, each once, got {numbers}.")
     if workers is not None:
         whole("workers", workers, least=1, most=2**16)
 
@@ -150,55 +96,112 @@ def run_ray(
 ) -> Receipts:
     """Do the work with Ray Data: actors that each have a core, or a graphics card, of their own.
 
-    An item whose worker dies is done again by another.
+    An item whose worker dies is done again by another. Where Ray is started on this computer, threads begin meanwhile.
     """
     require("ray", "the engine ray")
     if not items:
         return
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
-    import ray
-    import ray.data
+    here = HEAD_START and address is None and not gpu and not _connected()
+    early = HeadStart(partial(_receipt, work), items, workers or cores()) if here else None
+    try:
+        import ray
+        import ray.data
 
-    with _cluster(ray, workers, address, gpu):
-        resource = "GPU" if gpu else "CPU"
-        there = int(ray.cluster_resources().get(resource, 0))
-        if there < (workers or 1):
-            raise RunError(f"Ray has {there} {resource}s for {workers or 1} workers.")
-        context = ray.data.DataContext.get_current()
-        context.enable_progress_bars = False
-        logging.getLogger("ray.data").setLevel(logging.ERROR)
-        pool = ray.data.ActorPoolStrategy(size=min(workers or there, len(items)), max_tasks_in_flight_per_actor=2)
-        receipts = ray.data.from_items([{"item": item} for item in items], override_num_blocks=len(items)).map_batches(
-            _Worker,
-            fn_constructor_args=(work,),
-            batch_size=1,
-            compute=pool,
-            num_cpus=None if gpu else 1,
-            num_gpus=1 if gpu else None,
-            ray_remote_args_fn=lambda: {"max_task_retries": RETRIES},
-        )
-        try:
-            for batch in receipts.iter_batches(batch_size=None, prefetch_batches=0):
-                yield from (Receipt(**json.loads(text)) for text in batch["receipt"])
-        except ray.exceptions.RayError as error:
-            raise RunError(f"Ray could not go on: {' '.join(str(error).split())[:400]}") from error
+        with _cluster(ray, workers, address, gpu):
+            resource = "GPU" if gpu else "CPU"
+            there = int(ray.cluster_resources().get(resource, 0))
+            if there < (workers or 1):
+                raise RunError(f"Ray has {there} {resource}s for {workers or 1} workers.")
+            if early is not None:
+                yield from early.finish()
+            left = items[early.done if early is not None else 0 :]
+            if left:
+                yield from _by_actors(ray, work, left, workers or there, gpu)
+    finally:
+        for _ in early.finish() if early is not None else ():
+            pass
+
+
+def _connected() -> bool:
+    """Return whether this program is connected to Ray already."""
+    return "ray" in sys.modules and bool(sys.modules["ray"].is_initialized())
+
+
+def _by_actors(ray: Any, work: Work, items: Sequence[int], workers: int, gpu: bool) -> Receipts:
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    pool = ray.data.ActorPoolStrategy(size=min(workers, len(items)), max_tasks_in_flight_per_actor=2)
+    receipts = ray.data.from_items([{"item": item} for item in items], override_num_blocks=len(items)).map_batches(
+        _Worker,
+        fn_constructor_args=(work, ray.remote(num_cpus=0)(_Tally).remote()),
+        batch_size=1,
+        compute=pool,
+        num_cpus=None if gpu else 1,
+        num_gpus=1 if gpu else None,
+    )
+    try:
+        for batch in receipts.iter_batches(batch_size=None, prefetch_batches=0):
+            yield from map(_received, batch["receipt"])
+    except ray.exceptions.RayError as error:
+        raise RunError(f"Ray could not go on: {' '.join(str(error).split())[:400]}") from error
+
+
+def _receipt(work: Work, item: int) -> Receipt:
+    """Return the receipt for an item; what is wrong ends the run, and travels as text."""
+    try:
+        return work(item)
+    except LinkworkError as error:
+        return Receipt(item, fatal=str(error))
+
+
+def _received(text: str) -> Receipt:
+    """Return a receipt that came as text."""
+    values = json.loads(text)
+    return Receipt(**values | {"missing": [MissingRows(**one) for one in values["missing"]]})
+
+
+class _Tally:
+    """An actor that counts how often items were begun: Ray tries one that kills its workers for ever."""
+
+    def __init__(self) -> None:
+        self.begun: Counter[int] = Counter()
+
+    def begin(self, item: int) -> int:
+        """Return how often an item was begun, this time included."""
+        self.begun[item] += 1
+        return self.begun[item]
 
 
 class _Worker:
     """What an actor does with items: the work, and a receipt for each."""
 
-    def __init__(self, work: Work) -> None:
-        self.work = work
+    def __init__(self, work: Work, tally: Any) -> None:
+        self.work, self.tally = work, tally
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[str]]:
-        receipts = []
-        for item in map(int, batch["item"]):
-            try:
-                receipts.append(self.work(item))
-            except LinkworkError as error:  # it ends the run, and travels as text
-                receipts.append(Receipt(item, fatal=str(error)))
+        receipts = [self._receipt(item) for item in map(int, batch["item"])]
         return {"receipt": [json.dumps(asdict(receipt)) for receipt in receipts]}
+
+    def _receipt(self, item: int) -> Receipt:
+        import ray
+
+        if ray.get(self.tally.begin.remote(item)) > MOST_TRIES:
+            return Receipt(item, fatal=f"item {item} has ended {MOST_TRIES} workers of Ray; has it memory enough?")
+        return _receipt(self.work, item)
+
+
+def _look_for(address: str) -> None:
+    """Raise RunError if no one answers at an address: Ray itself would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        return  # "auto", or the name of a cluster: Ray says at once what it finds
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
+    except (OSError, OverflowError) as error:
+        raise RunError(f"no Ray cluster answers at {address!r}: {str(error) or type(error).__name__}.") from error
 
 
 @contextmanager
@@ -211,6 +214,8 @@ def _cluster(ray: Any, workers: int | None, address: str | None, gpu: bool) -> I
     if address is None:
         own = {"include_dashboard": False, "object_store_memory": STORE}
         own |= {} if workers is None else {"num_gpus" if gpu else "num_cpus": workers}
+    else:
+        _look_for(address)
     try:
         ray.init(address or "local", log_to_driver=False, logging_level="error", **own)
     except (ConnectionError, RuntimeError, ValueError) as error:

@@ -6,28 +6,41 @@ interrupted run is resumed.
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import os
-from collections.abc import Sequence
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Unpack
 
 import numpy as np
 
 from .. import formats
 from ..errors import FormatError, LinkworkError, OptionError, listed
-from ..formats.atomic_files import read_bytes
+from ..formats.atomic_files import MAX_BYTES, read_bytes
 from ..formats.options import ReadOptions
-from ..linkage.linkage import Linkage, check_linkage
-from ..retargeting import RetargetOptions, retarget
+from ..kernels.threads import dealt
+from ..linkage.linkage import Linkage
+from ..motion.clips import Clip
+from ..motion.frame_files import frames_in
+from ..retargeting import Report, RetargetOptions, retarget_with_report
 from ..retargeting.recognition import bones_for
-from ..solvers.threads import dealt
-from .datasets import DatasetResult, Progress, collect
-from .engine import Receipt, Receipts, check_engine, linkage_digest, run_folder, run_ray
+from .datasets import DatasetResult, Progress, check_run, collect
+from .engine import Receipt, Receipts, check_engine, linkage_digest, run_ray
+from .goal_rows import MissingRows
+from .places import CHUNK, Here, Place, place_of, visible
+from .runs import Record, Run, read_records, run_folder
 
 ENGINES = ("local", "ray")
-WRITTEN = "written"
+WRITTEN, REPORT = "written", "_report.csv"
+MEASURES = (
+    "frames", "scale", "contacts", "slide", "depth", "hands", "hands_in_body", "hands_in_body_before", "jerk",
+    "outside", "flips",
+)  # fmt: skip
 
 
 def retarget_library(
@@ -40,22 +53,24 @@ def retarget_library(
     workers: int | None = None,
     address: str | None = None,
     resume: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = None,
     reading: ReadOptions | None = None,
     **options: Unpack[RetargetOptions],
 ) -> DatasetResult:
     """Give every motion of a folder, and of the folders in it, to another body or robot.
 
     Args:
-        source: The folder. Of a file with several motions, the first is taken.
+        source: The folder, or a URL. Of a file with several motions, the first is taken.
         linkage: Who should move so.
-        output: A folder for the motions, under the same names.
+        output: A folder or a URL for the motions, under the same names; those of files that share one have the old
+            ending in them as well. ``_report.csv`` says how good each of them is.
         suffix: How the names of what is written end, which says the format.
         engine: ``"local"``: threads of this process; ``"ray"``: workers of Ray Data.
         workers: How many; by default one thread, or a worker of Ray for each core.
         address: The Ray cluster; by default Ray on this computer alone.
-        resume: Whether to continue a run that was interrupted.
-        progress: Told what there is after each file.
+        resume: Whether to continue a run that was interrupted. Motions that are damaged, or whose files have changed or
+            been added since, are made anew; the others stay.
+        progress: A function that is told what there is after each file; True for a bar, or lines in a log.
         reading: How to read the motions, as in `load_clip`: ``{"up": "z"}``.
         **options: As in `retarget`: map, role, frame, root, smooth, first.
 
@@ -66,88 +81,137 @@ def retarget_library(
         FormatError: If there are no motions, or nothing can be written.
         RunError: If the folder holds another run.
     """
-    check_linkage(linkage)
+    check_run(linkage, source, output, progress)
     check_engine(engine, ENGINES, workers, address)
     known = formats.suffixes("clips", "writes")
     if suffix not in known:
         raise OptionError(f"cannot write motions to {suffix!r} files; suffixes are {listed(known)}.")
-    work = ClipRetargeter(Path(source), _motions(Path(source), suffix), linkage, suffix, options, reading or {})
-    with run_folder(output, work.facts(), resume=resume) as (folder, _):
-        work.folder = folder
+    folder = place_of(source)
+    work = ClipRetargeter(folder, _motions(folder, suffix), linkage, suffix, options, reading or {})
+    inputs = {"files": dict.fromkeys(work.names, 1)}
+    with run_folder(output, work.facts(), inputs, resume=resume) as run:
+        work.run = run
 
         def done(items: Sequence[int]) -> Receipts:
             if engine == "ray":
                 return run_ray(work, items, workers, address=address)
             return dealt(work, items, workers or 1)
 
-        return collect(folder, [(k, 1) for k in range(len(work.names))], work.kept, done, progress)
+        spans = [(k, 1) for k in range(len(work.names))]
+        result = collect(run, list(work.names.values()), spans, work.kept(), done, progress)
+        write_report(run)
+        return result
 
 
-def _motions(folder: Path, suffix: str) -> list[str]:
-    """Return the files with motions below a folder, by their names in it."""
-    if not folder.is_dir():
-        raise FormatError(folder, "is not a folder of motions.")
-    suffixes = {*formats.suffixes("clips")} - {*formats.suffixes("homeless")}  # which do not say whose they are
-    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in suffixes and path.is_file())
+def _motions(folder: Place, suffix: str) -> dict[str, str]:
+    """Return the files with motions below a folder, by their names in it, and the names they are written under."""
+    if not folder.is_folder():
+        raise FormatError(str(folder), "is not a folder of motions.")
+    suffixes = {*formats.suffixes("clips", "reads")} - {
+        *formats.suffixes("homeless")
+    }  # which do not say whose they are
+    found = [name for name in visible(folder.files()) if PurePosixPath(name).suffix.lower() in suffixes]
     if not found:
-        raise FormatError(folder, f"holds no motions; their names end in {listed(sorted(suffixes))}.")
-    targets: dict[Path, Path] = {}
-    for path in found:
-        first = targets.setdefault(path.with_suffix(suffix), path)
-        if first != path:
-            raise FormatError(path, f"would be written to the same file as {first.name}; rename one of them.")
-    return [path.relative_to(folder).as_posix() for path in found]
+        raise FormatError(str(folder), f"holds no motions; their names end in {listed(sorted(suffixes))}.")
+    short = {name: str(PurePosixPath(name).with_suffix(suffix)) for name in found}
+    shared = {target for target, count in Counter(short.values()).items() if count > 1}
+    return {name: f"{name}{suffix}" if target in shared else target for name, target in short.items()}
 
 
 @dataclass
 class ClipRetargeter:
     """Reads a motion, gives it to another linkage and writes it; it travels to the workers."""
 
-    source: Path
-    names: list[str]
+    source: Place
+    names: dict[str, str]
     linkage: Linkage
     suffix: str
     options: RetargetOptions
     reading: ReadOptions = field(default_factory=dict)  # type: ignore[assignment]
-    folder: Path = Path()
+    run: Run = field(default_factory=lambda: Run(Here(""), ""))
 
     def facts(self) -> dict[str, Any]:
-        """Return what decides the motions, as plain data."""
-        digest = hashlib.sha256()
-        for name in self.names:
-            with (self.source / name).open("rb") as file:
-                digest.update(f"{name}\n{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+        """Return what decides the motions, as plain data; the files are apart from it."""
         return {
             "kind": "motions",
-            "input": {"sha256": digest.hexdigest(), "files": len(self.names)},
             "linkage": {"name": self.linkage.name, "sha256": linkage_digest(self.linkage)},
             "options": {name: _plain(name, value) for name, value in sorted(self.options.items())},
             "suffix": self.suffix,
         } | ({"reading": {name: repr(value) for name, value in sorted(self.reading.items())}} if self.reading else {})
 
-    def target(self, item: int) -> Path:
-        """Return the file that a motion is written to."""
-        return (self.folder / self.names[item]).with_suffix(self.suffix)
+    def kept(self) -> dict[int, Mapping[str, int]]:
+        """Return which motions are written, whole and made from what the files are now."""
+        numbers = {target: k for k, target in enumerate(self.names.values())}
+        sources = list(self.names)
 
-    def kept(self, item: int) -> dict[str, int] | None:
-        """Return that a motion is written, if it is."""
-        return {WRITTEN: 1} if self.target(item).exists() else None
+        def fits(record: Record) -> bool:
+            source = self.source.below(sources[numbers[record.file]])
+            return source.is_file() and source.digest()[0] == record.input
+
+        return {numbers[record.file]: record.counts for record in self.run.kept(numbers, fits)}
 
     def __call__(self, item: int) -> Receipt:
         """Do one motion; one that cannot be read or handed over is told of, anything else raises."""
-        path = self.source / self.names[item]
-        try:
-            clip = retarget(formats.load_clip(path, **self.reading), self.linkage, **self.options)
-        except OptionError:  # wrong for all of them
-            raise
-        except LinkworkError as error:
-            reason = str(error)
-            return Receipt(item, missing=reason if str(path) in reason else f"{path}: {reason}")
-        target = self.target(item)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        roles = bones_for(clip.linkage, target)
-        formats.write(formats.Content(clip.linkage, {path.stem: clip}, roles=roles), target)  # `save` would log
+        name, target = list(self.names.items())[item]
+        place = self.source.below(name)
+        room = self.run.folder.path if isinstance(self.run.folder, Here) else Path(tempfile.gettempdir())
+        with frames_in(room):
+            try:
+                made, report = self._made(place)
+            except OptionError:  # wrong for all of them
+                raise
+            except LinkworkError as error:
+                if isinstance(error, FormatError) and error.path == str(room):  # a full disk is no fault of the motion
+                    raise
+                reason = str(error) if str(place) in str(error) else f"{place}: {error}"
+                return Receipt(item, missing=[MissingRows(item, 1, reason)])
+            digest, size = self._write(made, place.stem, target)
+        more = {"run": self.run.digest, "report": report}
+        self.run.keep(Record(target, item, item, 1, place.digest()[0], digest, size, {WRITTEN: 1}, (), more))
         return Receipt(item, {WRITTEN: 1})
+
+    def _write(self, made: Clip, name: str, target: str) -> tuple[str, int]:
+        """Write a motion under a name; return the SHA-256 of the file and its size [bytes]."""
+        found, size = hashlib.sha256(), 0
+        with tempfile.TemporaryDirectory(prefix="linkwork-") as folder:
+            draft = Path(folder) / PurePosixPath(target).name
+            roles = bones_for(made.linkage, draft)
+            formats.write(formats.Content(made.linkage, {name: made}, roles=roles), draft)  # `save` would log
+            with draft.open("rb") as file, self.run.folder.below(target).writing() as written:
+                while data := file.read(CHUNK):
+                    found.update(data)
+                    size += written.write(data)
+        return found.hexdigest(), size
+
+    def _made(self, place: Place) -> tuple[Clip, dict[str, Any]]:
+        """Return a motion of the linkage as a file has it, and how good it is."""
+        if isinstance(place, Here):
+            outcome = retarget_with_report(formats.load_clip(place.path, **self.reading), self.linkage, **self.options)
+        else:  # readers take files of this computer
+            with tempfile.TemporaryDirectory(prefix="linkwork-") as folder:
+                copy = Path(folder) / place.name
+                copy.write_bytes(place.read(MAX_BYTES))
+                outcome = retarget_with_report(formats.load_clip(copy, **self.reading), self.linkage, **self.options)
+        return outcome.clip, _measured(outcome.report)
+
+
+def _measured(report: Report) -> dict[str, Any]:
+    """Return how good a motion is as plain data."""
+    values: dict[str, Any] = {name: getattr(report, name) for name in MEASURES}
+    plain = {name: value if isinstance(value, int) else round(float(value), 6) for name, value in values.items()}
+    return {**plain, "direction": round(report.direction, 6), "poor": report.wrong()}
+
+
+def write_report(run: Run) -> None:
+    """Write a table of how good each motion is."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(("file", *MEASURES, "direction", "poor"))
+    for record in sorted(read_records(run.folder), key=lambda record: record.file):
+        report = dict(record.more.get("report", {}))
+        poor = "; ".join(report.get("poor", ()))
+        table.writerow((record.file, *(report.get(name, "") for name in (*MEASURES, "direction")), poor))
+    run.folder.below(REPORT).write(text.getvalue().encode())
 
 
 def _plain(name: str, value: Any) -> Any:

@@ -1,0 +1,288 @@
+"""Blocks of goals: how row groups of Parquet files and lines of CSV files are cut, and small ones put together.
+
+A block is solved and written as one; its pieces are rows of one file each. A file that is added at the end changes no
+block but the last that was not full. Digests tell whether the bytes that a block is made from are still the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+
+from ..errors import BlockError, FormatError, listed
+from .csv_goals import header_of, plan_lines
+from .places import CHUNK, Here, Place
+
+BUFFER = 2**16  # bytes that are read of a column at a time
+FOOTERS = 2**23  # bytes of footers that are kept, which are ten times as large in memory
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows of one file that belong to one block.
+
+    Attributes:
+        place: The file.
+        types: The types of all its columns, by name; those of a CSV file are texts.
+        first: Number of its first row, counted through all files.
+        rows: How many rows.
+        begin: The first row group, or byte of a CSV file.
+        end: The one after the last.
+        skip: Rows of the first row group that belong to pieces before; of a CSV file, the number of its first line.
+        span: The first byte and the one after the last of what it is made from.
+        partition: Columns that the names of its folders give, as ``robot=panda`` does.
+    """
+
+    place: Place
+    types: Mapping[str, Any]
+    first: int
+    rows: int
+    begin: int
+    end: int
+    skip: int
+    span: tuple[int, int]
+    partition: Mapping[str, str] = field(default_factory=dict)
+
+    def unreadable(self, why: object, done: int = 0) -> BlockError:
+        """Return an error that says which rows cannot be read, after those that were."""
+        rows = f"rows {self.first + done} to {self.first + self.rows - 1}"
+        return BlockError(str(self.place), f"{rows} cannot be read: {' '.join(str(why).split()).rstrip('.')}.")
+
+
+@dataclass(frozen=True)
+class RowBlock:
+    """Rows that are solved and written together.
+
+    Attributes:
+        number: Its place among all blocks.
+        first: Number of its first row, counted through all files.
+        rows: How many rows.
+        pieces: Where they are, in order.
+    """
+
+    number: int
+    first: int
+    rows: int
+    pieces: tuple[Piece, ...] = ()
+
+    def unreadable(self, why: object) -> BlockError:
+        """Return an error that says which rows cannot be read."""
+        return replace(self.pieces[0], first=self.first, rows=self.rows).unreadable(why)
+
+
+@dataclass(frozen=True)
+class GoalFile:
+    """A file that was looked at.
+
+    Attributes:
+        place: Where it is.
+        types: The types of its columns, by name.
+        groups: The row groups, as pyarrow tells of them; a CSV file has none.
+        schema: The columns as pyarrow tells of them; a CSV file has none.
+        footer: All that is in the footer; a CSV file has none.
+    """
+
+    place: Place
+    types: Mapping[str, Any]
+    groups: Sequence[Any] = ()
+    schema: Any = None
+    footer: Any = None
+
+    def pieces(self, first: int, most: int, partition: Mapping[str, str], *, aligned: bool) -> Iterator[Piece]:
+        """Yield pieces of a block's size at most.
+
+        Args:
+            first: Number of the file's first row.
+            most: Rows of a block.
+            partition: Columns that its folders give.
+            aligned: Whether to cut at multiples of a block's rows instead of between row groups.
+        """
+        room = most - first % most if aligned else most
+        if self.place.suffix == ".csv":
+            for rows, begin, end, line in plan_lines(self.place, most, room):
+                yield Piece(self.place, self.types, first, rows, begin, end, line, (begin, end), partition)
+                first += rows
+            return
+        counts = [group.num_rows for group in self.groups]
+        if len(counts) == 1 and 0 < counts[0] <= most and not aligned:  # as millions of small files have it
+            yield Piece(self.place, self.types, first, counts[0], 0, 1, 0, _extent(self.groups[0]), partition)
+            return
+        total, bounds = sum(counts), np.cumsum([0, *counts])
+        cuts = [0, *range(room, total, most), total] if aligned and total else _cuts(counts, most)
+        begins = np.searchsorted(bounds, cuts[:-1], side="right") - 1
+        ends = np.searchsorted(bounds, cuts[1:], side="left")
+        for (start, stop), begin, end in zip(pairwise(cuts), begins.tolist(), ends.tolist(), strict=True):
+            span = _span(self.groups[begin:end])
+            rows, skip = stop - start, start - int(bounds[begin])
+            yield Piece(self.place, self.types, first + start, rows, begin, end, skip, span, partition)
+
+
+def look_at(place: Place, before: GoalFile | None = None) -> GoalFile:
+    """Open a file once, for its columns and where its rows are.
+
+    Args:
+        place: The file.
+        before: The file before it, whose types are shared if the columns are the same.
+
+    Raises:
+        FormatError: If it cannot be read, or names a column twice.
+    """
+    import pyarrow as pa
+
+    if place.suffix == ".csv":
+        names = header_of(place)
+        found = GoalFile(place, dict.fromkeys(names, pa.string()))
+    else:
+        with parquet(place) as file:
+            schema, every = file.schema_arrow, file.metadata
+            names, groups = schema.names, [every.row_group(k) for k in range(every.num_row_groups)]
+        if before is not None and before.schema is not None and before.schema.equals(schema):
+            return GoalFile(place, before.types, groups, before.schema, every)
+        found = GoalFile(place, {one.name: one.type for one in schema}, groups, schema, every)
+    if len({*names}) < len(names):
+        raise FormatError(str(place), f"names a column twice: {listed(names)}.")
+    return found
+
+
+def parquet(place: Place, buffer: int = BUFFER, footer: Any = None) -> Any:
+    """Open a Parquet file, pages checked as they are read.
+
+    Args:
+        place: The file.
+        buffer: Bytes that are read of a column at a time; 0 for all of a row group, which is faster where it is small.
+        footer: What is in its footer, if that was read before.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        source = pa.OSFile(place.whole, "rb") if isinstance(place, Here) else place.open()
+        return pq.ParquetFile(
+            source, metadata=footer, pre_buffer=False, buffer_size=buffer, page_checksum_verification=True
+        )
+    except (OSError, pa.ArrowException) as error:
+        raise FormatError(str(place), f"is not a Parquet file: {' '.join(str(error).split())}.") from error
+
+
+def put_together(pieces: Iterable[Piece], most: int) -> Iterator[RowBlock]:
+    """Yield blocks of as many pieces as their rows allow."""
+    waiting: list[Piece] = []
+    number = rows = 0
+    for piece in pieces:
+        if rows + piece.rows > most:
+            yield RowBlock(number, waiting[0].first, rows, tuple(waiting))
+            number, rows, waiting = number + 1, 0, []
+        waiting.append(piece)
+        rows += piece.rows
+    if waiting:
+        yield RowBlock(number, waiting[0].first, rows, tuple(waiting))
+
+
+def _cuts(groups: Sequence[int], most: int) -> list[int]:
+    """Return the rows at which a file is cut: small row groups go together, large ones are cut evenly.
+
+    Example:
+        >>> _cuts([10, 10, 10, 50], 20)
+        [0, 20, 30, 46, 63, 80]
+    """
+    cuts = [0]
+    for at, count in zip(accumulate(groups, initial=0), groups, strict=False):
+        if at > cuts[-1] and at + count - cuts[-1] > most:
+            cuts.append(at)
+        if count > most:
+            pieces = -(-count // most)
+            cuts += [at + count * piece // pieces for piece in range(1, pieces + 1)]
+    total = sum(groups)
+    return [*cuts, total] if total > cuts[-1] else cuts
+
+
+def _extent(group: Any) -> tuple[int, int]:
+    """Return the first byte of a row group and the one after its last."""
+    columns = [group.column(k) for k in range(group.num_columns)]
+    begins = [_begin(column) for column in columns]
+    ends = (begin + column.total_compressed_size for begin, column in zip(begins, columns, strict=True))
+    return min(begins, default=0), max(ends, default=0)
+
+
+def _begin(column: Any) -> int:
+    return int(column.dictionary_page_offset or column.data_page_offset)
+
+
+def _span(groups: Sequence[Any]) -> tuple[int, int]:
+    """Return the first byte of row groups and the one after their last; all are looked at if they are in disorder."""
+    begins = [_begin(group.column(0)) for group in groups]
+    ordered = all(one < two for one, two in pairwise(begins))
+    extents = [_extent(group) for group in ((groups[0], groups[-1]) if ordered else groups)]
+    return min(begin for begin, _ in extents), max(end for _, end in extents)
+
+
+class Footers:
+    """Footers of Parquet files that were read once, as many as there is room for: a small file is mostly footer.
+
+    Example:
+        >>> Footers().of(Here("goals.parquet"))
+    """
+
+    def __init__(self) -> None:
+        self.kept: dict[Place, Any] = {}
+        self.room = FOOTERS
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Footers, ()
+
+    def keep(self, place: Place, footer: Any) -> None:
+        """Keep the footer of a file, if it has one and there is room."""
+        if footer is not None and footer.serialized_size <= self.room:
+            self.room -= footer.serialized_size
+            self.kept[place] = footer
+
+    def of(self, place: Place) -> Any:
+        """Return the footer of a file, or None."""
+        return self.kept.get(place)
+
+
+class Digests:
+    """Digests of what blocks are made from: every byte of their row groups or lines, each read once.
+
+    Example:
+        >>> Digests().kept
+        {}
+    """
+
+    def __init__(self) -> None:
+        self.kept: dict[tuple[Place, tuple[int, int]], str] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Digests, ()
+
+    def of(self, block: RowBlock) -> str:
+        """Return the digest of a block's input, or nothing if some of it cannot be read."""
+        digest = hashlib.sha256()
+        for piece in block.pieces:
+            key = piece.place, piece.span
+            if key not in self.kept:
+                try:
+                    self.kept[key] = _digest(piece)
+                except (OSError, FormatError):  # it is told of when the block is done
+                    return ""
+            shape = piece.skip, piece.rows, sorted(piece.partition.items()), piece.place.suffix
+            digest.update(f"{self.kept[key]} {shape}".encode())
+        return digest.hexdigest()
+
+
+def _digest(piece: Piece) -> str:
+    digest = hashlib.sha256(repr([(name, str(kind)) for name, kind in piece.types.items()]).encode())
+    begin, end = piece.span
+    left = end - begin
+    with piece.place.open() as raw:
+        raw.seek(begin)
+        while left and (data := raw.read(min(left, CHUNK))):
+            digest.update(data)
+            left -= len(data)
+    digest.update(f";{left};".encode())
+    return digest.hexdigest()

@@ -1,0 +1,71 @@
+"""A folder held by one run: while it works there no other run enters, whatever the system and the disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ..errors import RunError
+from ..kernels.store import lock
+
+LOCK, MARK = "_lock", "_at_work"  # a file that is locked; one that holds by being there, on disks without locks
+TRIES = 100  # runs may end, and remove their locks, while this one looks
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Keep other runs out of a folder.
+
+    A file there is locked, which ends with the process, however that ends. On a disk without locks, as some of a
+    network are, a file is made that no one else can make. It stays if the process is killed, and the next run says so.
+
+    Raises:
+        RunError: If another run is at work there, or nothing can be written there.
+    """
+    handle, path = _taken(folder)
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # Windows keeps a file that is open
+            path.unlink()
+        os.close(handle)
+        if os.name == "nt":
+            with suppress(OSError):  # another run has it by now
+                path.unlink()
+
+
+def _taken(folder: Path) -> tuple[int, Path]:
+    """Return an open file that keeps others out, and where it is."""
+    try:
+        return _locked(folder / LOCK), folder / LOCK
+    except OSError:  # there are no locks on this disk; a folder that cannot be written is told of below
+        with suppress(OSError):
+            (folder / LOCK).unlink()
+    path = folder / MARK
+    try:
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), path
+    except FileExistsError as error:
+        killed = f"or was killed there; if so, remove {str(path)!r}"
+        raise RunError(f"another run is at work in {str(folder)!r}, {killed}.") from error
+    except OSError as error:
+        raise RunError(f"cannot write to {str(folder)!r}: {error.strerror}.") from error
+
+
+def _locked(path: Path) -> int:
+    """Return an open file that is locked, and is the one of its name."""
+    for _ in range(TRIES):
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
+        try:
+            if not lock(handle):
+                raise RunError(f"another run is at work in {str(path.parent)!r}.")
+            if os.path.samestat(os.fstat(handle), path.stat()):
+                return handle
+        except FileNotFoundError:  # who held it has removed it
+            pass
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)
+    raise RunError(f"other runs come and go in {str(path.parent)!r}; try again.")

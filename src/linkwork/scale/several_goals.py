@@ -1,0 +1,78 @@
+"""What a dataset with several goals a row asks for: what columns give targets of, and goals that stay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from ..errors import GoalError, listed
+from ..goals import Avoid, Goal
+from ..transforms import FloatArray
+from .engine import avoid_facts
+
+
+@dataclass(frozen=True)
+class SeveralGoals:
+    """Goals of a body, as a dataset has them.
+
+    Attributes:
+        asked: What columns give targets of: frames by name, or goals with a frame.
+        also: Goals that are the same in all rows.
+    """
+
+    asked: tuple[str | Goal, ...]
+    also: tuple[Goal, ...]
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """The frames that columns begin with the names of."""
+        return tuple(one if isinstance(one, str) else one.__dict__["frame"] for one in self.asked)
+
+    def keyed(self, targets: Mapping[str, FloatArray]) -> dict[str | Goal, FloatArray]:
+        """Return arrays by frame as `solve_batch` takes them: by goal, where one was given in place of a frame."""
+        return {one: targets[frame] for one, frame in zip(self.asked, self.frames, strict=True)}
+
+    def facts(self) -> dict[str, Any]:
+        """Return what decides the answers, as plain data."""
+        asked = [one if isinstance(one, str) else goal_facts(one) for one in self.asked]
+        return {"frame": asked, "also": [goal_facts(goal) for goal in self.also]}
+
+
+def several_goals(asked: Sequence[str | Goal], also: Sequence[Goal]) -> SeveralGoals:
+    """Return what a dataset asks for, or say what is wrong with it."""
+    wrong = [one for one in asked if not (isinstance(one, str) or isinstance(getattr(one, "frame", None), str))]
+    if wrong or not asked:
+        what = "nothing" if not asked else repr(wrong[0])
+        raise GoalError(f"columns give targets of frames, or of goals that have a frame, got {what}; also= has others.")
+    if isinstance(also, Goal) or not all(isinstance(goal, Goal) for goal in also):
+        raise GoalError(f"also is a list of goals such as [Balance()], got {also!r}.")
+    found = SeveralGoals(tuple(asked), tuple(also))
+    if len({*found.frames}) < len(found.frames):
+        raise GoalError(
+            f"columns are told apart by the names of frames, and one is there twice: {listed(found.frames)}; give it "
+            "another name, linkage.add_frame(...)."
+        )
+    return found
+
+
+def goal_facts(goal: Goal) -> dict[str, Any]:
+    """Return what tells a goal from another, as plain data."""
+    if isinstance(goal, Avoid):
+        return {"kind": "Avoid", **avoid_facts(goal)}
+    names = {*(one.name for one in fields(goal)), *type(goal).__annotations__}
+    return {"kind": type(goal).__name__, **{name: _plain(getattr(goal, name, None)) for name in sorted(names)}}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    return value if isinstance(value, str | int | float | None) else repr(value)

@@ -1,0 +1,29 @@
+"""Where the time of a run goes."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+KINDS = ("digest", "read", "wait", "solve", "write")
+
+
+class Stopwatch:
+    """Seconds that one worker has spent, by kind of work: what passed since the last lap belongs to this one.
+
+    Example:
+        >>> watch = Stopwatch()
+        >>> watch.lap("read")
+        >>> [*watch.times]
+        ['read']
+    """
+
+    def __init__(self) -> None:
+        self.times: Counter[str] = Counter()
+        self._since = time.perf_counter()
+
+    def lap(self, kind: str) -> None:
+        """Say what was done until now."""
+        now = time.perf_counter()
+        self.times[kind] += now - self._since  # type: ignore[assignment]  # counters count whole numbers for mypy
+        self._since = now
