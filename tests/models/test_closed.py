@@ -159,6 +159,17 @@ def test_every_bar_of_the_inversor_is_as_long_as_was_said() -> None:
     assert_allclose(places["pen"][:, 0], (0.5**2 - 0.2**2) / 0.4, atol=1e-9)
 
 
+@pytest.mark.parametrize("sizes", [(), (0.5, 0.2, 0.2), (1.0, 0.45, 0.3)])
+@pytest.mark.parametrize("first", [-0.3, 0.0, 0.2])
+def test_the_inversor_draws_its_line_without_a_start_as_its_stored_pose_is_put_together(
+    sizes: tuple[float, ...], first: float
+) -> None:
+    bars = lw.models.peaucellier(*sizes)
+    pen = lw.drive(bars, "crank", first + np.linspace(0.0, 0.1, 5)).forward(frame="pen")[:, 0, 3]
+    stored = bars.forward(bars.pose("start"), frame="pen")[0, 3]
+    assert_allclose(pen, stored, atol=1e-9)
+
+
 @pytest.mark.parametrize("stages", [1, 4, 10])
 def test_scissors_rise_straight_up_by_stages(stages: int) -> None:
     tower = lw.models.scissor(stages, 0.5)

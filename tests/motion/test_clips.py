@@ -20,8 +20,8 @@ from linkwork.motion.clips import KINDS, sample
 
 EVEN = np.arange(6) / 2.0
 UNEVEN = np.array([-1.0, -0.9, 0.3, 0.8, 3.0, 3.4])  # neighbouring stretches differ up to twelvefold
-SMOOTHNESS = dict(zip(KINDS, (0, 1, 2, 1, 0, 0, 1, 1, -1), strict=True))  # continuous derivatives
-UNSTEADY = ("ease", "ease-in", "ease-out", "step")  # between keys of a steady motion they move otherwise
+SMOOTHNESS = dict(zip(KINDS, (0, 1, 2, 1, 0, 0, 1, 1, 1, -1), strict=True))  # continuous derivatives
+UNSTEADY = ("ease", "ease-in", "ease-out", "bezier", "step")  # between keys of a steady motion they move otherwise
 
 kinds = pytest.mark.parametrize("kind", KINDS)
 halfway = pytest.mark.parametrize(

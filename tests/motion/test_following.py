@@ -48,6 +48,17 @@ def test_tracks_do_not_jump(name: str) -> None:
         assert (clip.residuals <= [1e-4, 1e-3]).all()
 
 
+def test_frames_that_are_reached_keep_limits_wherever_they_were_begun() -> None:
+    """The poses around a start that stands still are tried within limits: joint_6 begins at the end of its range."""
+    arm = lw.load(installed("irb140"))
+    start = [2.266359, -0.839458, -0.739042, 1.187032, 0.898994, 6.9743187]
+    places = np.linspace((1.11967, -0.865993, -0.091761), (0.270984, 0.044798, 2.0554), 8)
+    clip = lw.track(arm, [lw.Reach("tool0", position=place) for place in places], start=start)
+    assert (clip.residuals <= 1e-4).any()
+    assert (clip.poses >= arm.lower).all()
+    assert (clip.poses <= arm.upper).all()
+
+
 DEAD_ENDS = {  # where going from frame to frame misses so many: an elbow at a limit, a branch that ends
     "tiago_pro": ("gripper_right_fingertip_left_link", 0, 120),
     "simple_humanoid": ("l_ankle", 0, 54),

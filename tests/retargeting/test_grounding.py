@@ -7,8 +7,9 @@ import pytest
 
 import linkwork as lw
 from linkwork.linkage.poses import rest_pose
+from linkwork.motion.contacts import Trace
 from linkwork.retargeting import retarget_with_report
-from linkwork.retargeting.grounding import flat_soles
+from linkwork.retargeting.grounding import flat_soles, upright_shank
 
 TIMES = np.arange(60) / 30.0
 LEGS = {"left": 0.86, "right": 0.86}
@@ -24,18 +25,24 @@ PARTS = (("knee", 0.5), ("ankle", 0.08))
 BENT = {"knee": 1.57, "ankle.first": 0.8}
 
 
+def soles(places: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return when soles are flat, from where knees and ankles are."""
+    ankles = {side: Trace.of(places[f"{side}_ankle"], TIMES) for side in LEGS}
+    return flat_soles(ankles, {side: upright_shank(places, side) for side in LEGS}, TIMES, LEGS)
+
+
 def test_soles_of_who_stands_are_flat():
-    assert all(flat.all() for flat in flat_soles(standing(), TIMES, LEGS).values())
+    assert all(flat.all() for flat in soles(standing()).values())
 
 
 def test_a_foot_on_its_toes_is_not_flat_though_its_ankle_never_gets_lower():
-    found = flat_soles(standing(right_ankle=(0.0, -0.1, 0.2)), TIMES, LEGS)
+    found = soles(standing(right_ankle=(0.0, -0.1, 0.2)))
     assert found["left"].all()
     assert not found["right"].any()
 
 
 def test_feet_of_who_kneels_are_not_flat():
-    found = flat_soles(standing(left_knee=(0.4, 0.1, 0.1)), TIMES, LEGS)
+    found = soles(standing(left_knee=(0.4, 0.1, 0.1)))
     assert not found["left"].any()
     assert found["right"].all()
 

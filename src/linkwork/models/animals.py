@@ -93,12 +93,12 @@ LEGS = (
 def quadruped(*, root: str = "fixed") -> Linkage:
     """Return a four-legged animal of the size of a dog: 16 joints, paws at z = 0 in the pose ``"stand"``.
 
-    Every leg has a universal joint at the trunk (spread outwards, swing forwards) and two revolute joints, all bent by
-    positive values: ``left_front_shoulder``, ``_elbow``, ``_wrist`` and ``left_hind_hip``, ``_knee``, ``_hock``. Frames
-    ``left_front_foot`` and so on lie under the paws; ``nose`` and ``tail_tip`` are the other two ends.
+    Every leg has a universal joint at the trunk (spread outwards, swing forwards) and two revolute joints. Positive
+    values bend them: ``left_front_shoulder``, ``_elbow``, ``_wrist`` and ``left_hind_hip``, ``_knee``, ``_hock``.
+    Frames ``left_front_foot`` and so on lie under the paws; ``nose`` and ``tail_tip`` are the other two ends.
 
     Args:
-        root: How the trunk hangs in the world: ``"fixed"``, ``"planar"`` or ``"floating"``.
+        root: How the trunk is connected to the world: ``"fixed"``, ``"planar"`` or ``"floating"``.
 
     Example:
         >>> dog = quadruped()
@@ -171,8 +171,8 @@ def snake(joints: int = 12, *, root: str = "fixed") -> Linkage:
     """Return a snake of revolute joints ``j1, j2, ...`` that turn sideways (odd) and upwards (even).
 
     Args:
-        joints: How many, from 1. Segment ``segment0`` is the tail; frame ``"head"`` is at the nose.
-        root: How the tail hangs in the world: ``"fixed"``, ``"planar"`` or ``"floating"``.
+        joints: Number of joints, at least 1. Segment ``segment0`` is the tail; frame ``"head"`` is at the nose.
+        root: How the tail is connected to the world: ``"fixed"``, ``"planar"`` or ``"floating"``.
 
     Example:
         >>> snake(9)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import LinkageError, ModelNotFoundError
 from ..linkage.linkage import Linkage
+from ..linkage.plugins import Table
 from ..transforms import as_angle
 from . import motions
 from .animals import quadruped, snake
@@ -103,7 +104,7 @@ class Model:
     read: Reader = NO_ARGUMENTS
 
 
-MODELS: dict[str, Model] = {
+_OWN = {
     "planar": Model(
         planar, "arm", "A planar chain of revolute joints, any number and lengths.",
         motions.through("ready", "curl", "straight"), "planar:15,10,5",
@@ -255,6 +256,15 @@ MODELS: dict[str, Model] = {
         "the radii of base and platform, and the height", _arguments(base=float, platform=float, height=float),
     ),
 }  # fmt: skip
+
+
+def _wrong(_name: str, row: object) -> str:
+    if not isinstance(row, Model):
+        return f"it is a {type(row).__name__}, not a Model"
+    return "" if row.category in CATEGORIES else f"its category {row.category!r} is none of {', '.join(CATEGORIES)}"
+
+
+MODELS: Table[Model] = Table("linkwork.models", _OWN, _wrong)
 
 
 def build(text: str) -> Linkage:

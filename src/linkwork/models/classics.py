@@ -66,7 +66,7 @@ def klann(stride: Any = 0.5) -> Linkage:
     Frame ``"foot"``. It has the dimensions of the patent's first example.
 
     Args:
-        stride: How far the foot goes along the ground [m]; all lengths follow it.
+        stride: Length of a step along the ground [m]; all lengths scale with it.
 
     Example:
         >>> import linkwork as lw
@@ -173,14 +173,14 @@ def inversor_values(angle: float, arm: float, side: float, crank: float) -> dict
 
 
 def scissor(stages: int = 3, length: Any = 0.4) -> Linkage:
-    """Return scissors: bars that cross in pairs, one pair on another, and rise as their foot slides in.
+    """Return a scissor lift: pairs of crossed bars, stacked, that rise as the foot slides in.
 
     Joint ``slide`` moves the foot of the second bar; ``a1`` and ``b1`` turn the lowest bars, ``a2`` and ``b2`` those on
     them, and so on. Every crossing is a closed loop. Frame ``"top"`` rises straight above the fixed pivot, by
     ``stages · sqrt(bar² - slide²)``.
 
     Args:
-        stages: How many pairs, 1 to 100.
+        stages: Number of pairs, 1 to 100.
         length: Length of the bars [m].
 
     Example:
@@ -217,16 +217,16 @@ def scissor_values(stages: int, angle: float, length: float) -> dict[str, float]
 
 
 def bennett(first: Any = 0.5, second: Any = 0.3, twist: Any = "45deg") -> Linkage:
-    """Return Bennett's ring: four hinges in space that count says cannot move, and that turn all the way round.
+    """Return Bennett's linkage: four hinges in space that turn all the way round, though a count says they cannot.
 
-    Opposite links are alike, and lengths are as the sines of twists: ``second sin(twist) = first sin(other twist)``.
-    With crank c and coupler d, ``tan(c/2) tan(d/2)`` stays the same. Joints ``crank``, ``coupler`` and ``follower``;
-    the fourth hinge is a loop by its axis. Frame ``"end"``.
+    Opposite links are equal, and lengths are proportional to the sines of the twists: ``second sin(twist) = first
+    sin(other twist)``. With crank c and coupler d, ``tan(c/2) tan(d/2)`` is constant. Joints ``crank``, ``coupler`` and
+    ``follower``; the fourth hinge is a loop by its axis. Frame ``"end"``.
 
     Args:
         first: Length of the first and the third link: the distance of their hinges [m].
         second: Length of the second and of the ground.
-        twist: Angle between the hinges of the first link [rad]; ``"45deg"`` may be written.
+        twist: Angle between the hinges of the first link [rad], or a text such as ``"45deg"``.
 
     Example:
         >>> import linkwork as lw

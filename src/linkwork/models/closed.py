@@ -181,7 +181,7 @@ def pantograph(ratio: Any = 2.5) -> Linkage:
     on it; ``arm`` and ``link`` follow, parallel to the second and the first. Pivot, tracer and pen are on one line.
 
     Args:
-        ratio: How many times as large, 1.2 to 10.
+        ratio: Scale of the copy, 1.2 to 10.
 
     Example:
         >>> board = pantograph(3)

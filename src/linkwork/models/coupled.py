@@ -64,11 +64,10 @@ def gear_train(teeth: Iterable[int] = (20, 40, 30)) -> Linkage:
     """Return spur gears in a row, each turned by the one before.
 
     Joints ``gear1, gear2, ...``, of which the first has a value and the others follow. Frames ``tooth1, ...`` stand on
-    their pitch circles. Turns of the last for one of the first are the first's teeth over the last's, whatever is
-    between.
+    their pitch circles. The ratio of the last gear to the first is that of their teeth, whatever gears are between.
 
     Args:
-        teeth: How many teeth they have, 6 or more each; two gears or more.
+        teeth: Number of teeth of each gear, at least 6; at least two gears.
 
     Example:
         >>> train = gear_train((20, 40, 30))
@@ -93,15 +92,15 @@ def gear_train(teeth: Iterable[int] = (20, 40, 30)) -> Linkage:
 
 
 def planetary(sun: Any = 24, planet: Any = 18, planets: Any = 3) -> Linkage:
-    """Return a planetary gear: the sun drives planets, which roll inside a fixed ring and carry their carrier round.
+    """Return a planetary gear: the sun drives planets, which roll inside a fixed ring and turn the carrier.
 
     Joint ``sun`` has a value; ``carrier`` and ``planet1, planet2, ...`` follow. For one turn of the sun the carrier
-    makes ``sun / (sun + ring)``, by Willis' equation.
+    makes ``sun / (sun + ring)`` turns, by Willis' equation.
 
     Args:
         sun: Teeth of the sun.
         planet: Teeth of each planet; the ring has ``sun + 2 * planet``.
-        planets: How many.
+        planets: Number of planets.
 
     Example:
         >>> round(1.0 / planetary(24, 18).drive("carrier").multiplier, 6)
@@ -131,13 +130,13 @@ def planetary(sun: Any = 24, planet: Any = 18, planets: Any = 3) -> Linkage:
 
 
 def cam_follower(lift: Any = 0.02, follower: str = "translating") -> Linkage:
-    """Return a disc cam and its follower with a roller: up by a cycloid, a dwell, down again, a dwell.
+    """Return a disc cam and its follower with a roller, which rises by a cycloid, dwells, returns and dwells.
 
-    Joint ``cam`` turns; ``follower`` follows by a coupling, along y or about an axle beside. Frame ``"roller"`` is the
-    centre of the roller. The disc is shaped as `cam_outline` finds it.
+    Joint ``cam`` turns; ``follower`` follows by a coupling: it slides along y, or turns about an axle beside the cam.
+    Frame ``"roller"`` is the centre of the roller. `cam_outline` gives the shape of the disc.
 
     Args:
-        lift: How far the roller is lifted [m].
+        lift: Stroke of the roller [m].
         follower: ``"translating"``, or ``"oscillating"`` for a lever.
 
     Example:
@@ -181,8 +180,8 @@ def geneva(slots: Any = 4, pins_on_crank: Any = 1) -> Linkage:
     Joint ``crank`` turns; ``wheel`` follows by a coupling. At zero the pin is deepest in a slot.
 
     Args:
-        slots: How many slots the wheel has, 3 to 24.
-        pins_on_crank: How many pins the crank has.
+        slots: Number of slots in the wheel, 3 to 24.
+        pins_on_crank: Number of pins on the crank.
 
     Example:
         >>> drive = geneva(6)

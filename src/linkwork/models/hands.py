@@ -37,7 +37,7 @@ def hand(side: str = "right", *, root: str = "fixed") -> Linkage:
 
     Args:
         side: ``"right"`` or ``"left"``.
-        root: How the palm hangs in the world: ``"fixed"``, ``"planar"`` or ``"floating"``.
+        root: How the palm is connected to the world: ``"fixed"``, ``"planar"`` or ``"floating"``.
 
     Example:
         >>> right = hand()

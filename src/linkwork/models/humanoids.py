@@ -23,7 +23,7 @@ def humanoid(*, root: str = "fixed") -> Linkage:
     each turns.
 
     Args:
-        root: How the pelvis hangs in the world: ``"fixed"`` or ``"floating"``.
+        root: How the pelvis is connected to the world: ``"fixed"`` or ``"floating"``.
 
     Example:
         >>> humanoid().nq

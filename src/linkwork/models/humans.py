@@ -47,17 +47,17 @@ LIMB_SEGMENTS = {
 def human(*, height: float = 1.75, root: str = "fixed") -> Linkage:
     """Return a human body of 25 joints with limits of an adult's range of motion.
 
-    Elbows, knees, fingers and toes are revolute, bent by positive values. Clavicles, wrists and ankles are universal
+    Elbows, knees, fingers and toes are revolute: positive values bend them. Clavicles, wrists and ankles are universal
     joints. Spine, neck, shoulders and hips are ball joints stored as Euler angles, so that they can be limited: trunk
     and shoulders as x, y, z (a shoulder: raise sideways, swing, twist), hips as y, x, z (swing, spread, twist). Gimbal
     lock is out of reach of hips and spine; a shoulder meets it only where the arm points straight ahead
-    (``ry = -90deg``). At rest the arms hang down, palms inward. It weighs 75 kg, more or less with the cube of its
-    height, in the shares that the segments of a body have.
+    (``ry = -90deg``). At rest the arms hang down, palms inward. It weighs 75 kg, scaled by the cube of its
+    height, and the segments have the shares that they have in a real body.
 
     Args:
         height: From the ground to the crown [m].
-        root: How the pelvis hangs in the world: ``"fixed"``, ``"planar"`` or ``"floating"``. At rest the soles are at
-            z = 0, whichever it is.
+        root: How the pelvis is connected to the world: ``"fixed"``, ``"planar"`` or ``"floating"``. At rest the soles
+            are at z = 0 in all three cases.
 
     Example:
         >>> body = human()

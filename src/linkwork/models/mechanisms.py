@@ -59,7 +59,7 @@ def planets() -> Linkage:
 
     Each planet rides on an arm that turns by ``earth_orbit`` (and so on) about the sun and spins on it by
     ``earth_spin`` about its tilted axis. ``moon_orbit`` turns the moon's arm about the earth, measured from the line to
-    the sun: zero is a full moon. Distances and sizes are scaled for viewing; their order is nature's.
+    the sun: zero is a full moon. Distances and sizes are scaled for viewing; their order is true.
 
     Example:
         >>> planets().forward([0.0] * 9, frame="moon")[0, 3].round(3).item()
@@ -89,10 +89,10 @@ def planets() -> Linkage:
 
 
 def ferris_wheel(cabins: int = 8) -> Linkage:
-    """Return a Ferris wheel: one joint ``wheel``, and cabins that stay upright because they turn back as much.
+    """Return a Ferris wheel: one joint ``wheel``, and cabins that turn back by the same angle and so stay upright.
 
     Args:
-        cabins: How many, 2 to 60: links and frames ``cabin1, cabin2, ...``, each hung by a mimic joint.
+        cabins: Number of cabins, 2 to 60: links and frames ``cabin1, cabin2, ...``, each on a mimic joint.
 
     Example:
         >>> ride = ferris_wheel(8)
@@ -135,8 +135,8 @@ def ferris_wheel(cabins: int = 8) -> Linkage:
 def pogo_stick() -> Linkage:
     """Return a pogo stick: ``travel`` along the ground, ``hop`` above it, ``lean`` and the ``spring``.
 
-    The spring is zero when stretched and negative when pressed together; the rings of its coil follow it, each by its
-    share. Frames: ``"foot"`` on the ground, ``"left_pedal"``, ``"right_pedal"``, ``"left_grip"`` and ``"right_grip"``.
+    The spring is zero when stretched and negative when pressed together; its rings follow it in proportion.
+    Frames: ``"foot"`` on the ground, ``"left_pedal"``, ``"right_pedal"``, ``"left_grip"`` and ``"right_grip"``.
 
     Example:
         >>> stick = pogo_stick()
@@ -182,11 +182,11 @@ def engine(cylinders: int = 1) -> Linkage:
 
     With one cylinder the joints are ``crank``, ``rod`` and ``piston``; with more, ``rod1``, ``piston1`` and so on. Each
     cylinder is a closed loop: frames ``rod_end`` and ``pin`` (or ``rod_end1``, ``pin1``, ...) are the two ends that
-    belong together; `linkwork.drive` turns the crank, and `engine_pose` is the closed form. Zero is top dead centre of
+    meet; `linkwork.drive` turns the crank, and `engine_pose` is the closed form. Zero is top dead centre of
     the first.
 
     Args:
-        cylinders: How many, 1 to 12, in line along y.
+        cylinders: Number of cylinders in line along y, 1 to 12.
 
     Example:
         >>> motor = engine()

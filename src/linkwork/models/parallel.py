@@ -24,10 +24,10 @@ LEAN = math.radians(60.0)  # how far rods and legs may lean aside
 
 
 def delta(base: Any = 0.2, platform: Any = 0.06, arm: Any = 0.22, rod: Any = 0.5) -> Linkage:
-    """Return a Delta robot: three arms above a platform that they carry by rods and that never turns.
+    """Return a Delta robot: three arms carry a platform by rods; the platform moves but never turns.
 
     Joints ``x``, ``y`` and ``z`` are the platform's; ``arm1`` to ``arm3`` are driven, from level (0) downwards. The rod
-    of an arm, in truth a parallelogram, follows by ``elbow`` and ``swing``. Frame ``"platform"`` is where it works.
+    of an arm, a parallelogram in the real robot, follows by ``elbow`` and ``swing``. Frame ``"platform"`` takes goals.
 
     Args:
         base: Distance of the arms' joints from the middle [m].
@@ -83,14 +83,14 @@ def _delta_values(place: tuple[float, float, float], off: float, arm: float, rod
 
 
 def stewart(base: Any = 0.5, platform: Any = 0.3, height: Any = 0.6) -> Linkage:
-    """Return a Stewart platform: a platform on six legs that become longer and shorter.
+    """Return a Stewart platform: a platform on six legs that extend and retract.
 
     The platform floats; ``leg1`` to ``leg6`` are driven, each on a universal joint ``tilt``. Frame ``"platform"``.
 
     Args:
         base: Radius of the circle that the legs stand on [m].
-        platform: Radius of the circle that carries the platform.
-        height: How high the platform is at rest.
+        platform: Radius of the circle of joints on the platform.
+        height: Height of the platform at rest.
 
     Example:
         >>> import linkwork as lw
@@ -144,7 +144,7 @@ def _hexagon(radius: float, turn: float) -> FloatArray:
 
 
 def five_bar(ground: Any = 0.3, crank: Any = 0.25, link: Any = 0.35) -> Linkage:
-    """Return a five-bar: two driven cranks on the ground, and two bars that meet in its ``"tip"``.
+    """Return a five-bar: two driven cranks on the ground, and two bars that meet at the ``"tip"``.
 
     Joints ``left`` and ``right`` are driven; ``left_elbow`` and ``right_elbow`` follow.
 

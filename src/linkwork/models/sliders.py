@@ -25,7 +25,7 @@ def slider_crank(crank: Any = 0.15, rod: Any = 0.4, offset: Any = 0.0) -> Linkag
     Args:
         crank: Length of the crank [m].
         rod: Length of the rod.
-        offset: How far the slider's line is above the crank's pivot.
+        offset: Distance of the slider's line above the crank's pivot.
 
     Example:
         >>> import linkwork as lw

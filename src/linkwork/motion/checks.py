@@ -19,7 +19,7 @@ from ..transforms import FloatArray
 if TYPE_CHECKING:
     from .clips import Clip
 
-KINDS = ("flip", "spike", "limit", "slide", "ground", "path")
+KINDS = ("flip", "spike", "limit", "slide", "ground", "overlap", "path")
 LEAP = 0.5  # a change from one frame to the next that is called a jump [rad, m]
 FLIP = 1.0  # a jump of an angle that is larger than any motion [rad]
 RATIO = 6.0  # of a spike to the motion around it
@@ -32,15 +32,16 @@ AT_LIMIT, RESTING = 1e-9, 3  # distance within which a value is at its limit; fr
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong.
+    """One fault of a motion.
 
     Attributes:
         kind: ``"flip"`` (a joint jumps to another branch, or to other numbers of the same rotation), ``"spike"`` (far
             faster than before and after), ``"limit"`` (beyond a limit, or stuck at one), ``"slide"`` (a planted foot
-            moves), ``"ground"`` (below the ground), ``"path"`` (a goal is missed).
+            moves), ``"ground"`` (below the ground), ``"overlap"`` (two links inside each other), ``"path"`` (a goal is
+            missed).
         first: First frame concerned.
         last: Last frame concerned.
-        where: The joint, link or goal.
+        where: The joint, link, two links or goal.
         amount: How bad it is at its worst.
         unit: Of the amount: ``"rad"``, ``"m"``, ``"rad/s"``, ``"m/s"``.
         text: A sentence.

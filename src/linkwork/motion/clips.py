@@ -20,6 +20,7 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.showing import Shown
 from ..transforms import FloatArray, as_array, read_only
 from . import blending, checks, contacts, derivatives, mirrors, root_motion, timing
+from .frame_files import block_of, is_in_file
 from .keys import Key, play_keys
 from .splines import KINDS, sample
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "Clip", "interpolate", "sample"]
 
+BLOCK = 8192  # frames of a motion in a file that are looked at together
 STILL_FPS = 24.0  # of a clip of one frame
 
 
@@ -39,7 +41,8 @@ class SaveOptions(TypedDict, total=False):
     Attributes:
         into: The file with a mesh that it is put into; by default the one that its linkage came from.
         bare: Write a skeleton alone, without what the linkage's file has besides.
-        layout: Write a ``.npz`` or ``.csv`` as learners of whole-body control load it.
+        layout: Write a ``.npz`` or ``.csv`` as learners of whole-body control load it, ``"mjlab"`` or
+            ``"beyondmimic"``; a ``.bvh`` with three rotations for every joint that turns, ``"blender"``.
         fps: Sample it anew, so many frames a second.
         roles: Links by the part of the body that they are, for a VRM animation (``.vrma``) of a body that did not come
             from a VRM file: `linkwork.retargeting.recognise` finds them.
@@ -47,22 +50,22 @@ class SaveOptions(TypedDict, total=False):
 
     into: str | os.PathLike[str] | None
     bare: bool
-    layout: Literal["mjlab", "beyondmimic"] | None
+    layout: Literal["mjlab", "beyondmimic", "blender"] | None
     fps: float | None
     roles: Mapping[str, str]
 
 
 @dataclass(frozen=True, eq=False)
 class Clip(Shown):
-    """Poses of one linkage at rising times.
+    """A motion: poses of one linkage at increasing times.
 
     Args:
         linkage: The linkage that moves.
         times: Times [s], shape (n,).
         poses: One pose for each time, shape (n, nq).
-        residuals: How far each frame's goals were missed, where it was solved for, shape (n, blocks).
-        name: What it is called, in files that name their motions.
-        source: Where it comes from: a file, or what made it.
+        residuals: Errors of each frame's goals, if the clip was solved for, shape (n, blocks).
+        name: Name of the motion, in files that have several.
+        source: Where it comes from: a file, or the call that made it.
     """
 
     linkage: Linkage
@@ -73,7 +76,7 @@ class Clip(Shown):
     source: str = ""
 
     def __post_init__(self) -> None:
-        times, values = as_array(self.times, "times of a clip"), poses.as_poses(self.linkage, self.poses)
+        times, values = as_array(self.times, "times of a clip"), self._checked()
         if times.ndim != 1 or len(times) == 0 or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
             raise KeyFrameError("a clip needs at least one time, and times that rise.")
         if values.shape != (len(times), self.linkage.nq):
@@ -83,6 +86,14 @@ class Clip(Shown):
                 raise KeyFrameError(f"the {name} of a clip is a string, got {getattr(self, name)!r}.")
         object.__setattr__(self, "times", read_only(times))
         object.__setattr__(self, "poses", read_only(values))
+
+    def _checked(self) -> FloatArray:
+        """Return the poses as an array of its own, or the one in a file that they are in."""
+        if not is_in_file(self.poses):
+            return poses.as_poses(self.linkage, self.poses)
+        for begin in range(0, len(self.poses), BLOCK):
+            poses.as_poses(self.linkage, block_of(self.poses, slice(begin, begin + BLOCK)))
+        return self.poses
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = (getattr(self, field.name) for field in fields(self))
@@ -108,7 +119,7 @@ class Clip(Shown):
 
     @property
     def fps(self) -> float:
-        """Frames a second, on average over the clip; 24 for a clip of one frame."""
+        """Frames per second, averaged over the clip; 24 for a clip of one frame."""
         return (len(self) - 1) / self.duration if len(self) > 1 else STILL_FPS
 
     def forward(self, *, frame: str | None = None) -> Any:
@@ -138,11 +149,11 @@ class Clip(Shown):
     # Cut and retimed
 
     def at(self, times: ArrayLike, *, kind: str = "linear") -> FloatArray:
-        """Return the poses (..., nq) at times within the clip; between frames as `lw.interpolate` goes between keys."""
+        """Return the poses (..., nq) at times within the clip, interpolated between frames as by `lw.interpolate`."""
         return blending.at(self, times, kind)
 
     def slice(self, start: float | None, end: float | None) -> Clip:
-        """Return the frames from a time to another [s], both included; None is where the clip begins or ends."""
+        """Return the frames between two times [s], both included; None means the begin or the end of the clip."""
         return blending.cut(self, start, end)
 
     def __getitem__(self, span: Any) -> Clip:
@@ -154,11 +165,11 @@ class Clip(Shown):
         return self.slice(span.start, span.stop)
 
     def resample(self, *, fps: float | None = None, times: ArrayLike | None = None, kind: str = "catmull-rom") -> Clip:
-        """Return the motion at other times: `fps` even ones, or those given. Limits that were kept stay kept."""
+        """Return the motion at other times: at `fps` frames per second, or at those given. Limits are still kept."""
         return blending.resample(self, fps, times, kind)
 
     def reverse(self) -> Clip:
-        """Return the motion backwards, over the same times."""
+        """Return the motion backwards, at the same times."""
         return blending.reverse(self)
 
     def retime(
@@ -184,8 +195,8 @@ class Clip(Shown):
             fps: Sample the path anew, so many even frames a second; the last comes up to a frame late. By default the
                 poses stay, each at its new time.
             speed: A factor of the present speed; with limits, a share of the fastest, from 0 to 1.
-            duration: How long it shall last [s]; with limits, not less than they allow.
-            start: When it shall begin [s].
+            duration: New duration [s]; with limits, not less than they allow.
+            start: New start time [s].
 
         Example:
             >>> import linkwork as lw
@@ -288,10 +299,10 @@ class Clip(Shown):
         return root_motion.offset(self, position, turn)
 
     def in_place(self, *, sway: bool = False) -> Clip:
-        """Return the motion on the spot: its root stays over where it began. Height and heading are kept.
+        """Return the motion on the spot: the root stays above its starting point. Height and heading are kept.
 
         Args:
-            sway: Take away the way that the root makes on average over a second, and leave what it sways about that.
+            sway: Remove only the root's path averaged over a second, and keep the sway about it.
         """
         return root_motion.in_place(self, sway)
 
@@ -353,11 +364,12 @@ def interpolate(
         linkage: The linkage.
         keys: (time, pose) pairs with rising times [s], or `Key` objects with a kind of their own; a pose may be the
             name of a stored one.
-        fps: Frames a second. The last frame is on the last key or less than one frame before it.
+        fps: Frames per second. The last frame is on the last key or less than one frame before it.
         kind: ``"linear"``; ``"ease"`` (slow out of and into every key), ``"ease-in"`` (slow out of it), ``"ease-out"``
             (slow into the next); ``"cubic"`` (a spline with continuous acceleration); ``"catmull-rom"`` (continuous
             velocity, each stretch shaped by its four nearest keys); ``"tcb"`` (the same, with tension, continuity and
-            bias at each key); ``"squad"`` (the same velocities, rotations by spherical quadrangles); ``"step"``.
+            bias at each key); ``"squad"`` (the same velocities, rotations by spherical quadrangles); ``"bezier"``
+            (straight, timed by the handles of each key); ``"step"``.
             Splines may swing a little beyond their keys, and so beyond limits: `Linkage.clamp` brings them back.
         wrap: Let unlimited angles go the short way round between keys; False keeps whole turns.
 

@@ -78,6 +78,26 @@ def ground_level(heights: FloatArray, share: float = 10.0) -> float:
     return float(np.percentile(heights, share))
 
 
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """How high a moving point is, and how fast.
+
+    Args:
+        heights: Its heights [m], shape (frames,).
+        speeds: Its speeds [m/s], shape (frames,).
+    """
+
+    heights: FloatArray
+    speeds: FloatArray
+
+    @classmethod
+    def of(cls, points: FloatArray, times: FloatArray) -> Trace:
+        """Return it for positions (frames, 3), z up, at rising times."""
+        if len(points) < 2:
+            return cls(points[:, 2], np.zeros(len(points)))
+        return cls(points[:, 2], np.linalg.norm(np.gradient(points, times, axis=0), axis=1))
+
+
 def find_contacts(
     points: FloatArray,
     times: FloatArray,
@@ -103,14 +123,21 @@ def find_contacts(
         (True, False)
     """
     points, times = as_array(points, "points"), as_array(times, "times")
+    return contacts_in(Trace.of(points, times), times, leg=leg, ground=ground, rules=rules)
+
+
+def contacts_in(
+    trace: Trace, times: FloatArray, *, leg: float = 1.0, ground: float | None = None, rules: Thresholds | None = None
+) -> Mask:
+    """Return the same as `find_contacts` for a point of which heights and speeds are known."""
     rules = rules or Thresholds()
-    if len(points) < 2:
-        return np.ones(len(points), np.bool_)
-    heights = (points[:, 2] - (ground_level(points[:, 2]) if ground is None else ground)) / leg
-    speeds = np.linalg.norm(np.gradient(points, times, axis=0), axis=1) / leg
+    if len(times) < 2:
+        return np.ones(len(times), np.bool_)
+    heights = (trace.heights - (ground_level(trace.heights) if ground is None else ground)) / leg
+    speeds = trace.speeds / leg
     begins = (heights < rules.height) & (speeds < rules.speed)
     goes_on = (heights < rules.leave_height) & (speeds < rules.leave_speed)
-    planted = np.zeros(len(points), np.bool_)
+    planted = np.zeros(len(times), np.bool_)
     for first, last in runs(goes_on):
         inside = np.flatnonzero(begins[first : last + 1])
         if len(inside):

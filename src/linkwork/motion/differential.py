@@ -54,7 +54,7 @@ def step(
     weights: Weights | None = None,
     **options: Unpack[SolveOptions],
 ) -> Step:
-    """Return the pose after one control cycle by the textbook's equation, ``q' = q + dt J^+ v``.
+    """Return the pose after one control cycle of differential inverse kinematics, ``q' = q + dt J^+ v``.
 
     The goals are made linear at the pose: v is the velocity that makes up for their errors in one cycle, ``gain * error
     / dt``, and the method says what stands for J^+. A step that would move a joint faster than its speed is shortened
@@ -65,12 +65,12 @@ def step(
         linkage: The linkage.
         goals: One goal or several.
         q: The pose now.
-        dt: How long the cycle lasts [s].
+        dt: Duration of the cycle [s].
         method: A method's name.
-        gain: Which share of the errors one cycle is to make up for.
+        gain: Fraction of the error to correct in one cycle.
         velocity: Largest speeds [rad/s, m/s], one for all or one for each velocity; those of the linkage by default.
         joints: Names of the joints that may move, as in `solve`.
-        weights: What moving each joint costs, as in `solve`.
+        weights: Cost of moving each joint, as in `solve`.
         **options: As in `solve`.
 
     Example:

@@ -32,17 +32,18 @@ BACK = 1e-6  # a pose this near to the first is the first again
 
 
 def drive(linkage: Linkage, joint: str, values: ArrayLike, *, start: PoseLike | None = None, fps: float = 24.0) -> Clip:
-    """Return the motion of a mechanism as one joint takes values one after another.
+    """Return the motion of a mechanism while one joint is driven through given values.
 
-    Each pose is closed from the one before, by small steps that stay on one branch; the other joints follow.
+    Each pose is closed from the pose before, by small steps that stay on one branch; the other joints follow.
 
     Args:
         linkage: A linkage with loops, couplings or gears.
         joint: Name of the joint that is driven, or of a coordinate. A gear that follows another can be driven too.
-        values: Its values in turn [rad, m], shape (n,).
+        values: Its values in order [rad, m], shape (n,).
         start: Pose from which the loops are closed at the first value, or the name of a stored one. Without one, the
-            mechanism is put together near its neutral pose if it can be, and anyhow otherwise.
-        fps: Frames a second.
+            mechanism is driven there from the closed stored pose whose joint value is nearest. If there is none, it is
+            assembled near its neutral pose, or else from random starts.
+        fps: Frames per second.
 
     Returns:
         A clip with a frame for each value, whose `residuals` are the gaps of loops, then of couplings, shape (n, both).
@@ -67,8 +68,9 @@ def drive(linkage: Linkage, joint: str, values: ArrayLike, *, start: PoseLike | 
     poses = _led(linkage, pose, q_index, path)
     if poses is None:
         poses = np.empty((len(path), linkage.nq))
-        poses[0] = _closed(linkage, pose, linkage.coordinates[q_index], given=start is not None)
-        _Follower(closure, joint, q_index, v_index).along(path, poses)
+        follower = _Follower(closure, joint, q_index, v_index)
+        poses[0] = _first(follower, pose, given=start is not None)
+        follower.along(path, poses)
         _say_if_elsewhere(closure, path, poses, joint, wraps=linkage.table[q_index].wraps)
     return Clip(linkage, np.arange(len(path)) / fps, poses, closure.widths(poses))
 
@@ -142,11 +144,6 @@ def _of_leader(linkage: Linkage, joint: str, values: ArrayLike) -> tuple[str, An
     if not drive.multiplier:
         raise OptionError(f"joint {joint!r} stands still whatever {linkage.coordinates[drive.q]!r} does.")
     return linkage.coordinates[drive.q], (_numbers(values, joint) - drive.offset) / drive.multiplier
-
-
-def _closed(linkage: Linkage, pose: FloatArray, driven: str, *, given: bool) -> FloatArray:
-    """Return the first pose: nearest to the one that was given, or however the mechanism can be put together."""
-    return close(linkage, pose, keep=driven) if given else assemble(linkage, start=pose, keep=driven, most=1)[0]
 
 
 class _Follower:
@@ -272,6 +269,25 @@ class _Follower:
         degrees = f" ({math.degrees(at):.4f} deg)" if linkage.table.units[self.q] == "rad" else ""
         text = f"the loops of linkage {linkage.name!r} cannot be closed beyond {self.joint} = {at:.6g}{degrees}: "
         return LoopError(f"{text}the mechanism is {why} there; asked for {value:.6g}.", value=at)
+
+
+def _first(follower: _Follower, pose: FloatArray, *, given: bool) -> FloatArray:
+    """Return the first pose, with the joint as a pose has it: nearest to that pose if it was given.
+
+    Otherwise the mechanism is driven there from a stored pose, so that it stays as its maker put it together; and put
+    together anyhow where no stored pose is closed, or the joint cannot be brought there from one.
+    """
+    linkage, place = follower.closure.linkage, follower.q
+    driven = linkage.coordinates[place]
+    if given:
+        return close(linkage, pose, keep=driven)
+    closed = [stored for stored in linkage.poses.values() if follower.closure.closed(stored)]
+    for stored in sorted(closed, key=lambda one: abs(float(one[place] - pose[place]))):
+        try:
+            return follower.to(stored.copy(), float(pose[place]))
+        except LoopError as error:
+            _LOG.debug("not driven from a stored pose: %s", error)  # its branch ends before; another may not
+    return assemble(linkage, start=pose, keep=driven, most=1)[0]
 
 
 def _numbers(values: Any, joint: str) -> FloatArray:

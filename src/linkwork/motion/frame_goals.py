@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..goals import Align, Goal, Reach, Rest
+from ..goals import Align, Avoid, Goal, Reach, Rest
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 
@@ -68,6 +68,8 @@ def follow(
     start: FloatArray,
     progress: Progress | None = None,
     anew: Mapping[int, FloatArray] | None = None,
+    avoid: Avoid | None = None,
+    wider: tuple[Avoid, FloatArray] | None = None,
 ) -> FloatArray:
     """Return the poses (frames, nq) that serve goals best, each found from the one before.
 
@@ -77,13 +79,17 @@ def follow(
         start: The pose to begin with.
         progress: Told how many frames of how many are done.
         anew: Frames that are not found from the one before, and the poses to begin with there.
+        avoid: What all frames keep clear of, as far as that counts beside the goals.
+        wider: What they keep clear of besides, and by how much more than its margin in each frame [m].
     """
     from ..goals.base import metres_per_radian
     from ..solvers.goal_arrays import goal_records, write_poses
 
-    arm = metres_per_radian(linkage)
+    arm, unit = metres_per_radian(linkage), 1.0 if avoid is None else avoid.weight
+    apart = [goal for goal in (avoid, None if wider is None else wider[0]) if goal is not None]
     key = tuple((track.kind, track.frame, None if track.axis is None else track.axis.tobytes()) for track in tracks)
-    ik, first = linkage.cache.get("follow", key, lambda: _prepared(linkage, tracks, start))
+    known = (*key, *((goal.signature, goal.margin) for goal in apart))
+    ik, first = linkage.cache.get("follow", known, lambda: _prepared(linkage, tracks, start, apart, unit))
     frames = len(tracks[0].values)
     poses = np.empty((frames, linkage.nq))
     anew = anew or {}
@@ -93,9 +99,9 @@ def follow(
         start = anew.get(begin, start)
         numbers = np.repeat(first[None], part.stop - begin, axis=0)
         packed = ik.program.goals
-        records = goal_records(packed, numbers)  # behind those of the tracks, the goals that close loops
+        records = list(goal_records(packed, numbers))  # behind those of the tracks, the goals that close loops
         for track, goal, (record, items) in zip(tracks, packed, records, strict=False):
-            values, weights = track.values[part], track.weights[part]
+            values, weights = track.values[part], track.weights[part] / unit
             record.metres = weights if track.kind == "place" else weights / arm
             record.radians = record.metres * arm
             if track.kind == "direction":
@@ -105,6 +111,8 @@ def follow(
             else:
                 target = record.target.reshape(-1, 3, 4)
                 target[..., 3 if track.kind == "place" else slice(3)] = values
+        if wider is not None:
+            records[len(tracks) + len(apart) - 1][0].wanted = wider[0].wanted + wider[1][part]
         starts = np.broadcast_to(start, (len(numbers), linkage.nq))
         poses[part] = ik.search(numbers, starts, chained=True).q
         start = poses[part.stop - 1]
@@ -113,14 +121,20 @@ def follow(
     return poses
 
 
-def _prepared(linkage: Linkage, tracks: Sequence[GoalTrack], start: FloatArray) -> tuple[BodySolver, FloatArray]:
-    """Return a solver of goals of the tracks' kinds, and their numbers, in which targets and weights are still open."""
+def _prepared(
+    linkage: Linkage, tracks: Sequence[GoalTrack], start: FloatArray, apart: Sequence[Avoid], unit: float
+) -> tuple[BodySolver, FloatArray]:
+    """Return a solver of goals of the tracks' kinds, and their numbers, in which targets and weights are still open.
+
+    A walk is given up where its steps are damped by more than goals of weight 1 can bear: weights are in `unit`.
+    """
     from ..goals.base import metres_per_radian
     from ..solvers import Problem, Settings
     from ..solvers.body_solver import BodySolver, Pace
 
     arm = metres_per_radian(linkage)
-    problem = Problem(linkage, [track.goal(0, arm) for track in tracks], start)
-    pace = Pace(floor=FLOOR / arm**2, patience=PATIENCE, stalled=STALLED, settled=SETTLED)
+    goals = [*(track.goal(0, arm) for track in tracks), *(replace(goal, weight=goal.weight / unit) for goal in apart)]
+    problem = Problem(linkage, goals, start)
+    pace = Pace(floor=FLOOR / (arm * unit) ** 2, patience=PATIENCE, stalled=STALLED, settled=SETTLED)
     ik = BodySolver(problem, Settings(limits="project"), restarts=0, seed=0, pace=pace)
     return ik, ik.goal_numbers(problem.goals)

@@ -17,6 +17,7 @@ from ..solvers.options import usual_tolerance
 from ..transforms import FloatArray, is_number
 from . import checks, contacts
 from .checks import KINDS, Finding, runs
+from .overlaps import overlaps
 
 if TYPE_CHECKING:
     from .clips import Clip
@@ -35,6 +36,7 @@ class InspectOptions(TypedDict, total=False):
     rotation_tolerance: float
     slide: float | None
     depth: float | None
+    overlap: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,12 +109,13 @@ def inspect(
     rotation_tolerance: float = 1e-2,
     slide: float | None = None,
     depth: float | None = None,
+    overlap: float | None = None,
 ) -> Report:
-    """Return what is wrong with a motion: flips, spikes, limits, sliding feet, links below the ground, missed goals.
+    """Return the faults of a motion: jumps, exceeded limits, sliding feet, links below the ground or overlapping.
 
     Args:
         clip: The motion.
-        goals: What it should follow, as for `lw.track`: one goal, or list of goals, for each frame; or a function of
+        goals: Goals it should follow, as for `lw.track`: one goal, or list of goals, for each frame; or a function of
             the time [s]. By default the residuals of the clip are checked, if it has any.
         ground: Height of the ground [m]; by default where the feet of a floating body are lowest.
         feet: Names of the frames that should not slide while they are planted; by default found by name.
@@ -120,6 +123,8 @@ def inspect(
         rotation_tolerance: Largest allowed rotation error [rad].
         slide: How far a planted foot may move from its place [m]; 1.2 % of the body's size by default.
         depth: How far below the ground a link may be [m]; 1.2 % of the body's size by default.
+        overlap: How deep two links may be in each other [m]; 1.2 % of the body's size by default. Links without shapes
+            are bones, slim capsules.
 
     Example:
         >>> import linkwork as lw
@@ -129,7 +134,7 @@ def inspect(
     """
     if not hasattr(clip, "times"):  # Clip calls this module and cannot be imported here
         raise KeyFrameError(f"a report is of a Clip, got {type(clip).__name__}; lw.load_clip(path) reads one.")
-    for name, value in (("slide", slide), ("depth", depth)):
+    for name, value in (("slide", slide), ("depth", depth), ("overlap", overlap)):
         if value is not None and (not is_number(value) or not value >= 0.0):
             raise OptionError(f"{name} is a number of metres, zero or more, got {value!r}.")
     tolerance = ROOM * usual_tolerance(clip.linkage) if tolerance is None else tolerance
@@ -137,6 +142,7 @@ def inspect(
     height, names = contacts.ground_and_feet(clip, ground, feet)
     found = [*checks.jumps(clip), *checks.limits(clip), *contacts.slides(clip, names, slide)]
     found += [] if height is None else contacts.below(clip, height, depth)
+    found += overlaps(clip, overlap)
     for (where, unit), row in errors(clip, goals).items():
         for first, last in runs(row > (settings.rotation_tolerance if unit == "rad" else settings.tolerance)):
             most = float(row[first : last + 1].max())
@@ -145,7 +151,7 @@ def inspect(
     found.sort(key=lambda finding: (KINDS.index(finding.kind), finding.first))
     options = InspectOptions(
         goals=goals, ground=ground, feet=feet, tolerance=tolerance, rotation_tolerance=rotation_tolerance, slide=slide,
-        depth=depth,
+        depth=depth, overlap=overlap,
     )  # fmt: skip
     return Report(clip, tuple(found), height, names, options)
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import KeyFrameError
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, is_number
-from .splines import check_kind, sample
+from .splines import HANDLES, check_kind, sample
 
 MOST_FRAMES = 10_000_000  # a day at 100 a second; more is a typing error
 
@@ -28,6 +28,8 @@ class Key:
         tension: For ``"tcb"``: 1 makes the curve tight at this key, -1 round.
         continuity: For ``"tcb"``: away from 0, the motion has a corner here.
         bias: For ``"tcb"``: 1 overshoots after the key, -1 swings before it.
+        handles: For ``"bezier"``: how the way to the next key is gone, as a cubic from (0, 0) to (1, 1) with handles
+            (x1, y1, x2, y2), x time and y the way; by default it leaves and arrives at rest.
 
     Example:
         >>> Key(0.5, [0.1, 0.2], kind="ease-out")
@@ -40,6 +42,7 @@ class Key:
     tension: float = field(default=0.0, kw_only=True)
     continuity: float = field(default=0.0, kw_only=True)
     bias: float = field(default=0.0, kw_only=True)
+    handles: tuple[float, float, float, float] = field(default=HANDLES, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.kind is not None:
@@ -48,10 +51,18 @@ class Key:
             value = getattr(self, name)
             if not is_number(value) or not np.isfinite(value):
                 raise KeyFrameError(f"{name} of a key is a number, usually from -1 to 1, got {value!r}.")
+        check_handles(self.handles)
 
     def __repr__(self) -> str:
         kind = "" if self.kind is None else f", kind={self.kind!r}"
         return f"Key(time={self.time!r}, pose={self.pose!r}{kind})"
+
+
+def check_handles(handles: Any) -> None:
+    """Raise unless handles of a key are four finite numbers, the times among them from 0 to 1."""
+    good = isinstance(handles, tuple | list) and len(handles) == 4 and all(is_number(x) for x in handles)
+    if not good or not np.isfinite(handles).all() or not all(0.0 <= handles[k] <= 1.0 for k in (0, 2)):
+        raise KeyFrameError(f"handles of a key are (x1, y1, x2, y2), x1 and x2 from 0 to 1, got {handles!r}.")
 
 
 def play_keys(
@@ -75,8 +86,10 @@ def play_keys(
         if value.ndim != 1:
             raise KeyFrameError(f"a key takes one pose of shape ({linkage.nq},), got shape {value.shape}.")
     shape = np.array([(key.tension, key.continuity, key.bias) for key in read], dtype=np.float64)
+    handles = np.array([key.handles for key in read], dtype=np.float64)
     kinds, samples = [key.kind or kind for key in read], even_times(times[0], times[-1], fps)
-    return samples, sample(linkage, times, np.stack(values), samples, kind=kinds, wrap=wrap, shape=shape)
+    found = sample(linkage, times, np.stack(values), samples, kind=kinds, wrap=wrap, shape=shape, handles=handles)
+    return samples, found
 
 
 def _pair(key: Any) -> tuple[float, Any]:

@@ -64,7 +64,7 @@ def solve_markers(
     weights: Mapping[str, float] | None = None,
     start: PoseLike | None = None,
 ) -> MarkerFit:
-    """Return the motion of a linkage whose points follow markers as closely as all of them together allow.
+    """Return the motion of a linkage that follows markers, by least squares over all of them.
 
     Args:
         linkage: The linkage; its proportions are those of the person already.

@@ -21,6 +21,7 @@ from .checks import BODY, Finding, extent, has_stray_first_frame, movers, unwoun
 from .clips import Clip
 from .contacts import branch
 from .inspection import InspectOptions, Report, inspect, series
+from .leading_apart import led_apart
 from .nearest_pose import lead, stiffness
 from .splines import sample, steady_signs
 from .timeline import PRECISION, Pin, Timeline
@@ -68,8 +69,8 @@ def repair(clip: Clip, **options: Unpack[InspectOptions]) -> Repair:
 
     Flips to other numbers of a rotation are unwound; flips to another branch are solved again from the frame before,
     with the end of the chain on its old path; spikes are bridged; values beyond limits are brought back and smoothed;
-    sliding feet are pinned and links below the ground are lifted onto it; missed goals are solved for again. A step
-    that leaves more wrong than before is undone.
+    sliding feet are pinned and links below the ground are lifted onto it; links that go through each other are led
+    apart; missed goals are solved for again. A step that leaves more wrong than before is undone.
 
     Args:
         clip: The motion.
@@ -293,6 +294,15 @@ def _lifted(clip: Clip, frame: str, ground: float) -> Callable[[float], Goal]:
     return goal
 
 
+def _apart(report: Report) -> Repaired:
+    """Lead links apart that go through each other, smoothly before and after."""
+    found = report.of("overlap")
+    if not found:
+        return report.clip, ""
+    clip = led_apart(report.clip, report.options.get("overlap"))
+    return clip, f"led apart where they went through each other, pairs: {len({one.where for one in found})}."
+
+
 def _resolved(report: Report) -> Repaired:
     """Solve for missed goals, each from the pose that missed it."""
     clip, goals = report.clip, report.options.get("goals")
@@ -315,5 +325,6 @@ STEPS: tuple[Callable[[Report], Repaired], ...] = (
     _within,
     _grounded,
     _within,  # pinned legs may reach their limits with a corner
+    _apart,
     _resolved,
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -95,9 +97,61 @@ def _bridge(
     return np.asarray((1.0 - part) * a + part * b + length * (leaves * u + arrives * v))
 
 
-def over_spans(values: FloatArray, mask: Mask, choose: Callable[[FloatArray], FloatArray]) -> FloatArray:
-    """Return values with those of each stretch of a mask replaced by one that is chosen from them."""
+@dataclass
+class SpanMemory:
+    """What was chosen over spans of masks, when frames of a long motion are looked at in parts that overlap.
+
+    Args:
+        begin: Frame of the whole motion that the part in hand begins with.
+        settled: Spans that begin before this frame keep what an earlier part has chosen for them.
+    """
+
+    begin: int = 0
+    settled: int = 0
+    _kept: dict[str, list[tuple[int, int, FloatArray]]] = field(default_factory=dict)
+
+    def choose(self, name: str, first: int, last: int, make: Callable[[], FloatArray]) -> FloatArray:
+        """Return what holds over a span of the part, from its first to its last frame; made, if it is not known.
+
+        Args:
+            name: What is chosen.
+            first: The first frame.
+            last: The last one.
+            make: Chooses from what is seen in this part.
+        """
+        own = self._kept.setdefault(name, [])
+        for start, end, value in own:
+            if start <= first + self.begin <= end and start < self.settled:
+                return value
+        own.append((first + self.begin, last + self.begin, value := make()))
+        return value
+
+    def move_to(self, begin: int, settled: int) -> None:
+        """Go on to the next part, and forget spans that ended before it, or that it sees more of."""
+        self.begin, self.settled = begin, settled
+        for name, own in self._kept.items():
+            self._kept[name] = [span for span in own if span[1] >= begin and span[0] < settled]
+
+
+def over_spans(
+    values: FloatArray,
+    mask: Mask,
+    choose: Callable[[FloatArray], FloatArray],
+    name: str = "",
+    memory: SpanMemory | None = None,
+) -> FloatArray:
+    """Return values with those of each stretch of a mask replaced by one that is chosen from them.
+
+    Args:
+        values: The values, (frames, ...).
+        mask: The mask.
+        choose: Chooses one, (1, ...), from those of a stretch.
+        name: What it is called in a memory.
+        memory: Knows what was chosen for a stretch before, in a part of the motion that overlaps this one.
+    """
     result = values.copy()
     for first, last in runs(mask):
-        result[first : last + 1] = choose(values[first : last + 1])
+        part = values[first : last + 1]
+        chosen = choose(part) if memory is None else memory.choose(name, first, last, partial(choose, part))
+        result[first : last + 1] = chosen
     return result

@@ -16,7 +16,8 @@ from ..transforms import FloatArray, steady
 from .staying_closed import closed_between
 
 LONGEST_HANDLE = 0.9 * np.pi
-KINDS = ("linear", "ease", "cubic", "catmull-rom", "ease-in", "ease-out", "tcb", "squad", "step")
+KINDS = ("linear", "ease", "cubic", "catmull-rom", "ease-in", "ease-out", "tcb", "squad", "bezier", "step")
+HANDLES = (1.0 / 3.0, 0.0, 2.0 / 3.0, 1.0)  # of a key, where nothing is said: it leaves and arrives at rest
 
 
 def sample(
@@ -28,6 +29,7 @@ def sample(
     kind: str | Sequence[str] = "cubic",
     wrap: bool = True,
     shape: FloatArray | None = None,
+    handles: FloatArray | None = None,
 ) -> FloatArray:
     """Return the poses (m, nq) at sample times (m,) between key poses (n, nq) at rising times (n,).
 
@@ -41,6 +43,7 @@ def sample(
         kind: One of `KINDS`, or one for every key: the interpolation from it to the next.
         wrap: Let unlimited angles go the short way round between keys; False keeps whole turns.
         shape: Tension, continuity and bias at every key (n, 3), for ``"tcb"``; zero by default, as Catmull-Rom.
+        handles: For ``"bezier"``, how the way from each key to the next is gone, shape (n, 4); see `eased`.
     """
     kinds = [kind] * len(times) if isinstance(kind, str) else list(kind)
     for name in kinds:
@@ -61,7 +64,8 @@ def sample(
             result[inside] = _cubic(linkage, times[run], keys[run], samples[inside])
         elif inside.any():
             tcb = shape if name == "tcb" and shape is not None else np.zeros((len(times), 3))
-            result[inside] = WAYS[name](_Stretches(linkage, times, keys, span[inside], t[inside], tcb))
+            pulled = np.tile(HANDLES, (len(times), 1)) if handles is None else handles
+            result[inside] = WAYS[name](_Stretches(linkage, times, keys, span[inside], t[inside], tcb, pulled))
         first = last
     return closed_between(linkage, keys, steady_signs(linkage, result))
 
@@ -89,6 +93,31 @@ def unwound(linkage: Linkage, keys: FloatArray) -> FloatArray:
     return result
 
 
+def eased(t: FloatArray, handles: FloatArray) -> FloatArray:
+    """Return which share of the way is gone at shares t of the time (n,), as a cubic with two handles says.
+
+    The curve goes from (0, 0) to (1, 1); its handles (x1, y1, x2, y2), shape (n, 4), pull it: x is time and stays
+    within 0 and 1, y is the way and may overshoot.
+
+    Example:
+        >>> eased(np.array([0.5]), np.array([[0.25, 0.25, 0.75, 0.75]])).round(6).tolist()
+        [0.5]
+    """
+    x1, y1, x2, y2 = handles.T
+    low, high = np.zeros_like(t), np.ones_like(t)
+    for _ in range(52):  # time rises along the curve: halved until nothing is left to halve
+        middle = 0.5 * (low + high)
+        late = _cubic_point(middle, x1, x2) > t
+        low, high = np.where(late, low, middle), np.where(late, middle, high)
+    return _cubic_point(0.5 * (low + high), y1, y2)
+
+
+def _cubic_point(u: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return where a cubic from 0 to 1 with two handles is at u."""
+    rest = 1.0 - u
+    return 3.0 * rest * rest * u * first + 3.0 * rest * u * u * second + u**3
+
+
 def smooth(t: FloatArray) -> FloatArray:
     """Return shares from 0 to 1 that leave and arrive at rest: ``3 t² - 2 t³``."""
     return t * t * (3.0 - 2.0 * t)
@@ -104,6 +133,7 @@ class _Stretches:
     span: NDArray[np.int64]
     t: FloatArray
     shape: FloatArray
+    handles: FloatArray
 
     @property
     def gaps(self) -> FloatArray:
@@ -233,5 +263,6 @@ WAYS: dict[str, Callable[[_Stretches], FloatArray]] = {
     "catmull-rom": _bezier,
     "tcb": _bezier,
     "squad": _squad,
+    "bezier": lambda at: at.straight(eased(at.t, at.handles[at.span])),
     "step": lambda at: at.keys[at.span + (at.t >= 1.0)],
 }

@@ -144,7 +144,7 @@ class Timeline:
         linkage: The linkage.
         items: `Key` objects or (time, pose) pairs, with rising times, and `Pin` objects among them.
         body: A clip that plays beneath the pins, in place of keys.
-        fps: Frames a second, of keys.
+        fps: Frames per second, of keys.
         kind: Interpolation from keys that have none of their own, as in `lw.interpolate`.
         wrap: Let unlimited angles go the short way round between keys.
         stiff: Factors by joint name on how firmly a joint keeps to the body's motion. By default a joint that carries

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import GoalError, OptionError
 from ..explain.lost_directions import bent_starts, is_singular_for
-from ..goals import Goal, Reach
+from ..goals import Avoid, Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
 from ..solvers import Method, Problem, configure, group_of
@@ -18,6 +18,7 @@ from ..solvers.iterate import follow, settled
 from ..solvers.options import Settings, SolveOptions, positive, whole
 from ..solvers.walking import targets_of, walk_for
 from ..transforms import FloatArray
+from .between_frames import judged_between
 from .clips import Clip
 from .following import can_follow, follow_path
 from .lookahead import choose, single_reach
@@ -38,6 +39,7 @@ def track(
     start: PoseLike | None = None,
     steps: int | None = None,
     lookahead: bool = False,
+    avoid: Avoid | None = None,
     joints: Joints | None = None,
     weights: Weights | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -52,18 +54,17 @@ def track(
 
     Args:
         linkage: The linkage.
-        goals: A goal, or list of goals, for each frame; a function of the time [s] that gives them, with `frames`; or
-            one `Reach`, which is approached in a straight line.
-        fps: Frames a second.
+        goals: Those of each frame, one or a list; a function of the time [s], with `frames`; or one `Reach`, straight.
+        fps: Frames per second.
         frames: Number of frames, for a function or a single goal (21 by default).
         method: A method's name.
-        start: Pose before the first frame, or its name; the neutral pose by default, or one with a joint bent where a
-            straight line to a goal cannot be followed from there.
-        steps: Steps to take a frame, as the chapter does with one; frame 0 is then the start. None solves each frame.
+        start: Pose before the first frame, or its name; by default the neutral pose, with a joint bent if that helps.
+        steps: Solver steps per frame (the chapter takes one); frame 0 is then the start. None solves each frame.
         lookahead: Choose among the branches of all frames and the motion found without it, by dynamic programming:
             fewest missed goals, then fewest jumps (0.5 rad or m a frame), then least motion; for one `Reach` a frame.
-        joints: Names of the joints that may move, or of a group of them; the rest stays where the start has it.
-        weights: What moving each joint costs, as in `solve`.
+        avoid: What to keep clear of, in frames and between them; its errors are the last of the residuals.
+        joints: Names of the joints that may move, or of a group of them; the others keep the values of the start.
+        weights: Cost of moving each joint, as in `solve`.
         progress: Called with the number of frames done and the number of all.
         **options: As in `solve`.
 
@@ -79,15 +80,15 @@ def track(
     """
     check_linkage(linkage)
     q = start_pose(linkage, start)
-    series = _series(linkage, goals, q, fps, frames)
+    series = _clear(_series(linkage, goals, q, fps, frames), avoid)
     chosen, settings = configure(method, options, linkage)
     problem = Problem(linkage, series[0], q, group_of(linkage, joints, weights))
-    series = _single_goals(series, steps) if lookahead else series
+    series = _single_goals(series, steps, avoid) if lookahead else series
     way = _stepped(chosen, settings, problem, series, q, steps, progress)
     way = way or _followed(chosen, settings, problem, series, q, steps, progress)
     if start is None and steps is None and isinstance(goals, Reach):
-        way = _from_a_better_start(chosen, settings, problem, goals, way)
-    return _clip(linkage, _chosen(problem, settings, way) if lookahead else way, fps, chosen)
+        way = _from_a_better_start(chosen, settings, problem, goals, way, avoid)
+    return _clip(linkage, _chosen(problem, settings, way) if lookahead else way, fps, chosen, avoid)
 
 
 class Way(NamedTuple):
@@ -124,7 +125,9 @@ def _followed(
     return Way(q, series, np.stack(poses), residuals)
 
 
-def _from_a_better_start(method: Method, settings: Settings, problem: Problem, goal: Reach, way: Way) -> Way:
+def _from_a_better_start(
+    method: Method, settings: Settings, problem: Problem, goal: Reach, way: Way, avoid: Avoid | None
+) -> Way:
     """Return the straight way to a goal from a start with one joint bent, if the start is singular and that is better.
 
     Nobody has asked for the start, and a stretched arm comes in from there only by a leap.
@@ -133,7 +136,7 @@ def _from_a_better_start(method: Method, settings: Settings, problem: Problem, g
     if not missed or not is_singular_for(problem, way.start):
         return way
     for bent in bent_starts(problem, way.start, keep_limits=settings.keeps_limits)[:BENDS]:
-        series = line(problem.linkage, goal, start=bent.q, frames=len(way.series))
+        series = _clear(line(problem.linkage, goal, start=bent.q, frames=len(way.series)), avoid)
         other = _followed(method, settings, problem, series, bent.q, None, None)
         less = other.missed(problem, settings)
         if less < missed:
@@ -150,18 +153,34 @@ def _chosen(problem: Problem, settings: Settings, way: Way) -> Way:
     return way._replace(poses=poses, residuals=errors)
 
 
-def _single_goals(series: Sequence[Any], steps: int | None) -> list[Any]:
+def _clear(series: Sequence[Any], avoid: Avoid | None) -> Sequence[Any]:
+    """Return the goals of all frames with what they keep clear of."""
+    if avoid is None:
+        return series
+    if not isinstance(avoid, Avoid):
+        raise OptionError(f"avoid is what frames keep clear of, lw.Avoid(world), got {avoid!r}.")
+    return [(goals, avoid) if isinstance(goals, Goal) else (*goals, avoid) for goals in series]
+
+
+def _single_goals(series: Sequence[Any], steps: int | None, avoid: Avoid | None) -> list[Any]:
     """Return the one goal of each frame, which looking ahead needs; refuse what it cannot do."""
+    if avoid is not None:
+        raise OptionError(
+            "lookahead chooses among all solutions of one Reach a frame, and avoids nothing; give one of them."
+        )
     if steps is not None:
         raise OptionError("steps solves frames one by one and lookahead all at once; give one of them.")
     return [single_reach(goals) for goals in series]
 
 
-def _clip(linkage: Linkage, way: Way, fps: float, method: Method) -> Clip:
+def _clip(linkage: Linkage, way: Way, fps: float, method: Method, avoid: Avoid | None) -> Clip:
     if not isinstance(way.residuals, np.ndarray) and len({len(row) for row in way.residuals}) != 1:
         raise GoalError("every frame of a track needs goals of the same kinds, so that their errors can be compared.")
     times, poses = np.arange(len(way.poses)) / fps, steady_signs(linkage, way.poses)
-    return Clip(linkage, times, poses, np.asarray(way.residuals), source=f"track, {method.name}")
+    residuals = np.asarray(way.residuals)
+    if avoid is not None:
+        residuals = judged_between(linkage, poses, avoid, residuals)
+    return Clip(linkage, times, poses, residuals, source=f"track, {method.name}")
 
 
 def _frames(

@@ -1,4 +1,4 @@
-"""Retargeting: a motion of one skeleton given to another body or to a robot arm."""
+"""Retargeting: transfer a motion of one skeleton to another body or to a robot arm."""
 
 from __future__ import annotations
 

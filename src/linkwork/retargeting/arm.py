@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import MappingError
+from ..goals import Avoid
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
 from ..motion.frame_goals import GoalTrack, Progress, follow
 from ..motion.smoothing import smoothed
 from ..transforms import FloatArray
 from .anatomy import levelled
+from .frame_blocks import frame_blocks, part_of
 from .skeletons import ARMS, Skeleton
 from .transfer import anatomical_motion
 
@@ -80,6 +82,7 @@ def plan_hand(
     frame: str | None = None,
     smooth: float = 0.0,
     progress: Progress | None = None,
+    avoid: Avoid | None = None,
 ) -> HandPlan:
     """Return the path of a part of the source, seen from its body, as an arm that stands still can follow it.
 
@@ -105,9 +108,13 @@ def plan_hand(
     ]
     for _ in range(TRIES):
         places = world[:3, 3] + scale * (path - middle)
-        poses = follow(linkage, [GoalTrack("place", tip, places, PATH * ones), *style], ready, progress)
-        missed = np.linalg.norm(linkage.forward(poses, frame=tip)[:, :3, 3] - places, axis=1).max()
-        if missed <= REACHED:
+        goals = [GoalTrack("place", tip, places, PATH * ones), *style]
+        poses = follow(linkage, goals, ready, progress, avoid=avoid)
+        missed = (
+            np.linalg.norm(linkage.forward(poses[rows], frame=tip)[:, :3, 3] - places[rows], axis=1).max()
+            for rows in frame_blocks(frames)
+        )
+        if max(missed) <= REACHED:
             break
         scale *= SMALLER
     return HandPlan(source, linkage, tip, role, motion, places, scale, poses)
@@ -117,10 +124,13 @@ def _seen_from_body(motion: Clip, source: Skeleton, role: str, smooth: float) ->
     """Return places (frames, 3) of a role, forward, left and up of the shoulder, or of the hips."""
     side, _, part = role.partition("_")
     base = f"{side}_shoulder" if part in ("elbow", "hand") and f"{side}_shoulder" in source else "hips"
-    way = source.path(role, motion.poses) - source.path(base, motion.poses)
-    axes = levelled(anatomical_motion(motion, source)["hips"])
-    seen = np.einsum("tji,tj->ti", axes, way)
-    return smoothed(seen, motion.times, smooth)
+    seen = []
+    for rows in frame_blocks(len(motion)):
+        some = part_of(motion, rows)
+        way = source.path(role, some.poses) - source.path(base, some.poses)
+        axes = levelled(anatomical_motion(some, source, ["hips"])["hips"])
+        seen.append(np.einsum("tji,tj->ti", axes, way))
+    return smoothed(np.concatenate(seen), motion.times, smooth)
 
 
 def _reach(linkage: Linkage, tip: str) -> float:

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import MappingError
+from ..goals import Avoid
 from ..linkage.joints import Floating
 from ..linkage.linkage import Linkage
 from ..motion.checks import runs
@@ -16,14 +17,15 @@ from ..motion.clips import Clip
 from ..motion.contacts import Contacts, Mask
 from ..motion.derivatives import jerk
 from ..motion.frame_goals import GoalTrack, Progress, follow
-from ..motion.smoothing import smooth_cover, smoothed, turns_smoothed
+from ..motion.smoothing import SpanMemory, smooth_cover, smoothed, turns_smoothed
 from ..transforms import FloatArray, rotation_vector
 from . import plans, transfer
+from .apart import better_ways, kept_apart
 from .clearance import Clearance
-from .feet import LIFTING, FootPlan, plan_foot, plan_toes, widened, within_reach
+from .feet import LIFTING, FootPlan, levelling, plan_foot, plan_toes, widened, within_reach
 from .names import SIDES
 from .skeletons import ARMS, LEGS, Skeleton
-from .strides import astride, strides
+from .strides import Footing, Stride, astride, footing_of, strides
 
 # How much each goal counts: metres and radians, times these.
 PLANTED, HANDS, ANKLES, HIPS, UPRIGHT, TOES, GAZE, STYLE = 40.0, 8.0, 6.0, 2.0, 1.0, 0.3, 0.3, 0.2
@@ -52,6 +54,7 @@ class Plan:
         clearance: How near the hands may come to the body.
         chest: How the chest should be turned, (frames, 3, 3), or None.
         firmness: How much more than usual hips and chest count.
+        avoid: What the target keeps clear of, or None.
     """
 
     source: Skeleton
@@ -67,6 +70,7 @@ class Plan:
     clearance: Clearance
     chest: FloatArray | None = None
     firmness: float = 1.0
+    avoid: Avoid | None = None
 
     @cached_property
     def points(self) -> tuple[Linkage, dict[str, dict[str, str]]]:
@@ -103,7 +107,34 @@ class Plan:
         return [*result, GoalTrack("pose", "", self.poses, STYLE * ones)]
 
 
-def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Contacts, smooth: float = 0.0) -> Plan:
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What the plan of a part of a long motion takes from all of it, and from the part before.
+
+    Args:
+        footing: When the source's feet stand, by side, over the frames of the part.
+        torsions: How far feet are turned below their shanks, by side.
+        levelling: Turns after which feet are level where they stand, by side; None for one that never does.
+        memory: What holds over contacts.
+        begin: The pose of `Plan.poses` in the first frame, from the part before; None in the first part.
+    """
+
+    footing: Mapping[str, Footing]
+    torsions: Mapping[str, float]
+    levelling: Mapping[str, FloatArray | None]
+    memory: SpanMemory
+    begin: FloatArray | None = None
+
+
+def walks(source: Skeleton, target: Skeleton) -> bool:
+    """Return whether the feet of a source lead those of a target: both have legs, and the target is free to go."""
+    legs = all(skeleton.has_legs and skeleton.length(*LEGS["left"]) > plans.SHORTEST for skeleton in (source, target))
+    return legs and isinstance(target.linkage.root.articulation, Floating)
+
+
+def plan(
+    motion: Clip, source: Skeleton, target: Skeleton, rules: Contacts, smooth: float = 0.0, known: Known | None = None
+) -> Plan:
     """Return what the target should do, so that it moves as the source does.
 
     Args:
@@ -112,6 +143,7 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Contacts, smoo
         target: The target.
         rules: What counts as a planted foot.
         smooth: Over which time the source is smoothed [s].
+        known: What is known of the longer motion that this is a part of.
     """
     if not any(role in target and role.endswith(("_hand", "_ankle", "_elbow", "_knee")) for role in source.roles):
         raise MappingError(
@@ -121,31 +153,27 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Contacts, smoo
         )
     times = motion.times
     axes = transfer.anatomical_motion(motion, source)
-    axes = transfer.without_torsion(target, axes)
-    turns = turns_smoothed(np.stack(list(axes.values()), axis=1), times, smooth)
-    paths = smoothed(np.stack([source.path(role, motion.poses) for role in source.roles], axis=1), times, smooth)
-    axes = {role: np.ascontiguousarray(turns[:, k]) for k, role in enumerate(axes)}
-    places = {role: np.ascontiguousarray(paths[:, k]) for k, role in enumerate(source.roles)}
-    legs = all(skeleton.has_legs and skeleton.length(*LEGS["left"]) > plans.SHORTEST for skeleton in (source, target))
+    axes = transfer.without_torsion(transfer.torsions(target, axes) if known is None else known.torsions, axes)
+    axes = {role: turns_smoothed(axes.pop(role), times, smooth) for role in tuple(axes)}
+    places = {role: smoothed(source.path(role, motion.poses), times, smooth) for role in source.roles}
     free = isinstance(target.linkage.root.articulation, Floating)
     if not free:
         axes, places = _seen_from_hips(target, axes, places)
     wanted = transfer.wanted_rotations(target, axes)
     feet: dict[str, FootPlan] = {}
     scale = _scale(source, target)
-    if legs and free:
-        steps = strides(motion, source, rules, smooth)
+    if walks(source, target):
+        steps = strides(motion, source, footing_of(motion, source, rules) if known is None else known.footing, smooth)
         steps = astride(steps, axes["hips"], _hip_width(target) / scale - _hip_width(source))
-        feet = {side: plan_foot(target, side, steps[side], axes[f"{side}_ankle"], scale, times) for side in SIDES}
+        feet = {side: _foot(target, side, step, axes, scale, times, known) for side, step in steps.items()}
         wanted |= _feet_wanted(target, feet, axes, times)
-    poses = transfer.joint_values(target, wanted)
+    poses = transfer.joint_values(target, wanted, None if known is None else known.begin)
     for side, foot in feet.items():
         reached = target.linkage.forward(poses, frame=foot.sole.body)[:, :3, :3]
-        feet[side] = within_reach(foot, reached, times)
+        feet[side] = within_reach(foot, reached, times, side, None if known is None else known.memory)
     if feet:
-        middle = (places["left_hip"] + places["right_hip"]) / 2.0
-        centre = scale * middle
-        level = np.mean([steps[side].level for side in SIDES])
+        centre = scale * (middle := (places["left_hip"] + places["right_hip"]) / 2.0)
+        level = np.mean([steps[side].footing.level for side in SIDES])
         ankles = np.mean([foot.sole.height for foot in feet.values()])
         centre[:, 2] = scale * (middle[:, 2] - level) + ankles
         plans.plan_hips(target, poses, centre, feet, times)
@@ -159,6 +187,22 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Contacts, smoo
     gaze = axes["head"][:, :, 0] if "head" in axes and "head" in target else None
     hips = target.linkage.forward(poses, frame=target.roles["hips"])
     return Plan(source, target, motion, poses, feet, kept, hands, gaze, scale, hips, clearance, wanted.get("chest"))
+
+
+def _foot(
+    target: Skeleton,
+    side: str,
+    step: Stride,
+    axes: Mapping[str, FloatArray],
+    scale: float,
+    times: FloatArray,
+    known: Known | None,
+) -> FootPlan:
+    """Return what a foot of the target should do, from what the source's does and its axes by role."""
+    own = axes[f"{side}_ankle"]
+    turn = levelling(own, step.footing.flat) if known is None else known.levelling[side]
+    memory = None if known is None else known.memory
+    return plan_foot(target, side, step, own if turn is None else own @ turn, scale, times, memory)
 
 
 def _feet_wanted(
@@ -199,14 +243,24 @@ def _seen_from_hips(
     )
 
 
-def solve(plan: Plan, progress: Progress | None = None) -> FloatArray:
+def solve(
+    plan: Plan, progress: Progress | None = None, start: FloatArray | None = None, calm: bool | None = None
+) -> FloatArray:
     """Return the poses (frames, nq) that serve a plan best.
 
     Where feet are still in the ground, or hands in the body, their goals are moved by as much as that, and the frames
     about them are solved again.
+
+    Args:
+        plan: The plan.
+        progress: Told how many frames of how many are done.
+        start: The pose to begin with; by default the plan's own.
+        calm: Whether the trunk is to be calmed; by default if it shakes, see `shakes`.
     """
     cuts = _cuts(plan)
-    plan, poses = _calm(plan, cuts, progress)
+    poses = _first(plan, cuts, progress, start)
+    if calm or (calm is None and is_shaken(shakes(plan, poses))):
+        plan, poses = _calm(plan, poses, cuts, progress)
     for _ in range(CORRECTIONS):
         plan, touched = _corrected(plan, poses)
         if not touched.any():
@@ -215,8 +269,11 @@ def solve(plan: Plan, progress: Progress | None = None) -> FloatArray:
             part = slice(first, last + 1)
             begins = {frame - first: poses[frame] for frame in cuts if first < frame <= last}
             tracks = [track.between(part) for track in plan.goals]
-            poses[part] = follow(plan.linkage, tracks, poses[first], anew=begins)
-    return poses
+            poses[part] = follow(plan.linkage, tracks, poses[first], anew=begins, avoid=plan.avoid)
+    if plan.avoid is None:
+        return poses
+    poses = better_ways(plan.linkage, plan.goals, plan.poses, poses, plan.avoid, cuts)
+    return kept_apart(plan.linkage, plan.goals, poses, plan.motion.times, plan.avoid)
 
 
 def _corrected(plan: Plan, poses: FloatArray) -> tuple[Plan, Mask]:
@@ -233,23 +290,46 @@ def _corrected(plan: Plan, poses: FloatArray) -> tuple[Plan, Mask]:
     return replace(plan, feet=feet, hands=hands), touched
 
 
-def _calm(plan: Plan, cuts: Sequence[int], progress: Progress | None) -> tuple[Plan, FloatArray]:
+def _first(
+    plan: Plan, cuts: Sequence[int], progress: Progress | None = None, start: FloatArray | None = None
+) -> FloatArray:
+    """Return the poses (frames, nq) that serve the goals of a plan as they are."""
+    begins = {frame: plan.poses[frame] for frame in cuts}
+    return follow(plan.linkage, plan.goals, plan.poses[0] if start is None else start, progress, begins, plan.avoid)
+
+
+def shakes(plan: Plan, poses: FloatArray | None = None) -> FloatArray:
+    """Return the jerk of hips and head (2, 2) [m/s³], each in poses and as planned; zero where nothing stands.
+
+    Args:
+        plan: The plan.
+        poses: Poses that serve its goals; by default they are solved for.
+    """
+    poses = _first(plan, _cuts(plan)) if poses is None else poses
+    if not plan.feet or len(poses) < 4:
+        return np.zeros((2, 2))
+    linkage, roles, times = plan.target.linkage, plan.target.roles, plan.motion.times
+    top = roles.get("head", roles["hips"])
+    return np.array(
+        [
+            [jerk(linkage.forward(q, frame=name)[:, :3, 3], times) for q in (poses, plan.poses)]
+            for name in (roles["hips"], top)
+        ]
+    )
+
+
+def is_shaken(found: FloatArray) -> bool:
+    """Return whether hips or head shake more than planned, by what `shakes` returns."""
+    return bool((found[:, 0] > CALM * found[:, 1]).any())
+
+
+def _calm(plan: Plan, poses: FloatArray, cuts: Sequence[int], progress: Progress | None) -> tuple[Plan, FloatArray]:
     """Return a plan with a calm trunk, and the poses that serve its goals best.
 
     Where limits do not let the trunk go as planned, it leaves its path at one frame and comes back at another. Then the
     way it went is smoothed, and all is solved again with a trunk that keeps to it.
     """
-    poses = follow(plan.linkage, plan.goals, plan.poses[0], progress, {frame: plan.poses[frame] for frame in cuts})
-    if not plan.feet or len(poses) < 4:
-        return plan, poses
     linkage, roles, times = plan.target.linkage, plan.target.roles, plan.motion.times
-    top = roles.get("head", roles["hips"])
-    shaken = [
-        [jerk(linkage.forward(q, frame=name)[:, :3, 3], times) for q in (poses, plan.poses)]
-        for name in (roles["hips"], top)
-    ]
-    if all(after <= CALM * before for after, before in shaken):
-        return plan, poses
     hips = linkage.forward(poses, frame=roles["hips"])
     calm = plan.hips.copy()
     calm[:, :3, 3] += smoothed(hips[:, :3, 3] - plan.hips[:, :3, 3], times, plans.GIVING_WAY)
@@ -258,7 +338,9 @@ def _calm(plan: Plan, cuts: Sequence[int], progress: Progress | None) -> tuple[P
     if chest is not None:
         chest = _calmed(linkage.forward(poses, frame=roles["chest"])[:, :3, :3], chest, times)
     firm = replace(plan, hips=calm, chest=chest, firmness=FIRM)
-    return firm, follow(plan.linkage, firm.goals, poses[0], progress, {frame: poses[frame] for frame in cuts})
+    return firm, follow(
+        plan.linkage, firm.goals, poses[0], progress, {frame: poses[frame] for frame in cuts}, plan.avoid
+    )
 
 
 def _cuts(plan: Plan) -> list[int]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..motion.contacts import Mask
-from ..motion.smoothing import faded, frame_time, over_spans, smooth_cover, smoothed
+from ..motion.smoothing import SpanMemory, faded, frame_time, over_spans, smooth_cover, smoothed
 from ..motion.splines import smooth as smooth_step
 from ..transforms import FloatArray, rotation_vector
 from .anatomy import levelled, mean_axes, nearest_rotation
@@ -77,8 +77,22 @@ class FootPlan:
         return replace(self, ankle=self.ankle + up, toe=self.toe + up, toe_grip=grips[0], heel_grip=grips[1])
 
 
+def levelling(axes: FloatArray, flat: Mask) -> FloatArray | None:
+    """Return the turn (3, 3) after which axes of a foot (frames, 3, 3) are level on average while its sole is flat.
+
+    What the source shows while its sole is on the ground is level. None where it never is.
+    """
+    return mean_axes(axes[flat], levelled(axes[flat])) if flat.any() else None
+
+
 def plan_foot(
-    target: Skeleton, side: str, steps: Stride, axes: FloatArray, scale: float, times: FloatArray
+    target: Skeleton,
+    side: str,
+    steps: Stride,
+    axes: FloatArray,
+    scale: float,
+    times: FloatArray,
+    memory: SpanMemory | None = None,
 ) -> FootPlan:
     """Return where a foot of the target should be: scaled, put flat and kept still where it is planted.
 
@@ -86,30 +100,30 @@ def plan_foot(
         target: The skeleton it belongs to.
         side: Which foot.
         steps: What the source's foot does.
-        axes: Anatomical axes of the source's foot over time, (frames, 3, 3).
+        axes: Anatomical axes of the source's foot over time, (frames, 3, 3), after `levelling`.
         scale: Length of the target's legs over that of the source's.
         times: Times of the frames.
+        memory: What holds over contacts, where these are frames of a longer motion.
     """
     from scipy.spatial.transform import Rotation
 
+    stands = steps.footing
     foot, local = sole(target, side), target.anatomy[f"{side}_ankle"]
     blend = _blend(times)
-    if steps.flat.any():  # what the source shows while its sole is on the ground is level
-        axes = axes @ mean_axes(axes[steps.flat], levelled(axes[steps.flat]))
-    kept = over_spans(axes, steps.still, _mean_turn)
-    kept = np.where(steps.flat[:, None, None], levelled(kept), kept)
+    kept = over_spans(axes, stands.still, _mean_turn, f"{side} turn", memory)
+    kept = np.where(stands.flat[:, None, None], levelled(kept), kept)
     turns = rotation_vector(kept @ np.swapaxes(axes, -1, -2))
-    axes = Rotation.from_rotvec(faded(turns, steps.still, blend)).as_matrix() @ axes
+    axes = Rotation.from_rotvec(faded(turns, stands.still, blend)).as_matrix() @ axes
     rotation = axes @ local.T
     ankle = scale * steps.ankle
-    ankle[:, 2] = scale * (steps.ankle[:, 2] - steps.level) + foot.height
+    ankle[:, 2] = scale * (steps.ankle[:, 2] - stands.level) + foot.height
     way = rotation @ (foot.toe - foot.ankle)
     drop = float((foot.toe - foot.ankle) @ local[:, 2])
-    toe = over_spans(ankle + way, steps.planted, lambda part: part.mean(axis=0)[None])
-    tiptoe = scale * steps.tiptoe if f"{side}_toe" in target else np.zeros(len(times))
-    toe[steps.planted, 2] = foot.height + drop + tiptoe[steps.planted]
-    ankle = ankle + faded(toe - way - ankle, steps.planted, blend)
-    masks = (steps.planted, steps.still, steps.planted & (tiptoe == 0.0))
+    toe = over_spans(ankle + way, stands.planted, lambda part: part.mean(axis=0)[None], f"{side} toe", memory)
+    tiptoe = scale * stands.tiptoe if f"{side}_toe" in target else np.zeros(len(times))
+    toe[stands.planted, 2] = foot.height + drop + tiptoe[stands.planted]
+    ankle = ankle + faded(toe - way - ankle, stands.planted, blend)
+    masks = (stands.planted, stands.still, stands.planted & (tiptoe == 0.0))
     toe_grip, heel_grip, toes_down = (_grip(mask, blend) for mask in masks)
     strain = np.broadcast_to(np.eye(3), rotation.shape)
     return FootPlan(
@@ -117,9 +131,9 @@ def plan_foot(
         ankle,
         ankle + way,
         rotation,
-        steps.planted,
-        steps.flat,
-        steps.still,
+        stands.planted,
+        stands.flat,
+        stands.still,
         toe_grip,
         heel_grip,
         toes_down,
@@ -127,17 +141,21 @@ def plan_foot(
     )
 
 
-def within_reach(foot: FootPlan, reached: FloatArray, times: FloatArray) -> FootPlan:
+def within_reach(
+    foot: FootPlan, reached: FloatArray, times: FloatArray, side: str = "", memory: SpanMemory | None = None
+) -> FootPlan:
     """Return a foot that is turned as far as its leg can turn it; a flat sole stays flat, and takes its shank along.
 
     Args:
         foot: The foot.
         reached: How it is turned by a leg that points as the source's does, within limits, (frames, 3, 3).
         times: Times of the frames.
+        side: Which foot it is, in a memory.
+        memory: What holds over contacts, where these are frames of a longer motion.
     """
     from scipy.spatial.transform import Rotation
 
-    kept = over_spans(reached, foot.still & ~foot.flat, _mean_turn)
+    kept = over_spans(reached, foot.still & ~foot.flat, _mean_turn, f"{side} reach", memory)
     kept = np.where(foot.flat[:, None, None], foot.rotation, kept)
     short = rotation_vector(kept @ np.swapaxes(foot.rotation, -1, -2))
     softly = smoothed(short, times, YIELDING)  # limits put kinks into it

@@ -16,6 +16,7 @@ from ..linkage.linkage import Linkage
 from ..linkage.poses import clamped, rest_pose
 from ..motion.clips import Clip
 from ..transforms import FloatArray, quaternion_matrix, quaternion_product, steady, vector_quaternion
+from .frame_blocks import frame_blocks
 from .names import DIGITS, PHALANGES, SIDES
 from .skeletons import Skeleton
 
@@ -69,21 +70,35 @@ def move_fingers(clip: Clip, source: Skeleton, target: Skeleton, poses: FloatArr
         target: The target.
         poses: Its poses so far.
     """
-    result, world = poses.copy(), clip.forward()
-    for side in SIDES:
-        one, other = _hand(source, side), _hand(target, side)
-        if one is None or other is None:
-            continue
-        palm = world[clip.linkage.links[one.palm]][:, :3, :3] @ one.axes
+    result, pairs = poses.copy(), {side: (_hand(source, side), _hand(target, side)) for side in SIDES}
+    hands = {side: (one, other) for side, (one, other) in pairs.items() if one is not None and other is not None}
+    seen = _directions(clip, {side: one for side, (one, _) in hands.items()})
+    for side, (one, other) in hands.items():
         for digit, bones in other.fingers.items():
             found = next((name for name in NEIGHBOURS[digit] if name in one.fingers), None)
             if found is None:
                 continue
-            turned = [world[clip.linkage.links[bone.path[-1]]][:, :3, :3] @ bone.way for bone in one.fingers[found]]
-            seen = [np.einsum("tji,tj->ti", palm, way) for way in turned]
-            wanted = _matched(seen, [bone.length for bone in one.fingers[found]], len(bones))
+            wanted = _matched(seen[side, found], [bone.length for bone in one.fingers[found]], len(bones))
             _point(target.linkage, bones, [way @ other.axes.T for way in wanted], result)
     return clamped(target.linkage, result)
+
+
+def _directions(clip: Clip, hands: Mapping[str, Hand]) -> dict[tuple[str, str], list[FloatArray]]:
+    """Return where the bones of fingers point over a motion, (frames, 3) each in the axes of their palm, by finger."""
+    links = clip.linkage.links
+    found = {
+        (side, digit): [np.empty((len(clip), 3)) for _ in bones]
+        for side, hand in hands.items()
+        for digit, bones in hand.fingers.items()
+    }
+    for rows in frame_blocks(len(clip)) if found else ():
+        world = clip.linkage.forward(clip.poses[rows])
+        palms = {side: world[links[hand.palm]][:, :3, :3] @ hand.axes for side, hand in hands.items()}
+        for (side, digit), ways in found.items():
+            for way, bone in zip(ways, hands[side].fingers[digit], strict=True):
+                turned = world[links[bone.path[-1]]][:, :3, :3] @ bone.way
+                way[rows] = np.einsum("tji,tj->ti", palms[side], turned)
+    return found
 
 
 def _hand(skeleton: Skeleton, side: str) -> Hand | None:

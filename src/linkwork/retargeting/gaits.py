@@ -12,15 +12,17 @@ from functools import cached_property
 
 import numpy as np
 
+from ..goals import Avoid
 from ..linkage.linkage import Frame, Linkage
 from ..motion import root_motion
 from ..motion.clips import Clip
-from ..motion.contacts import Contacts, Mask, Thresholds, branch, find_contacts, ground_level, mask_of
+from ..motion.contacts import Contacts, Mask, Thresholds, Trace, branch, contacts_in, ground_level, mask_of
 from ..motion.frame_goals import GoalTrack, Progress, follow
-from ..motion.smoothing import faded, over_spans, smooth_cover, smoothed, turns_smoothed
+from ..motion.smoothing import SpanMemory, faded, over_spans, smooth_cover, smoothed, turns_smoothed
 from ..transforms import FloatArray, axis_rotation, inverse, translation
 from .anatomy import levelled
 from .feet import BLEND
+from .frame_blocks import frame_blocks, part_of
 from .names import ENDS, SIDES
 from .plans import SETTLING
 from .quadrupeds import LEGS, Quadruped, trunk_axes
@@ -28,6 +30,7 @@ from .skeletons import Point
 
 # How much each goal counts: metres and radians, times these.
 PLANTED, PAWS, TRUNK, UPRIGHT, BONES, NECK, STYLE = 20.0, 5.0, 3.0, 1.0, 0.3, 0.3, 0.05
+FIELDS = ("heights", "speeds")  # of a trace
 LONGEST_LEG = 0.995  # of its length: a leg is never quite straight
 
 
@@ -144,6 +147,81 @@ class Stance:
 
 
 @dataclass(frozen=True, eq=False)
+class Gait:
+    """What is seen of a four-legged source over a whole motion, and taken by the plan of every part of it.
+
+    Args:
+        levels: Heights of its paws while they stand, by leg.
+        planted: When they do, by leg, (frames,).
+        beside: Where each leg begins, seen from the middle of the trunk, on average.
+        pitch: By how much the trunk of the target is turned down, against the source's [rad].
+        memory: What holds over contacts.
+    """
+
+    levels: Mapping[tuple[str, str], float]
+    planted: Mapping[tuple[str, str], Mask]
+    beside: Mapping[tuple[str, str], FloatArray]
+    pitch: float
+    memory: SpanMemory
+
+    def between(self, rows: slice) -> Gait:
+        """Return it over some of the frames."""
+        return replace(self, planted={leg: mask[rows] for leg, mask in self.planted.items()})
+
+
+def _scales(source: Quadruped, target: Quadruped) -> dict[tuple[str, str], float]:
+    """Return how far each leg of a target reaches, over the length of the source's."""
+    return {leg: target.reach(*leg) / source.length(*leg) for leg in LEGS}
+
+
+def gait_of(motion: Clip, source: Quadruped, target: Quadruped, rules: Contacts) -> Gait:
+    """Return what is seen of a source over a motion of any length.
+
+    Where fore and hind legs of the two differ, the target leans as its own legs make it.
+
+    Args:
+        motion: The motion.
+        source: The source.
+        target: The target.
+        rules: What counts as a planted paw.
+    """
+    traces: dict[tuple[str, str], list[Trace]] = {leg: [] for leg in LEGS}
+    seen: dict[str, list[FloatArray]] = {"fore": [], "hind": [], "slope": []}
+    beside = {leg: np.zeros(3) for leg in LEGS}
+    for rows in frame_blocks(len(motion)):
+        first, last = max(rows.start - 1, 0), min(rows.stop + 1, len(motion))  # speeds need a frame before and after
+        part, inner = part_of(motion, slice(first, last)), slice(rows.start - first, rows.stop - first)
+        stance = Stance(source, part.poses)
+        for leg, tip in stance.tips.items():
+            trace = Trace.of(tip, part.times)
+            traces[leg].append(Trace(trace.heights[inner].copy(), trace.speeds[inner]))
+            way = (stance.uppers[leg] - stance.centre)[inner]
+            beside[leg] += np.einsum("tji,tj->i", levelled(stance.axes)[inner], way) / len(motion)
+        for end in ENDS:
+            seen[end].append(stance.end(end)[inner, 2].copy())
+        seen["slope"].append(np.arcsin(stance.axes[inner, 2, 0]))
+    whole = {leg: Trace(*(np.concatenate([getattr(t, k) for t in ts]) for k in FIELDS)) for leg, ts in traces.items()}
+    levels, scales = {leg: ground_level(trace.heights) for leg, trace in whole.items()}, _scales(source, target)
+    ground = float(np.mean(list(levels.values())))
+    fore, hind, slope = (np.concatenate(parts) for parts in seen.values())
+    sizes = {end: np.mean([scales[side, end] for side in SIDES]) for end in ENDS}
+    own = Stance(target, target.rest[None])
+    length = float(np.linalg.norm(own.end("fore") - own.end("hind")))
+    rise = float(np.median(sizes["fore"] * (fore - ground) - sizes["hind"] * (hind - ground))) / length
+    pitch = float(np.arcsin(np.clip(rise, -0.9, 0.9)) - np.median(slope))
+    planted = {leg: _planted(source, leg, trace, motion.times, rules) for leg, trace in whole.items()}
+    return Gait(levels, planted, beside, pitch, SpanMemory())
+
+
+def _planted(source: Quadruped, leg: tuple[str, str], trace: Trace, times: FloatArray, rules: Contacts) -> Mask:
+    """Return when a paw of a source stands."""
+    if isinstance(rules, Thresholds):
+        return contacts_in(trace, times, leg=source.length(*leg), rules=rules)
+    own = branch(source.linkage, source.tip(*leg).link)
+    return mask_of([one for one in rules if branch(source.linkage, one.frame) == own], None, times)
+
+
+@dataclass(frozen=True, eq=False)
 class Crossing:
     """A source over its motion and a target at rest, side by side.
 
@@ -153,7 +231,7 @@ class Crossing:
         frames: Names of these frames, by leg and ``("trunk", "")``.
         times: Times of the motion.
         smooth: Over which time the source is smoothed [s].
-        rules: What counts as a planted paw.
+        gait: What is seen of the source over the whole motion.
     """
 
     seen: Stance
@@ -161,12 +239,12 @@ class Crossing:
     frames: Mapping[tuple[str, str], str]
     times: FloatArray
     smooth: float
-    rules: Contacts
+    gait: Gait
 
     @cached_property
     def scales(self) -> dict[tuple[str, str], float]:
         """How far each leg of the target reaches, over the length of the source's."""
-        return {leg: self.own.figure.reach(*leg) / self.seen.figure.length(*leg) for leg in LEGS}
+        return _scales(self.seen.figure, self.own.figure)
 
     @cached_property
     def scale(self) -> float:
@@ -174,14 +252,9 @@ class Crossing:
         return float(np.mean(list(self.scales.values())))
 
     @cached_property
-    def levels(self) -> dict[tuple[str, str], float]:
-        """Height of the source's paws while they stand."""
-        return {leg: ground_level(tip[:, 2]) for leg, tip in self.seen.tips.items()}
-
-    @cached_property
     def heights(self) -> dict[str, FloatArray]:
         """Height of each end of the trunk above the ground, as the target should have it, (frames,)."""
-        ground = float(np.mean(list(self.levels.values())))
+        ground = float(np.mean(list(self.gait.levels.values())))
         return {
             end: np.mean([self.scales[side, end] for side in SIDES]) * (self.seen.end(end)[:, 2] - ground)
             for end in ENDS
@@ -189,17 +262,11 @@ class Crossing:
 
     @cached_property
     def axes(self) -> FloatArray:
-        """How the trunk of the target should be turned, as axes (frames, 3, 3).
-
-        Where fore and hind legs of the two differ, the target leans as its own legs make it.
-        """
-        own, seen = self.own, self.seen
-        length = float(np.linalg.norm(own.end("fore") - own.end("hind")))
-        rise = float(np.median(self.heights["fore"] - self.heights["hind"])) / length
-        pitch = float(np.arcsin(np.clip(rise, -0.9, 0.9)) - np.median(np.arcsin(seen.axes[:, 2, 0])))
-        roles = own.figure.roles
+        """How the trunk of the target should be turned, as axes (frames, 3, 3)."""
+        seen, roles = self.seen, self.own.figure.roles
         trunk = seen.axes if roles["hips"] == roles["chest"] else seen.turned("hips", seen.figure.axes)
-        return turns_smoothed(trunk @ axis_rotation(np.array([0.0, 1.0, 0.0]), -pitch), self.times, self.smooth)
+        lean = axis_rotation(np.array([0.0, 1.0, 0.0]), -self.gait.pitch)
+        return turns_smoothed(trunk @ lean, self.times, self.smooth)
 
     @cached_property
     def centre(self) -> FloatArray:
@@ -220,27 +287,19 @@ class Crossing:
         """Where the paws of the target should be."""
         return {leg: self._paw(leg) for leg in LEGS}
 
-    def _planted(self, leg: tuple[str, str]) -> Mask:
-        """Return when a paw of the source stands."""
-        seen = self.seen
-        if isinstance(self.rules, Thresholds):
-            return find_contacts(seen.tips[leg], self.times, leg=seen.figure.length(*leg), rules=self.rules)
-        linkage = seen.figure.linkage
-        own = branch(linkage, seen.figure.tip(*leg).link)
-        return mask_of([one for one in self.rules if branch(linkage, one.frame) == own], None, self.times)
-
     def _paw(self, leg: tuple[str, str]) -> Paw:
         """Return where a paw should be: scaled, beside the trunk as the target's own leg is, still where it stands."""
         seen, own, times = self.seen, self.own, self.times
         tip = smoothed(seen.tips[leg], times, self.smooth)
-        planted = self._planted(leg)
+        planted = self.gait.planted[leg]
         heading = levelled(seen.axes)
-        theirs = np.einsum("tji,tj->ti", heading, self.scale * (seen.uppers[leg] - seen.centre)).mean(axis=0)
+        theirs = self.scale * self.gait.beside[leg]
         ours = levelled(own.axes[0]).T @ (own.uppers[leg][0] - own.centre[0])
         places = self.scale * tip + heading @ ((ours - theirs) * (1.0, 1.0, 0.0))
         sole = own.figure.sole(*leg)
-        places[:, 2] = self.scales[leg] * np.maximum(tip[:, 2] - self.levels[leg], 0.0) + sole
-        kept = over_spans(places, planted, lambda part: part.mean(axis=0)[None])
+        places[:, 2] = self.scales[leg] * np.maximum(tip[:, 2] - self.gait.levels[leg], 0.0) + sole
+        memory = self.gait.memory
+        kept = over_spans(places, planted, lambda part: part.mean(axis=0)[None], " ".join(leg), memory)
         kept[planted, 2] = sole
         blend = max(2, round(BLEND / float(np.median(np.diff(times))))) if len(times) > 1 else 2
         grip = faded(np.ones((len(times), 1)), planted, blend)[:, 0].clip(0.0, 1.0)
@@ -305,25 +364,27 @@ class Crossing:
         return result
 
 
-def plan_gait(motion: Clip, source: Quadruped, target: Quadruped, rules: Contacts, smooth: float) -> GaitPlan:
+def plan_gait(motion: Clip, source: Quadruped, target: Quadruped, gait: Gait, smooth: float) -> GaitPlan:
     """Return what a four-legged target should do, so that it moves as the source does.
 
     Args:
         motion: The motion of the source.
         source: The source.
         target: The target, on a floating root.
-        rules: What counts as a planted paw.
+        gait: What is seen of the source over the whole motion that this is, or is a part of.
         smooth: Over which time the source is smoothed [s].
     """
     target, frames = _with_frames(target)
     own = Stance(target, target.rest[None])
-    both = Crossing(Stance(source, motion.poses), own, frames, motion.times, smooth, rules)
+    both = Crossing(Stance(source, motion.poses), own, frames, motion.times, smooth, gait)
     return GaitPlan(source, target, motion, both.poses, both.paws, both.scale, both.goals)
 
 
-def solve_gait(plan: GaitPlan, progress: Progress | None = None) -> FloatArray:
-    """Return the poses (frames, nq) that serve a plan best."""
-    return follow(plan.linkage, plan.goals, plan.poses[0], progress)
+def solve_gait(
+    plan: GaitPlan, progress: Progress | None = None, avoid: Avoid | None = None, start: FloatArray | None = None
+) -> FloatArray:
+    """Return the poses (frames, nq) that serve a plan best, clear of what is to be avoided, begun at its own or one."""
+    return follow(plan.linkage, plan.goals, plan.poses[0] if start is None else start, progress, avoid=avoid)
 
 
 def level_paws(plan: GaitPlan, poses: FloatArray) -> dict[str, FloatArray]:

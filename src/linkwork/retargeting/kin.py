@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ..linkage.joints import Articulation, Ball, Floating
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
+from ..motion.frame_files import Frames, block_of
+from ..transforms import FloatArray
+from .frame_blocks import frame_blocks
 from .quaternion_form import converted
 
 SAME = 1e-6  # in sizes of the skeleton, and of cosines: what is nearer is equal
+SHORTEST = 1e-12  # [m]
+BEYOND = 1e-9
 ALIKE = np.cos(0.05)  # of the angle between offsets of skeletons that differ in their lengths alone
 
 
@@ -20,12 +26,35 @@ class Kinship:
     """A motion given to a linkage with the same joints, value by value.
 
     Args:
-        clip: The motion of that linkage.
+        source: The motion.
+        linkage: The linkage.
         same: Whether all bones are as long, so that it is the same motion.
     """
 
-    clip: Clip
+    source: Clip
+    linkage: Linkage
     same: bool
+
+    @cached_property
+    def clip(self) -> Clip:
+        """The motion of that linkage."""
+        own, linkage, frames = self.source.linkage, self.linkage, Frames(self.linkage.nq)
+        travels = [row.q for row in linkage.table if row.unit == "m"]
+        before: FloatArray | None = None
+        for rows in frame_blocks(len(self.source)):
+            poses = converted(linkage, own, block_of(self.source.poses, rows), before)
+            before = poses[-1].copy()
+            if not self.same:
+                poses[:, travels] *= max(linkage.length, SHORTEST) / max(own.length, SHORTEST)
+            frames.add(poses)
+        return Clip(linkage, self.source.times, frames.array())
+
+    @cached_property
+    def within_limits(self) -> bool:
+        """Whether all frames are within the limits of the linkage."""
+        lower, upper = self.linkage.lower - BEYOND, self.linkage.upper + BEYOND
+        blocks = (block_of(self.clip.poses, rows) for rows in frame_blocks(len(self.source)))
+        return all(bool(((poses >= lower) & (poses <= upper)).all()) for poses in blocks)
 
 
 def kinship(clip: Clip, linkage: Linkage) -> Kinship | None:
@@ -44,7 +73,7 @@ def kinship(clip: Clip, linkage: Linkage) -> Kinship | None:
     own = clip.linkage
     if own.links != linkage.links or own.parents != linkage.parents:
         return None
-    lengths = [max(one.length, 1e-12) for one in (own, linkage)]
+    lengths = [max(one.length, SHORTEST) for one in (own, linkage)]
     same = True
     for a, b in zip(own.arcs, linkage.arcs, strict=True):
         if not _one_joint(a.articulation, b.articulation) or (a.mimic is None) != (b.mimic is None):
@@ -57,11 +86,7 @@ def kinship(clip: Clip, linkage: Linkage) -> Kinship | None:
         far = max(size[0] / lengths[0], size[1] / lengths[1]) > 1e-3
         if a.parent is not None and far and ways[0] @ ways[1] < ALIKE * size[0] * size[1]:
             return None
-    poses = converted(linkage, own, clip.poses)
-    if not same:
-        travels = [row.q for row in linkage.table if row.unit == "m"]
-        poses[:, travels] *= lengths[1] / lengths[0]
-    return Kinship(Clip(linkage, clip.times, poses), same)
+    return Kinship(clip, linkage, same)
 
 
 def _one_joint(a: Articulation, b: Articulation) -> bool:

@@ -85,11 +85,11 @@ def _direction(skeleton: Skeleton, clip: Clip, limb: str) -> FloatArray | None:
     return None if length.min() <= 0.0 else way / length
 
 
-def hands_in_body(skeleton: Skeleton, clip: Clip) -> float:
-    """Return the share of frames in which a hand is nearer to the trunk's axis than a trunk is thick."""
+def hands_in_body(skeleton: Skeleton, clip: Clip) -> int:
+    """Return the number of frames in which a hand is nearer to the trunk's axis than a trunk is thick."""
     start, end = places(skeleton, clip, "hips"), places(skeleton, clip, "neck")
     if start is None or end is None:
-        return 0.0
+        return 0
     way = end - start
     length = np.linalg.norm(way, axis=1)
     inside = np.zeros(len(clip), bool)
@@ -97,4 +97,4 @@ def hands_in_body(skeleton: Skeleton, clip: Clip) -> float:
         if hand is not None and length.min() > 0.0:
             along = np.clip(((hand - start) * way).sum(axis=1) / length**2, 0.0, 1.0)
             inside |= np.linalg.norm(hand - start - along[:, None] * way, axis=1) < NEAR_TRUNK * length
-    return float(inside.mean())
+    return int(inside.sum())

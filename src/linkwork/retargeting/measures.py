@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,121 +12,221 @@ import numpy as np
 from ..motion.checks import runs
 from ..motion.clips import Clip
 from ..motion.contacts import Mask
-from ..motion.derivatives import jerk
 from ..transforms import FloatArray
 from .arm import HandPlan
 from .body import Plan
+from .frame_blocks import frame_blocks, part_of
 from .gaits import GaitPlan, Stance
-from .likeness import apart, hands_in_body, limb_errors
+from .likeness import LimbError, apart, hands_in_body, limb_errors
 from .report import DEEP, Report
 from .skeletons import Point, Skeleton
 
 SHAKEN = ("hips", "head", "left_hand", "right_hand", "left_ankle", "right_ankle")
 FLIP = 0.6  # [rad]: a joint that turns that much more in a frame than any bone of the source has flipped
 BEYOND = 1e-9
+LEAD = 3  # frames before a part that its jerk is taken from too
 Paths = list[tuple[FloatArray, FloatArray]]  # where things should be, and where they are
+Plans = Plan | HandPlan | GaitPlan
 
 
-def measure(plan: Plan | HandPlan | GaitPlan, result: Clip) -> Report:
+def measure(plan: Plans, result: Clip) -> Report:
     """Return how well a motion does what was planned."""
-    if isinstance(plan, GaitPlan):
-        found, hands, shaken = _of_gait(plan, result)
-    elif isinstance(plan, HandPlan):
-        found, hands, shaken = _of_hand(plan, result)
-    else:
-        found, hands, shaken = _of_body(plan, result)
-    misses = [np.linalg.norm(place - wanted, axis=1) for wanted, place in hands]
-    before, after = (float(np.linalg.norm([jerk(pair[k], result.times) for pair in shaken])) for k in (0, 1))
-    lower, upper = result.linkage.lower - BEYOND, result.linkage.upper + BEYOND
-    nothing: dict[str, Any] = {
-        "limbs": {},
-        "missing": (),
-        "contacts": 0,
-        "toe_slide": 0.0,
-        "heel_slide": 0.0,
-        "penetration": 0.0,
-    }
-    nothing |= {"depth": 0.0, "hands_in_body": 0.0, "hands_in_body_before": 0.0}
-    found = nothing | found
-    return Report(
-        frames=len(result),
-        scale=plan.scale,
-        slide=max(found["toe_slide"], found["heel_slide"]),
-        hands=max((float(miss.max()) for miss in misses), default=0.0),
-        hands_mean=float(np.mean(misses)) if misses else 0.0,
-        jerk=after / before if before > 0.0 else 1.0,
-        outside=int(((result.poses < lower) | (result.poses > upper)).sum()),
-        **found,
-    )
+    tally = Tally()
+    if not isinstance(plan, HandPlan):
+        tally.add(Part(plan, slice(0, len(result)), plan.motion, result, 0), last=True)
+        return tally.report()
+    for rows in frame_blocks(len(result)):
+        wider = slice(max(rows.start - LEAD, 0), rows.stop)
+        both = part_of(plan.motion, wider), part_of(result, wider)
+        tally.add(Part(plan, rows, *both, rows.start - wider.start), last=rows.stop == len(result))
+    return tally.report()
 
 
-def _of_body(plan: Plan, result: Clip) -> tuple[dict[str, Any], Paths, Paths]:
-    limbs, missing = limb_errors(plan.source, plan.motion, plan.target, result)
-    toes, heels = [0.0], [0.0]
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Frames of a retargeted motion, with some before them that were measured already.
+
+    Args:
+        plan: What was planned, for these frames and others around them.
+        rows: Which frames of the plan these are.
+        source: The source's motion, with `lead` frames before these.
+        done: What was made of it, likewise.
+        lead: So many frames.
+    """
+
+    plan: Plans
+    rows: slice
+    source: Clip
+    done: Clip
+    lead: int
+
+    def after(self, frames: int) -> tuple[Clip, Clip]:
+        """Return source and result with fewer frames before these, if there are as many."""
+        spare = self.lead - min(frames, self.lead)
+        if not spare:
+            return self.source, self.done
+        return part_of(self.source, slice(spare, None)), part_of(self.done, slice(spare, None))
+
+
+class Moves:
+    """How far points get on the floor while they stand, from the middle of each contact; some contacts go on later."""
+
+    def __init__(self) -> None:
+        self.farthest, self.contacts = 0.0, 0
+        self._open: list[FloatArray] = []
+
+    def add(self, places: FloatArray, mask: Mask, *, last: bool) -> None:
+        """Add places (frames, 3) and when they stand; whether no more frames follow."""
+        if self._open and not (len(mask) and mask[0]):
+            self._close()
+        for first, end in runs(mask):
+            self._open.append(places[first : end + 1, :2].copy())
+            if end + 1 < len(mask) or last:
+                self._close()
+
+    def _close(self) -> None:
+        floor = np.concatenate(self._open)
+        self.farthest = max(self.farthest, float(np.linalg.norm(floor - np.median(floor, axis=0), axis=1).max()))
+        self.contacts += 1
+        self._open = []
+
+
+class Tally:
+    """What a report is made of, counted part by part over a motion of any length."""
+
+    def __init__(self) -> None:
+        self.scale, self.frames = 1.0, 0
+        self.limbs: dict[str, LimbError] = {}
+        self.missing: tuple[str, ...] = ()
+        self.toes: dict[Any, Moves] = defaultdict(Moves)
+        self.heels: dict[Any, Moves] = defaultdict(Moves)
+        self.counts: Counter[str] = Counter()  # of frames, or of values
+        self.jerks = np.zeros(2)  # squares, before and after
+        self.deepest, self.worst, self.misses, self.hands, self.shaped = 0.0, 0.0, 0.0, 0, True
+
+    def add(self, part: Part, *, last: bool) -> None:
+        """Count a part, which follows the one before; whether it is the last one."""
+        motion, result = part.after(0)
+        self.scale = part.plan.scale
+        if isinstance(part.plan, GaitPlan):
+            hands, shaken = _add_gait(self, part.plan, part, motion, result, last)
+        elif isinstance(part.plan, HandPlan):
+            hands, shaken = _add_hand(self, part.plan, part, result)
+        else:
+            hands, shaken = _add_body(self, part.plan, part, motion, result, last)
+        for wanted, place in hands:
+            miss = np.linalg.norm(place - wanted, axis=1)
+            self.worst, self.misses = max(self.worst, float(miss.max())), self.misses + float(miss.sum())
+            self.hands += len(miss)
+        for pair in shaken if len(part.done) > LEAD else ():
+            self.jerks += [float((np.diff(one, 3, axis=0) ** 2).sum()) for one in pair]
+        lower, upper = result.linkage.lower - BEYOND, result.linkage.upper + BEYOND
+        self.counts["outside"] += int(((result.poses < lower) | (result.poses > upper)).sum())
+        self.frames += len(result)
+
+    def add_limbs(self, limbs: Mapping[str, LimbError], missing: tuple[str, ...], frames: int) -> None:
+        """Count how far limbs are off in the next frames; one that is missing there is missing."""
+        self.missing = tuple(dict.fromkeys((*self.missing, *missing)))
+        before = self.frames
+        joined = {}
+        for limb, error in limbs.items():
+            known = self.limbs.get(limb)
+            if before and known is None:
+                continue
+            own = replace(error, frame=error.frame + before)
+            if known is not None:
+                mean = (known.mean * before + error.mean * frames) / (before + frames)
+                own = replace(known if known.worst >= own.worst else own, mean=mean)
+            joined[limb] = own
+        self.limbs = joined
+
+    def add_heights(self, lowest: FloatArray) -> None:
+        """Count how high the lowest points of feet are, (frames,)."""
+        self.counts["deep"] += int((lowest < -DEEP).sum())
+        self.deepest = max(self.deepest, -float(lowest.min()))
+
+    def report(self) -> Report:
+        """Return the report of all that was counted."""
+        before, after = np.sqrt(self.jerks)
+        slides = [max((one.farthest for one in moves.values()), default=0.0) for moves in (self.toes, self.heels)]
+        return Report(
+            frames=self.frames,
+            scale=self.scale,
+            limbs=self.limbs,
+            missing=self.missing,
+            contacts=sum(one.contacts for one in self.toes.values()),
+            slide=max(slides),
+            toe_slide=slides[0],
+            heel_slide=slides[1],
+            penetration=self.counts["deep"] / self.frames,
+            depth=self.deepest,
+            hands=self.worst,
+            hands_mean=self.misses / self.hands if self.hands else 0.0,
+            hands_in_body=self.counts["inside"] / self.frames,
+            hands_in_body_before=self.counts["inside before"] / self.frames,
+            jerk=float(after / before) if before > 0.0 else 1.0,
+            outside=self.counts["outside"],
+            flips=self.counts["flips"],
+            shaped=self.shaped,
+        )
+
+
+def _add_body(tally: Tally, plan: Plan, part: Part, motion: Clip, result: Clip, last: bool) -> tuple[Paths, Paths]:
+    """Count what a body does; return paths of hands, and those whose jerk is compared."""
+    rows = part.rows
+    tally.add_limbs(*limb_errors(plan.source, motion, plan.target, result), len(result))
     lowest = np.zeros(len(result))
-    for foot in plan.feet.values():
+    for side, foot in plan.feet.items():
         toe, ankle = (
             Point(foot.sole.body, at).over(result.linkage, result.poses) for at in (foot.sole.toe, foot.sole.ankle)
         )
-        toes.append(_moved(toe, foot.planted))
-        heels.append(_moved(ankle, foot.still))
+        tally.toes[side].add(toe, foot.planted[rows], last=last)
+        tally.heels[side].add(ankle, foot.still[rows], last=last)
         lowest = np.minimum(lowest, foot.sole.reached(result.linkage, result.poses))
+    tally.add_heights(lowest)
+    tally.shaped = any(foot.sole.shapes for foot in plan.feet.values())
+    tally.counts["inside"] += hands_in_body(plan.target, result)
+    tally.counts["inside before"] += hands_in_body(plan.source, motion)
+    tally.counts["flips"] += _flips([plan.source.body(role) for role in plan.source.roles], *part.after(1))
     roles = [role for role in SHAKEN if role in plan.source and role in plan.target]
-    found = {
-        "limbs": limbs,
-        "missing": missing,
-        "contacts": sum(len(runs(foot.planted)) for foot in plan.feet.values()),
-        "toe_slide": max(toes),
-        "heel_slide": max(heels),
-        "penetration": float((lowest < -DEEP).mean()),
-        "depth": max(0.0, -float(lowest.min())),
-        "shaped": any(foot.sole.shapes for foot in plan.feet.values()),
-        "hands_in_body": hands_in_body(plan.target, result),
-        "hands_in_body_before": hands_in_body(plan.source, plan.motion),
-        "flips": _flips([plan.source.body(role) for role in plan.source.roles], plan.motion, result),
-    }
-    hands = [(places, _path(plan.target, f"{side}_hand", result)) for side, places in plan.hands.items()]
-    shaken = [(plan.scale * _path(plan.source, role, plan.motion), _path(plan.target, role, result)) for role in roles]
-    return found, hands, shaken
+    hands = [(places[rows], _path(plan.target, f"{side}_hand", result)) for side, places in plan.hands.items()]
+    pairs = [
+        (plan.scale * _path(plan.source, role, part.source), _path(plan.target, role, part.done)) for role in roles
+    ]
+    return hands, pairs
 
 
-def _of_hand(plan: HandPlan, result: Clip) -> tuple[dict[str, Any], Paths, Paths]:
-    paths = [(plan.places, result.forward(frame=plan.frame)[:, :3, 3])]
-    steps = np.abs(result.linkage.difference(result.poses[:-1], result.poses[1:])).max(axis=-1, initial=0.0)
-    return {"flips": int((steps > FLIP).sum())}, paths, paths
+def _add_hand(tally: Tally, plan: HandPlan, part: Part, result: Clip) -> tuple[Paths, Paths]:
+    """Count what an arm does that follows a hand."""
+    done, poses = part.done, part.after(1)[1].poses
+    steps = np.abs(done.linkage.difference(poses[:-1], poses[1:])).max(axis=-1, initial=0.0)
+    tally.counts["flips"] += int((steps > FLIP).sum())
+    wanted = slice(part.rows.start - part.lead, part.rows.stop)
+    hands = [(plan.places[part.rows], result.forward(frame=plan.frame)[:, :3, 3])]
+    return hands, [(plan.places[wanted], done.forward(frame=plan.frame)[:, :3, 3])]
 
 
-def _of_gait(plan: GaitPlan, result: Clip) -> tuple[dict[str, Any], Paths, Paths]:
-    seen = Stance(plan.source, plan.motion.poses)
+def _add_gait(tally: Tally, plan: GaitPlan, part: Part, motion: Clip, result: Clip, last: bool) -> tuple[Paths, Paths]:
+    """Count what a figure on four legs does."""
+    rows = part.rows
+    seen = Stance(plan.source, motion.poses)
     done = Stance(replace(plan.target, linkage=result.linkage), result.poses)
     limbs = {"trunk": apart(seen.bearing, done.bearing)}
     limbs |= {f"{side}_{end}_leg": apart(seen.way(side, end), done.way(side, end)) for side, end in plan.paws}
-    paws = [(paw.places, done.tips[leg]) for leg, paw in plan.paws.items()]
-    lowest = np.min([tip[:, 2] for tip in done.tips.values()], axis=0)
-    found: dict[str, Any] = {
-        "limbs": limbs,
-        "contacts": sum(len(runs(paw.planted)) for paw in plan.paws.values()),
-        "toe_slide": max(_moved(done.tips[leg], paw.planted) for leg, paw in plan.paws.items()),
-        "penetration": float((lowest < -DEEP).mean()),
-        "depth": max(0.0, -float(lowest.min())),
-    }
+    tally.add_limbs(limbs, (), len(result))
+    for leg, paw in plan.paws.items():
+        tally.toes[leg].add(done.tips[leg], paw.planted[rows], last=last)
+    tally.add_heights(np.min([tip[:, 2] for tip in done.tips.values()], axis=0))
+    tally.counts["flips"] += _flips([plan.source.roles[role] for role in plan.source.roles], *part.after(1))
     shaken = [
         (
-            plan.scale * plan.motion.forward(frame=plan.source.roles[role])[:, :3, 3],
-            result.forward(frame=plan.target.roles[role])[:, :3, 3],
+            plan.scale * part.source.forward(frame=plan.source.roles[role])[:, :3, 3],
+            part.done.forward(frame=plan.target.roles[role])[:, :3, 3],
         )
         for role in SHAKEN
         if role in plan.source and role in plan.target
     ]
-    found["flips"] = _flips([plan.source.roles[role] for role in plan.source.roles], plan.motion, result)
-    return found, paws, shaken
-
-
-def _moved(places: FloatArray, mask: Mask) -> float:
-    """Return how far places (frames, 3) get on the floor from the middle of each stretch of a mask, at most."""
-    floor = places[:, :2]
-    away = [floor[first : last + 1] - np.median(floor[first : last + 1], axis=0) for first, last in runs(mask)]
-    return max((float(np.linalg.norm(steps, axis=1).max()) for steps in away), default=0.0)
+    return [(paw.places[rows], done.tips[leg]) for leg, paw in plan.paws.items()], shaken
 
 
 def _path(skeleton: Skeleton, role: str, clip: Clip) -> FloatArray:
@@ -140,17 +241,21 @@ def _flips(bones: Sequence[str], motion: Clip, result: Clip) -> int:
     """
     if len(result) < 2:
         return 0
-    linkage = result.linkage
-    world = result.forward()
-    jumps = np.zeros(len(result) - 1)
-    for link, parent in enumerate(linkage.parents):
-        turned = world[linkage.links[link]][:, :3, :3]
-        if parent >= 0:
-            turned = np.swapaxes(world[linkage.links[parent]][:, :3, :3], -1, -2) @ turned
-        jumps = np.maximum(jumps, _steps(turned))
-    before = motion.forward()
-    turns = [_steps(before[bone][:, :3, :3]) for bone in bones]
-    return int((jumps > np.max(turns, axis=0) + FLIP).sum())
+    linkage, count = result.linkage, 0
+    for rows in frame_blocks(len(result), overlap=1):
+        if rows.stop - rows.start < 2:  # the last frame alone was in the block before
+            continue
+        world = linkage.forward(result.poses[rows])
+        jumps = np.zeros(rows.stop - rows.start - 1)
+        for link, parent in enumerate(linkage.parents):
+            turned = world[linkage.links[link]][:, :3, :3]
+            if parent >= 0:
+                turned = np.swapaxes(world[linkage.links[parent]][:, :3, :3], -1, -2) @ turned
+            jumps = np.maximum(jumps, _steps(turned))
+        before = motion.linkage.forward(motion.poses[rows])
+        turns = [_steps(before[bone][:, :3, :3]) for bone in bones]
+        count += int((jumps > np.max(turns, axis=0) + FLIP).sum())
+    return count
 
 
 def _steps(rotations: FloatArray) -> FloatArray:

@@ -55,17 +55,17 @@ def layer(
 
     Args:
         base: The motion below, whose times the result has.
-        over: The motion above, of the same linkage. Before it begins and after it ends, the base is seen.
+        over: The motion above, of the same linkage. Before it starts and after it ends, the base is played.
         parts: Parts of the body in which it is laid over: words of `PARTS`, such as ``"arms"``, ``"upper_body"`` or
             ``"left_hand"``, or roles.
         joints: Names of joints, beside these; with neither, all but those of the root.
-        weight: How much of it is seen: a number from 0 to 1, one for each frame of the base, or a function of the time
-            since the base began [s].
-        additive: Add what it differs from its reference to the base, instead of covering the base. Values are brought
-            within limits.
+        weight: Weight of `over`: a number from 0 to 1, one for each frame of the base, or a function of the time since
+            the start of the base [s].
+        additive: Add the difference of `over` from its reference to the base, instead of covering the base. Values are
+            clamped to limits.
         reference: The pose that adds nothing; the first of `over` by default.
-        start: When it begins, after the beginning of the base [s].
-        fade: Over which time it comes and goes [s].
+        start: Start of `over`, after the start of the base [s].
+        fade: Time to fade in and out [s].
         map: Known roles of the linkage: link by role, for parts of bodies that are not recognised.
 
     Example:

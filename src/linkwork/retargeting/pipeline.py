@@ -6,37 +6,41 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
 from .. import formats
 from ..errors import MappingError, OptionError
+from ..goals import Avoid
 from ..linkage.joints import Fixed, Floating
 from ..linkage.linkage import Linkage, check_linkage
 from ..motion.checks import has_stray_first_frame, without_first_frame
 from ..motion.clips import Clip
 from ..motion.contacts import Contacts, Thresholds
+from ..motion.frame_files import frames_in
 from ..motion.frame_goals import Progress
 from ..transforms import is_number
 from . import body
+from .apart import as_wish, shaken, touching
 from .arm import HandPlan, arm_of, plan_hand
-from .core import core_of, widened
-from .detached import carry_feet, with_detached_feet
-from .finger_motion import move_fingers
-from .gaits import GaitPlan, level_paws, plan_gait, solve_gait
+from .core import core_of
+from .detached import with_detached_feet
+from .gaits import GaitPlan
 from .kin import Kinship, kinship
 from .maps import as_map
 from .measures import measure
 from .names import ROLES
+from .onto_bodies import Manner, Pair, onto_body
+from .onto_quadrupeds import onto_quadruped
 from .parts import PARTS, only_parts
 from .quadrupeds import Quadruped, find_quadruped
 from .quaternion_form import converted, without_angles
 from .recognition import recognise
 from .report import Report
-from .rest_poses import RestLike, sampled, stands, with_rest
+from .rest_poses import RestLike, excerpt, sampled, stands, with_rest
 from .skeletons import Skeleton
-from .twists import share_twist
 
 SMOOTH = 0.01
 LEADING = "right_hand"
@@ -45,7 +49,6 @@ STRAY = "frame 0 left out: it is a pose of its own, not of the motion; first='ke
 ITSELF = "the target is the source's own skeleton: the motion is given to it as it is"
 LYING = "the source lies or bends in most frames; if its file has another axis up, read it so: up=... (--up)"
 UPRIGHT = 0.5  # of a trunk's length: how high its upper end is above its lower one while it stands, at least
-BEYOND = 1e-9
 
 MapLike = Mapping[str, Any] | str | os.PathLike[str] | None
 Choice = Literal["auto", "keep"]
@@ -66,6 +69,15 @@ class RetargetOptions(TypedDict, total=False):
     target_rest: RestLike
     parts: str | Sequence[str] | None
     over: Clip | None
+    avoid: Avoid | None
+
+
+def manner_of(
+    contacts: Contacts | None, smooth: float | None, progress: Progress | None, avoid: Avoid | None
+) -> Manner:
+    """Return how a motion is given to a body, from what a caller says."""
+    rules = Thresholds() if contacts is None else contacts
+    return Manner(rules, SMOOTH if smooth is None else smooth, progress, as_wish(avoid))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,23 +88,29 @@ class Outcome:
         clip: The motion of the target.
         source: The roles of the source's links.
         target: Those of the target's; None for an arm that follows a hand.
-        plan: The goals that were solved for.
+        plan: The goals that were solved for; None of a long motion, which is done in stretches.
         frame: The frame of an arm that follows the source.
         remarks: What was changed in the source without being asked for, in words.
         whole: The motion of the whole target, where `clip` has it in some parts only; the report is about it.
+        measured: How good it is, where there is no plan.
     """
 
     clip: Clip
     source: Skeleton | Quadruped
     target: Skeleton | Quadruped | None
-    plan: body.Plan | HandPlan | GaitPlan
+    plan: body.Plan | HandPlan | GaitPlan | None
     frame: str = ""
     remarks: tuple[str, ...] = ()
     whole: Clip | None = None
+    measured: Report | None = None
 
     @cached_property
     def report(self) -> Report:
         """How good it is, measured on first use."""
+        if self.measured is not None:
+            return self.measured
+        if self.plan is None:
+            raise OptionError("an outcome without a plan has no report: it is made with one.")
         return measure(self.plan, self.clip if self.whole is None else self.whole)
 
     def only(self, parts: str | Sequence[str] | None, over: Clip | None, given: Mapping[str, Any]) -> Outcome:
@@ -115,7 +133,7 @@ class Outcome:
 def retarget(
     clip: Clip, linkage: Linkage, *, progress: Progress | None = None, **options: Unpack[RetargetOptions]
 ) -> Clip:
-    """Return a motion of one skeleton as a motion of another.
+    """Transfer a motion of one skeleton to another body or to a robot arm.
 
     Links get their roles in the body by name and shape. Orientations are transferred bone by bone; feet, hands, hips
     and gaze are goals; planted feet stay where they are and limits hold. A robot arm follows one hand.
@@ -125,7 +143,7 @@ def retarget(
         linkage: The body or robot that should move. Its ground is z = 0.
         progress: Called with the number of frames solved and of all frames.
         **options: As in `retarget_with_report`: map, role, frame, root, smooth, first, contacts,
-            rest, target_rest, parts, over.
+            rest, target_rest, parts, over, avoid.
 
     Raises:
         MappingError: If the roles of a skeleton cannot be found.
@@ -155,6 +173,7 @@ def retarget_with_report(
     target_rest: RestLike = None,
     parts: str | Sequence[str] | None = None,
     over: Clip | None = None,
+    avoid: Avoid | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
     """Do what `retarget` does, and return the roles and a report beside the motion.
@@ -163,48 +182,47 @@ def retarget_with_report(
         clip: The motion.
         linkage: The body or robot that should move. Its ground is z = 0.
         map: Known roles: ``{"source": {role: link}, "target": {...}}``, or a YAML file of that; None removes a role.
-        role: What of the source leads an arm, ``"right_hand"`` by default; a body it is given for is treated as an arm.
-        frame: The frame of an arm that is led; ``"tip"`` or its last link by default.
+        role: Body part that an arm follows, ``"right_hand"`` by default; a body given a role is treated as an arm.
+        frame: The frame of an arm that follows; ``"tip"`` or its last link by default.
         root: ``"auto"`` gives a body with legs a floating root, in a linkage of its own; ``"keep"`` leaves it fixed.
         smooth: Time over which the motion is smoothed [s], 0.01 by default; 0 leaves it as it is.
         first: ``"auto"`` drops a first frame that is not part of the motion, such as a T-pose; ``"keep"`` keeps it.
         contacts: What counts as a planted foot: thresholds, or a list of contacts as `Clip.contacts` returns.
-        in_place: Keep the root over where it begins; see `Clip.in_place`.
-        rest: A pose of the source that stands upright and says what its bones are like, in place of the whole motion:
-            a frame, ``"t-pose"`` or ``"a-pose"`` (looked for), ``"rest"`` (as the file rests) or a pose.
-        target_rest: The same of the target, in place of its skin's bind pose or its rest pose.
-        parts: Parts of the body that shall move, such as ``"arms"``; the others stand still, or move as in `over`.
+        in_place: Keep the root above its starting point; see `Clip.in_place`.
+        rest: An upright reference pose of the source, from which its bones are read instead of from the whole motion: a
+            frame, ``"t-pose"`` or ``"a-pose"`` (found in the motion), ``"rest"`` (the file's rest pose) or a pose.
+        target_rest: Reference pose of the target, instead of its skin's bind pose or its rest pose.
+        parts: Parts of the body to move, such as ``"arms"``; the others stand still, or move as in `over`.
         over: A motion of the target that these parts are laid over.
+        avoid: What the target keeps clear of, such as ``lw.Avoid()``; remarks say where it does not, or jumps.
         progress: Called with the number of frames solved and of all frames.
 
     A target that is the source's own skeleton moves as the source does, unless `smooth`, `contacts` or a rest is given.
 
     Raises:
         MappingError: If the roles of a skeleton cannot be found.
-        OptionError: If an option says what cannot be.
     """
     _check(clip, linkage, role, root, smooth, first)
-    given, rules, whole = as_map(map), Thresholds() if contacts is None else contacts, clip
-    calm = SMOOTH if smooth is None else smooth
+    given, whole, how = as_map(map), clip, manner_of(contacts, smooth, progress, avoid)
     clip, origin, remarks = _begun(clip, first)
-    asked = bool(smooth) or any(one is not None for one in (contacts, rest, target_rest))
+    asked = bool(smooth) or any(one is not None for one in (contacts, rest, target_rest, avoid))
     if (beasts := _four_legged(clip, linkage, given)) is not None:
-        made = _on_four_legs(clip, *beasts, None if asked else kinship(clip, linkage), rules, calm, progress)
+        made = _on_four_legs(clip, *beasts, None if asked else kinship(clip, linkage), how)
     else:
         source = _seen(clip, whole, given["source"], rest)
-        body_like = _body(linkage, given["target"]) if role is None and frame is None else None
-        if body_like is None:
-            made = _onto_arm(clip, source, linkage, role or LEADING, frame, calm, progress)
-        else:
+        if role is None and frame is None and (body_like := _body(linkage, given["target"])) is not None:
             target, own = _known(clip, body_like, root, target_rest)
-            made = _onto_body(clip, source, target, None if asked else own, rules, calm, progress)
+            made = _onto_body(clip, source, target, None if asked else own, how)
+        else:
+            made = _onto_arm(clip, source, linkage, role or LEADING, frame, how)
+    remarks += () if avoid is None else (*touching(made.clip, avoid), *shaken(made.clip, made.report.jerk))
     return made.only(parts, over, given["target"]).finished(clip.name, origin, remarks, in_place=in_place)
 
 
 def _seen(clip: Clip, whole: Clip, given: Mapping[str, Any], rest: RestLike) -> Skeleton:
     """Return the skeleton of a source, known by a rest or by its motion; `whole` has a first frame that is left out."""
     source = with_detached_feet(recognise(clip.linkage, given, what="source", seen=sampled(clip)))
-    return replace(with_rest(replace(source, seen=whole), rest, "rest"), seen=clip)
+    return replace(with_rest(replace(source, seen=whole), rest, "rest"), seen=excerpt(clip))
 
 
 def _onto_arm(
@@ -213,11 +231,19 @@ def _onto_arm(
     linkage: Linkage,
     role: str,
     frame: str | None,
-    smooth: float,
-    progress: Progress | None,
+    how: Manner,
 ) -> Outcome:
     """Return the path of a part of the source followed by an arm."""
-    path = plan_hand(clip, source, linkage, role=role, frame=frame, smooth=smooth, progress=progress)
+    path = plan_hand(
+        clip,
+        source,
+        linkage,
+        role=role,
+        frame=frame,
+        smooth=how.smooth,
+        progress=how.progress,
+        avoid=how.avoid,
+    )
     return Outcome(Clip(linkage, clip.times, path.poses), source, None, path, path.frame)
 
 
@@ -234,22 +260,15 @@ def _onto_body(
     source: Skeleton,
     target: Skeleton,
     own: Clip | None,
-    rules: Contacts,
-    smooth: float,
-    progress: Progress | None,
+    how: Manner,
 ) -> Outcome:
     """Return a motion given to a body; `own` is the motion itself, if that needs no solving."""
-    solved, core = _solvable(target)
-    plan = body.plan(clip, source, core, rules, smooth)
-    if own is not None:
-        hands = {side: source.path(f"{side}_hand", clip.poses) for side in plan.hands}
-        return Outcome(own, source, target, replace(plan, hands=hands), remarks=(ITSELF,))
-    poses = widened(solved, core.linkage, body.solve(plan, progress))
-    poses = share_twist(solved, move_fingers(clip, source, solved, poses))
-    poses = carry_feet(solved.linkage, {foot.sole.body: foot.rotation for foot in plan.feet.values()}, poses)
-    poses = converted(target.linkage, solved.linkage, poses)
-    lies = source.has_legs and source.posed is None and float(np.median(source.sight.trunk[:, 2])) < UPRIGHT
-    return Outcome(Clip(target.linkage, clip.times, poses), source, target, plan, remarks=(LYING,) if lies else ())
+    made = onto_body(clip, Pair(source, target, *_solvable(target)), how, own)
+    remarks: tuple[str, ...] = (ITSELF,)
+    if own is None:
+        lies = source.has_legs and source.posed is None and float(np.median(source.sight.trunk[:, 2])) < UPRIGHT
+        remarks = (LYING,) if lies else ()
+    return Outcome(made.clip, source, target, made.plan, remarks=remarks, measured=made.report)
 
 
 def _solvable(target: Skeleton) -> tuple[Skeleton, Skeleton]:
@@ -283,10 +302,8 @@ def _known(clip: Clip, target: Skeleton, root: Choice, target_rest: RestLike) ->
     if own is None:
         return target, None
     if target_rest is None and not stands(target, target.rest):
-        target = replace(target, seen=own.clip)
-    lower, upper = target.linkage.lower - BEYOND, target.linkage.upper + BEYOND
-    within = bool(((own.clip.poses >= lower) & (own.clip.poses <= upper)).all())
-    return target, own.clip if own.same and within else None
+        target = replace(target, seen=excerpt(own.clip))
+    return target, own.clip if own.same and own.within_limits else None
 
 
 def _in(linkage: Linkage, skeleton: Skeleton) -> Skeleton:
@@ -324,22 +341,17 @@ def _on_four_legs(
     source: Quadruped,
     target: Quadruped,
     own: Kinship | None,
-    rules: Contacts,
-    smooth: float,
-    progress: Progress | None,
+    how: Manner,
 ) -> Outcome:
     """Return the motion of one four-legged figure given to another; `own` is the motion itself, if it is the same."""
     free = target
     if not isinstance(target.linkage.root.articulation, Floating):
         free = replace(target, linkage=target.linkage.replace(root="floating"))
-    solved = replace(free, linkage=without_angles(free.linkage))
-    plan = plan_gait(clip, source, solved, rules, smooth)
     if own is not None and own.same:
-        return Outcome(own.clip, source, target, plan, remarks=(ITSELF,))
-    poses = solve_gait(plan, progress)
-    poses = carry_feet(solved.linkage, level_paws(plan, poses), poses)
-    poses = converted(free.linkage, solved.linkage, poses)
-    return Outcome(Clip(free.linkage, clip.times, poses), source, free, plan)
+        made, plan, report = onto_quadruped(clip, source, free, how, own.clip)
+        return Outcome(made, source, target, plan, remarks=(ITSELF,), measured=report)
+    made, plan, report = onto_quadruped(clip, source, free, how)
+    return Outcome(made, source, free, plan, measured=report)
 
 
 def _check(clip: Any, linkage: Any, role: Any, root: Any, smooth: Any, first: Any) -> None:
@@ -383,6 +395,7 @@ def retarget_file(
         clip: Name of the motion, if the file holds several; the first by default.
         **options: As in `retarget`.
     """
-    outcome = retarget_with_report(formats.load_clip(source, name=clip), target, **options)
+    with frames_in(Path(output).absolute().parent):
+        outcome = retarget_with_report(formats.load_clip(source, name=clip), target, **options)
     formats.save(outcome.clip, output)
     return outcome

@@ -33,7 +33,7 @@ def without_angles(linkage: Linkage) -> Linkage:
     return linkage.replace(joints=changed) if changed else linkage
 
 
-def converted(linkage: Linkage, other: Linkage, poses: FloatArray) -> FloatArray:
+def converted(linkage: Linkage, other: Linkage, poses: FloatArray, before: FloatArray | None = None) -> FloatArray:
     """Return poses (frames, nq) of a linkage from those of one with the same joints that hold their turns otherwise.
 
     Angles go on from frame to frame, each set nearest to the one before. A joint that the other does not have, such as
@@ -43,6 +43,7 @@ def converted(linkage: Linkage, other: Linkage, poses: FloatArray) -> FloatArray
         linkage: The linkage.
         other: One with the same links, in the same order.
         poses: Poses of that.
+        before: The pose of the linkage in the frame before, where there is one.
     """
     result = np.repeat(zero_pose(linkage)[None], len(poses), axis=0)
     for k, (joint, old) in enumerate(zip(linkage.arcs, other.arcs, strict=True)):
@@ -51,7 +52,9 @@ def converted(linkage: Linkage, other: Linkage, poses: FloatArray) -> FloatArray
             if not all(isinstance(one.articulation, Ball | Floating) for one in (joint, old)):
                 continue
             turned = old.articulation.matrix(values)[:, :3, :3]
-            near = None if euler_order(joint.articulation) is None else np.zeros(3)
+            near = None
+            if euler_order(joint.articulation) is not None:
+                near = np.zeros(3) if before is None else before[linkage.drives[k].columns][-3:]
             slides = values[:, : -4 if euler_order(old.articulation) is None else -3]
             values = np.hstack([slides, turn_values(joint.articulation, turned, near)])
         result[:, linkage.drives[k].columns] = values

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import OptionError
 from ..formats.skins import bind_pose
@@ -25,6 +26,7 @@ RestLike: TypeAlias = PoseLike | int | None
 ARMS_DOWN = {"t-pose": (-25.0, 25.0), "a-pose": (25.0, 75.0)}  # [degrees] below level
 STRAIGHT, ASIDE, ASTRIDE = 35.0, 40.0, 40.0  # [degrees] that elbows fold, arms point ahead, legs point aside at most
 MOST_FRAMES = 500  # that are looked at
+LONG, STRETCHES = 2**14, 16  # frames that a body is known by, and into how many stretches those of a longer motion fall
 
 
 def with_rest(skeleton: Skeleton, given: RestLike, option: str) -> Skeleton:
@@ -66,6 +68,30 @@ def sampled(clip: Clip) -> FloatArray:
     """Return poses (frames, nq) spread over a motion, few enough to look at."""
     poses: FloatArray = clip.poses[:: max(1, len(clip) // MOST_FRAMES)]
     return poses
+
+
+def excerpt(clip: Clip) -> Clip:
+    """Return what of a motion tells the anatomy of its body: all of it, of a long one stretches spread evenly over it.
+
+    Example:
+        >>> import linkwork as lw
+        >>> wave = lw.models.motion("human:floating")
+        >>> excerpt(wave) is wave
+        True
+    """
+    if len(clip) <= LONG:
+        return clip
+    frames = excerpt_frames(len(clip))
+    return Clip(clip.linkage, clip.times[frames], clip.poses[frames])
+
+
+def excerpt_frames(count: int) -> NDArray[np.intp]:
+    """Return which frames of so many `excerpt` takes."""
+    if count <= LONG:
+        return np.arange(count)
+    size = LONG // STRETCHES
+    begins = np.linspace(0, count - size, STRETCHES).astype(np.intp)
+    return (begins[:, None] + np.arange(size)).ravel()
 
 
 def _looked_for(skeleton: Skeleton, kind: str, option: str) -> FloatArray:

@@ -20,10 +20,10 @@ from ..linkage.caching import Cache
 from ..linkage.linkage import Linkage
 from ..linkage.poses import rest_pose
 from ..motion.clips import Clip
-from ..motion.contacts import Mask
+from ..motion.contacts import Mask, Trace
 from ..transforms import FloatArray
 from .anatomy import BENT, Sight, local_axes
-from .grounding import flat_soles
+from .grounding import flat_soles, upright_shank
 from .names import LIMBS, ROLES, SIDES, TRUNK, meaning_of_both
 
 CHAINS = (TRUNK, *(tuple(f"{side}_{part}" for part in parts) for side in SIDES for parts in LIMBS.values()))
@@ -221,7 +221,9 @@ class Skeleton:
         if self.seen is None or frames < 2:
             return {side: np.ones(frames, np.bool_) for side in feet}
         legs = {side: (sight.length(*LEGS[side]) if self.has(*LEGS[side]) else 0.0) or 1.0 for side in feet}
-        return flat_soles(sight.places, self.seen.times, legs)
+        times = self.seen.times
+        ankles = {side: Trace.of(sight.places[f"{side}_ankle"], times) for side in feet}
+        return flat_soles(ankles, {side: upright_shank(sight.places, side) for side in feet}, times, legs)
 
     def _toe(self, side: str, sight: Sight) -> str | None:
         """Return the frame at the toes of a foot: its own role, or the foremost end of the foot."""

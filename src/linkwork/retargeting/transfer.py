@@ -12,6 +12,7 @@ import numpy as np
 from ..goals import turn_between
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
+from ..motion.frame_files import block_of
 from ..transforms import (
     FloatArray,
     axis_rotation,
@@ -21,6 +22,7 @@ from ..transforms import (
 )
 from .anatomy import limb_way, mean_axes
 from .bone_fit import OrientedLink, fit_bone
+from .frame_blocks import frame_blocks
 from .names import SIDES, TRUNK
 from .skeletons import Skeleton
 
@@ -40,10 +42,14 @@ SUBSTITUTES = {"chest": "hips", "head": "chest"} | {
 ORIENTED = ("hips", "chest", "head", *(role for role in SUBSTITUTES if "_" in role))
 
 
-def anatomical_motion(clip: Clip, skeleton: Skeleton) -> dict[str, FloatArray]:
-    """Return the anatomical axes in the world of every role over a clip, shape (frames, 3, 3) each."""
-    world = clip.forward()
-    return {role: world[skeleton.body(role)][..., :3, :3] @ local for role, local in skeleton.anatomy.items()}
+def anatomical_motion(clip: Clip, skeleton: Skeleton, roles: Sequence[str] | None = None) -> dict[str, FloatArray]:
+    """Return the anatomical axes in the world of every role over a clip, or of some, shape (frames, 3, 3) each."""
+    found = {role: np.empty((len(clip), 3, 3)) for role in (skeleton.anatomy if roles is None else roles)}
+    for rows in frame_blocks(len(clip)):
+        world = clip.linkage.forward(block_of(clip.poses, rows))
+        for role, turned in found.items():
+            turned[rows] = world[skeleton.body(role)][..., :3, :3] @ skeleton.anatomy[role]
+    return found
 
 
 def wanted_rotations(skeleton: Skeleton, motion: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
@@ -59,13 +65,17 @@ def wanted_rotations(skeleton: Skeleton, motion: Mapping[str, FloatArray]) -> di
     return result
 
 
-def without_torsion(target: Skeleton, axes: dict[str, FloatArray]) -> dict[str, FloatArray]:
-    """Return anatomical axes whose feet point as the target's do below the knee, on average, where ankles do not twist.
+def torsions(target: Skeleton, axes: Mapping[str, FloatArray]) -> dict[str, float]:
+    """Return by how much feet turn so that they point as the target's do below the knee, on average, by side [rad].
 
     Shanks are twisted in themselves, by some degrees or by many as a skeleton was fitted. A foot that cannot turn below
-    its shank would take the knee aside to point as the source's does.
+    its shank would take the knee aside to point as the source's does. Ankles that twist are left as they are.
+
+    Args:
+        target: The target.
+        axes: Anatomical axes of the source over its motion, or over frames that tell it, by role.
     """
-    result = dict(axes)
+    result: dict[str, float] = {}
     for side in SIDES:
         knee, ankle = f"{side}_knee", f"{side}_ankle"
         if not target.has(knee, ankle) or knee not in axes or ankle not in axes or _ankle_twists(target, side):
@@ -73,8 +83,17 @@ def without_torsion(target: Skeleton, axes: dict[str, FloatArray]) -> dict[str, 
         own = {role: target.worlds[target.body(role)][:, :3, :3] @ target.anatomy[role] for role in (knee, ankle)}
         angle = _torsion(own[knee], own[ankle]) - _torsion(axes[knee], axes[ankle])
         if abs(angle) < MOST_TORSION:  # more is no shank's own: a motion that is all bent says little of it
-            result[ankle] = axes[ankle] @ axis_rotation(np.array([0.0, 0.0, 1.0]), angle)
+            result[side] = angle
     return result
+
+
+def without_torsion(torsion: Mapping[str, float], axes: dict[str, FloatArray]) -> dict[str, FloatArray]:
+    """Return anatomical axes whose feet are turned below their shanks by what `torsions` says."""
+    turned = {
+        f"{side}_ankle": axes[f"{side}_ankle"] @ axis_rotation(np.array([0.0, 0.0, 1.0]), angle)
+        for side, angle in torsion.items()
+    }
+    return axes | turned
 
 
 def _torsion(shank: FloatArray, foot: FloatArray) -> float:
@@ -96,16 +115,18 @@ def _ankle_twists(skeleton: Skeleton, side: str) -> bool:
     return False
 
 
-def joint_values(skeleton: Skeleton, wanted: Mapping[str, FloatArray]) -> FloatArray:
+def joint_values(skeleton: Skeleton, wanted: Mapping[str, FloatArray], begin: FloatArray | None = None) -> FloatArray:
     """Return poses (frames, nq) whose bones have the wanted orientations, as nearly as joints and limits allow.
 
     Bones are fitted from the root outwards; each compensates for the errors of those above it. Between hips, chest and
     head, ball joints share the turn evenly. Bones of a limb with few axes point where they should, however they
-    are twisted.
+    are twisted. The pose to begin with is that of the first frame in a part of the motion before, or the rest pose.
     """
     linkage = skeleton.linkage
     frames = len(next(iter(wanted.values())))
     poses = np.repeat(skeleton.rest[None], frames, axis=0)
+    if begin is not None:
+        poses[0] = begin
     reached: dict[int, FloatArray] = {-1: np.broadcast_to(np.eye(3), (frames, 3, 3))}
     for bone in _bones(skeleton, wanted):
         base = reached[bone.above]
@@ -114,7 +135,7 @@ def joint_values(skeleton: Skeleton, wanted: Mapping[str, FloatArray]) -> FloatA
         now = linkage.forward(poses, frame=linkage.links[bone.link])[:, :3, :3]
         if bone.way is not None:
             now = _pointed(linkage, bone, bone.way, base, now, poses)
-        reached[bone.link] = now
+        reached[bone.link] = np.ascontiguousarray(now)  # a view would keep the whole transforms
     return poses
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..linkage.linkage import Linkage
 from ..linkage.poses import rest_pose
-from ..motion.splines import product
+from ..motion.splines import product, steady_signs
 from ..transforms import FloatArray, steady
 from .core import is_twist
 from .names import SIDES
@@ -42,8 +42,24 @@ class TwistedBone:
     beside: Mapping[int, float]
 
 
+def signed(linkage: Linkage, poses: FloatArray, before: FloatArray | None = None) -> FloatArray:
+    """Return poses (frames, nq) whose quaternions go on from those of the frame before, or from positive ones.
+
+    Twists are counted from there, beyond half a turn too.
+    """
+    first = poses[0].copy() if before is None else before
+    for k, _ in linkage.table.quaternions if before is None else ():
+        first[k : k + 4] *= -1.0 if first[k] < 0.0 else 1.0
+    return steady_signs(linkage, np.concatenate([first[None], poses]))[1:]
+
+
 def share_twist(skeleton: Skeleton, poses: FloatArray) -> FloatArray:
-    """Return poses (frames, nq) in which twist bones take their share; no joint of a limb is elsewhere for it."""
+    """Return poses (frames, nq) in which twist bones take their share; no joint of a limb is elsewhere for it.
+
+    Args:
+        skeleton: The skeleton.
+        poses: Its poses, as `signed` returns them.
+    """
     linkage, result = skeleton.linkage, poses.copy()
     for role in BONES:
         bone = _twisted(skeleton, role)
@@ -112,8 +128,7 @@ def _twist(linkage: Linkage, link: int, axis: FloatArray, poses: FloatArray) -> 
     column = _column(linkage, link)
     if column is None:
         return np.zeros(len(poses))
-    q = steady(poses[:, column : column + 4])
-    q = q * (-1.0 if q[0, 0] < 0.0 else 1.0)
+    q = poses[:, column : column + 4]
     return np.asarray(2.0 * np.arctan2(q[:, 1:] @ axis, q[:, 0]))
 
 

@@ -1,4 +1,4 @@
-"""Dimensional synthesis: four-bars found from what they are to do.
+"""Dimensional synthesis: mechanisms for a given path, motion, function or stroke.
 
 `path` finds those whose coupler point follows a path, `motion` those whose coupler passes through positions (`dyads`
 are what these are made of), `function` those whose rocker turns as a function of the crank, `crank_rocker` those whose

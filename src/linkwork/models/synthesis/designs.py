@@ -22,9 +22,9 @@ class Design:
 
     Attributes:
         four_bar: Its dimensions.
-        angles: Angle of the crank from the line of the ground at each thing that was asked for, in order [rad].
-        errors: How far each is missed: metres for paths and motions, radians for functions.
-        defects: What keeps it from doing it in one motion, in words; empty if nothing does.
+        angles: Crank angle from the ground line at each point, position or pair asked for, in order [rad].
+        errors: Error at each: metres for paths and motions, radians for functions.
+        defects: Reasons why it cannot do so in one continuous motion, in words; empty if it can.
         unit: The unit of the errors, "m" or "rad".
 
     Example:
@@ -43,7 +43,7 @@ class Design:
 
     @property
     def error(self) -> float:
-        """The root of the mean of the squared errors."""
+        """Root mean square of the errors."""
         return float(np.sqrt(np.mean(self.errors**2)))
 
     @property
@@ -53,7 +53,7 @@ class Design:
 
     @property
     def kind(self) -> str:
-        """What turns and what rocks, by Grashof's rule."""
+        """Type by Grashof's rule, such as "crank-rocker"."""
         return self.four_bar.kind
 
     @cached_property

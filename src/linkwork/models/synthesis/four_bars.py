@@ -44,7 +44,7 @@ class FourBar:
 
     @property
     def heading(self) -> float:
-        """The angle of the way from the crank's pivot to the rocker's, from x [rad]."""
+        """Angle of the ground line, from the crank's pivot to the rocker's, about z from x [rad]."""
         x, y = self.numbers[2:4] - self.numbers[:2]
         return math.atan2(y, x)
 
@@ -56,7 +56,7 @@ class FourBar:
 
     @property
     def kind(self) -> str:
-        """What turns and what rocks, by Grashof's rule: "crank-rocker", "double-crank", "triple-rocker" and so on."""
+        """Type by Grashof's rule: "crank-rocker", "double-crank", "triple-rocker" and so on."""
         return KINDS[int(kinds_of(np.array(self.lengths)))]
 
     @property
@@ -82,7 +82,7 @@ class FourBar:
         return np.asarray(np.minimum(turn, math.pi - turn))
 
     def span(self, angles: FloatArray) -> FloatArray:
-        """Return angles of the crank all along a motion: a whole turn where it can turn, else from least to most."""
+        """Return crank angles over a motion: a full turn if the crank can turn, else smallest to largest."""
         if self.turns:
             return np.linspace(0.0, TURN, 181)
         around = self.middle + np.angle(np.exp(1j * (angles - self.middle)))
@@ -90,9 +90,9 @@ class FourBar:
 
     @property
     def middle(self) -> float:
-        """The middle of the crank's range from the line of the ground [rad]: 0 or half a turn, where it cannot turn.
+        """The middle of the crank's range from the ground line [rad]: 0 or half a turn, if it cannot turn fully.
 
-        A range that leaves out both ends of that line is in two parts; then it is a quarter turn, the upper part's.
+        A range without both ends of that line has two parts; then the middle is a quarter turn, in the upper part.
         """
         ground, crank, coupler, rocker = self.lengths
         folded, stretched = abs(ground - crank), ground + crank

@@ -21,12 +21,12 @@ VAST = 1e-6  # of the ground: a bar that would be longer than 1 / this is none
 
 
 def spaced(start: float, stop: float, count: int) -> FloatArray:
-    """Return places between two values at which a function is best met, after Chebyshev: closer at both ends.
+    """Return Chebyshev's precision points between two values: they are closer together at both ends.
 
     Args:
         start: The first value.
         stop: The last.
-        count: How many places.
+        count: Number of points.
 
     Example:
         >>> spaced(1.0, 2.0, 3).round(4).tolist()
@@ -39,22 +39,22 @@ def spaced(start: float, stop: float, count: int) -> FloatArray:
 def function(
     inputs: ArrayLike, outputs: ArrayLike, *, dials: bool = False, ground: float = 1.0, designs: int = 3
 ) -> tuple[Design, ...]:
-    """Return four-bars whose rocker has angles when their crank has others: the best first.
+    """Return four-bars whose rocker angle is a given function of the crank angle, the best first.
 
     Freudenstein's equation, ``K1 cos(output) - K2 cos(input) + K3 = cos(input - output)``, is linear in
-    three numbers that the lengths make: three pairs are met exactly. More are met by least squares, first of the
+    three ratios of lengths, so three pairs are met exactly. More are met by least squares, first of the
     equation, then of the output angles. Errors are those of the output angle [rad].
 
     Args:
         inputs: Angles of the crank from the line of the ground [rad], shape (n,), n at least 3.
         outputs: Angles of the rocker from the same line [rad], shape (n,).
-        dials: Whether both angles are counted from marks that may be put anywhere, which makes the error
-            smaller. Angles of a design are those of its crank itself.
-        ground: Distance of the pivots [m]; lengths follow it.
-        designs: How many are returned at most.
+        dials: Whether the zero of both angles is free, which makes the error smaller. Angles of a design are those of
+            its crank from the ground line.
+        ground: Distance of the pivots [m]; all lengths scale with it.
+        designs: Largest number of designs to return.
 
     Raises:
-        GoalError: If there are too few pairs, or no four-bar has them.
+        GoalError: If there are too few pairs, or no four-bar fits them.
 
     Example:
         >>> import linkwork as lw

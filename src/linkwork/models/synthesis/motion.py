@@ -32,7 +32,7 @@ class Dyads:
     Attributes:
         pivots: Centre points: the fixed pivots, shape (n, 2) [m].
         pins: Circle points: the pins in the first position, shape (n, 2) [m].
-        turns: Angles by which each bar turns from the first position to each, shape (n, positions) [rad].
+        turns: Rotation of each bar from the first position to each position, shape (n, positions) [rad].
 
     Example:
         >>> import linkwork as lw
@@ -62,7 +62,7 @@ def dyads(positions: ArrayLike, *, pivots: ArrayLike | None = None) -> Dyads:
         pivots: Fixed pivots to find the pins for, shape (n, 2) [m]; for three positions only.
 
     Raises:
-        GoalError: If the positions are not three or four, or pivots are given for four.
+        GoalError: If there are not three or four positions, or pivots are given for four.
     """
     point, angle = checked_positions(positions)
     if pivots is not None:
@@ -79,7 +79,7 @@ def dyads(positions: ArrayLike, *, pivots: ArrayLike | None = None) -> Dyads:
 def motion(
     positions: ArrayLike, *, pivots: ArrayLike | None = None, kind: str | None = None, designs: int = 5
 ) -> tuple[Design, ...]:
-    """Return four-bars whose coupler passes through three or four positions exactly: the best first.
+    """Return four-bars whose coupler passes exactly through three or four positions, the best first.
 
     Frame ``"point"`` of their linkages is the body: it has the wanted places and angles. Designs without defects come
     before others, then those whose transmission angle stays largest.
@@ -87,11 +87,11 @@ def motion(
     Args:
         positions: Positions of the body in order: x and y of a point of it [m] and its angle [rad], shape (3 or 4, 3).
         pivots: Both fixed pivots, the crank's first, shape (2, 2) [m]; for three positions only.
-        kind: What is wanted by Grashof's rule, such as "crank-rocker"; any if not given.
-        designs: How many are returned at most.
+        kind: Wanted type by Grashof's rule, such as "crank-rocker"; any by default.
+        designs: Largest number of designs to return.
 
     Raises:
-        GoalError: If the positions are not three or four, or the kind is none.
+        GoalError: If there are not three or four positions, or the kind is unknown.
 
     Example:
         >>> import linkwork as lw

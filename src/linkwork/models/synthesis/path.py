@@ -25,19 +25,18 @@ def path(
     designs: int = 5,
     starts: int = 60,
 ) -> tuple[Design, ...]:
-    """Return four-bars whose coupler point passes through points, as near as it can: the best first.
+    """Return four-bars whose coupler point passes through or near given points, the best first.
 
     Curves of an atlas that look like the path are laid on it, and the nine dimensions of each are fitted by least
     squares. A four-bar has enough dimensions for nine points (five where the crank's angles are given); more are met
-    as well as may be.
-    Designs without defects come before others, then those with the smaller error.
+    as closely as possible. Designs without defects come before others, then those with the smaller error.
 
     Args:
         points: The points in the order in which they are passed [m], shape (n, 2), n at least 3.
-        timing: Angles by which the crank turns from the first point to each [rad], shape (n,), if they matter.
-        closed: Whether the path comes back to its beginning; by itself, if its ends are as near as its points.
-        designs: How many are returned at most.
-        starts: How many curves of the atlas are tried.
+        timing: Crank rotation from the first point to each point [rad], shape (n,); free by default.
+        closed: Whether the path is closed; by default it is, if its ends are as close as neighbouring points.
+        designs: Largest number of designs to return.
+        starts: Number of curves of the atlas to try.
 
     Raises:
         GoalError: If the points are too few, not numbers, or all in one place.

@@ -24,7 +24,7 @@ class SliderCrank:
     Attributes:
         crank: Length of the crank [m].
         rod: Length of the rod [m].
-        offset: How far the slider's line is from the crank's pivot [m].
+        offset: Distance of the slider's line from the crank's pivot [m].
 
     Example:
         >>> design = slider_crank(0.1, 1.2)
@@ -38,19 +38,19 @@ class SliderCrank:
 
     @property
     def stroke(self) -> float:
-        """How far the slider goes [m]."""
+        """Stroke of the slider [m]."""
         far, near = (math.sqrt(reach**2 - self.offset**2) for reach in self._reaches)
         return far - near
 
     @property
     def ratio(self) -> float:
-        """How many times as long it takes one way as the other."""
+        """Time ratio: duration of the slow stroke over that of the quick one."""
         far, near = (math.asin(self.offset / reach) for reach in self._reaches)
         return (math.pi + near - far) / (math.pi - near + far)
 
     @property
     def transmission(self) -> float:
-        """The least transmission angle, between the rod and the way square to the slider's [rad]."""
+        """Smallest transmission angle, between the rod and the normal of the slider's line [rad]."""
         return math.acos((self.crank + self.offset) / self.rod)
 
     @property
@@ -84,17 +84,17 @@ class QuickReturn:
 
     @property
     def swing(self) -> float:
-        """By how much the lever swings [rad]."""
+        """Angle by which the lever swings [rad]."""
         return 2.0 * math.asin(self.crank / self.ground)
 
     @property
     def stroke(self) -> float:
-        """How far apart the ends of the lever's way are [m]."""
+        """Distance between the two end positions of the lever's tip [m]."""
         return 2.0 * self.lever * math.sin(self.swing / 2.0)
 
     @property
     def ratio(self) -> float:
-        """How many times as long it takes one way as the other."""
+        """Time ratio: duration of the slow stroke over that of the quick one."""
         return (math.pi + self.swing) / (math.pi - self.swing)
 
     @cached_property
@@ -108,19 +108,19 @@ class QuickReturn:
 
 
 def slider_crank(stroke: float, ratio: float = 1.0, *, rod: float | None = None) -> SliderCrank:
-    """Return the slider-crank with a stroke and a time ratio that passes forces on best.
+    """Return the slider-crank with a given stroke and time ratio that has the best transmission angle.
 
     With crank r, rod l, imbalance b and stroke s, the triangle of the crank's pivot and the slider's two ends gives
     ``s² = 4 l² sin²(b/2) + 4 r² cos²(b/2)`` and the offset ``(l² - r²) sin(b) / s``. One length is free: it is chosen
     for the best transmission angle, with a rod of at most five cranks, or by `rod`.
 
     Args:
-        stroke: How far the slider goes [m].
-        ratio: How many times as long it takes one way as the other, 1 to 3.
-        rod: Length of the rod [m], if it is given.
+        stroke: Stroke of the slider [m].
+        ratio: Time ratio, slow stroke over quick one, 1 to 3.
+        rod: Length of the rod [m]; by default chosen for the best transmission angle.
 
     Raises:
-        GoalError: If there is none.
+        GoalError: If no such mechanism exists.
 
     Example:
         >>> pump = slider_crank(0.1, 1.2)
@@ -166,13 +166,13 @@ def _best_crank(stroke: float, half: float) -> float:
 
 
 def quick_return(stroke: float, ratio: float, *, ground: float | None = None) -> QuickReturn:
-    """Return the crank and slotted lever of a shaper with a stroke and a time ratio.
+    """Return the crank and slotted lever of a shaper for a given stroke and time ratio.
 
     The lever swings by the imbalance of the crank, and the crank is ``ground · sin(swing / 2)``.
 
     Args:
-        stroke: How far apart the ends of the lever's way are [m].
-        ratio: How many times as long it takes one way as the other, more than 1 and less than 3.
+        stroke: Distance between the two end positions of the lever's tip [m].
+        ratio: Time ratio, slow stroke over quick one, more than 1 and less than 3.
         ground: Distance of the two pivots [m]; by default so long that the block stays on nine tenths of the lever.
 
     Raises:

@@ -24,21 +24,22 @@ SEEN = 1e-6  # radians: the other arc of a circle sees the ends at another angle
 def crank_rocker(
     swing: float | str, ratio: float = 1.0, *, ground: float = 1.0, crank: float | None = None
 ) -> tuple[Design, ...]:
-    """Return crank-rockers whose rocker swings by an angle with a time ratio: the best transmission angle first.
+    """Return crank-rockers for a swing angle and a time ratio, the best transmission angle first.
 
-    The crank's pivot sees the two ends of the rocker's way at the angle of imbalance: it lies on a circle. Where on it
-    is free, and chosen for the best transmission angle, with no bar more than five times as long as another; or by the
-    crank's length. Errors are those of the swing, and of the angle that the crank turns by for the slow way [rad].
+    The crank's pivot sees the two end positions of the rocker's pin at the angle of imbalance, so it lies on a circle.
+    Its place on the circle is free. It is chosen for the best transmission angle, with no bar more than five times as
+    long as another, or by the crank's length. Errors are those of the swing and of the crank's angle in the
+    slow stroke [rad].
 
     Args:
-        swing: By how much the rocker swings [rad]; ``"80deg"`` may be written.
-        ratio: How many times as long it takes one way as the other, 1 to 3. Which way is slow depends on which way the
-            crank is turned.
-        ground: Distance of the pivots [m]; lengths follow it.
-        crank: Length of the crank [m], if it is given.
+        swing: Angle by which the rocker swings [rad], or a text such as ``"80deg"``.
+        ratio: Time ratio, slow stroke over quick one, 1 to 3. Which of the two is slow depends on the crank's
+            direction.
+        ground: Distance of the pivots [m]; all lengths scale with it.
+        crank: Length of the crank [m]; by default chosen for the best transmission angle.
 
     Raises:
-        GoalError: If there is none.
+        GoalError: If no such mechanism exists.
 
     Example:
         >>> best = crank_rocker("80deg", 10 / 9, ground=120.0)[0]

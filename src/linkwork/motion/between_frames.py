@@ -1,0 +1,44 @@
+"""What a motion that keeps clear does between its frames: ways that come too near are found, measured and said."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+
+from ..collision.clearance import clearance_in
+from ..collision.sweeping import sweep
+from ..goals import Avoid
+from ..linkage.linkage import Linkage
+from ..linkage.poses import advance
+from ..transforms import FloatArray
+
+_LOG = logging.getLogger("linkwork")
+LOOKS = 33  # poses of a way that comes too near, at which it is measured how near
+
+
+def judged_between(linkage: Linkage, poses: FloatArray, avoid: Avoid, residuals: FloatArray) -> FloatArray:
+    """Return the errors of frames (n, k), the last of them that of `avoid`, with those on the way to each frame.
+
+    Between frames every joint moves steadily. What is nearer than the margin in a frame or on the way to one is said.
+    """
+    if avoid.tolerance is not None or len(poses) < 2:
+        return residuals
+    met = sweep(linkage, poses[:-1], poses[1:], avoid.world, self=avoid.self, margin=avoid.margin, links=avoid.links)
+    entered = np.flatnonzero(~met.free)
+    if not len(entered):
+        return residuals
+    shares = np.linspace(0.0, 1.0, LOOKS)
+    steps = met.change[entered, None] * shares[:, None]
+    near = clearance_in(met.scene, advance(linkage, np.repeat(poses[entered, None], LOOKS, axis=1), steps))
+    least = near.distance.min(axis=1)
+    result = residuals.copy()
+    result[entered + 1, -1] = np.maximum(result[entered + 1, -1], avoid.wanted - np.minimum(least, avoid.margin))
+    worst = int(least.argmin())
+    pair = near.pair[worst, int(near.distance[worst].argmin())]
+    _LOG.warning(
+        "%d of %d frames come nearer than the margin of %.3g mm, or do so on the way to the next: at worst %r and %r, "
+        "%.3g mm between frames %d and %d.",
+        len(entered), len(poses), 1e3 * avoid.margin, *pair, 1e3 * least[worst], entered[worst], entered[worst] + 1,
+    )  # fmt: skip
+    return result

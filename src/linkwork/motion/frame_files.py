@@ -1,0 +1,104 @@
+"""Frames of long motions in files instead of memory: numbers are collected in blocks, and read where they are used.
+
+The files have no names. They are gone with the last array that uses them, however the process ends.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import IO, Any
+
+import numpy as np
+
+from ..errors import FormatError
+from ..transforms import FloatArray
+
+SPILL = 2**20  # numbers that are held in memory before a file is begun
+_FOLDER: ContextVar[str | None] = ContextVar("frames of long motions", default=None)
+
+
+@contextmanager
+def frames_in(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Let long motions that are read or made here have their frames in files of a folder.
+
+    Args:
+        folder: A folder of a disk with room for the motion, about 2 KB a frame of a body.
+    """
+    before = _FOLDER.set(os.fspath(folder))
+    try:
+        yield
+    finally:
+        _FOLDER.reset(before)
+
+
+class Frames:
+    """Collects the rows of a table, block by block; those of a long motion are in a file where `frames_in` holds.
+
+    Args:
+        width: Numbers in a row.
+
+    Example:
+        >>> frames = Frames(2)
+        >>> frames.add(np.zeros((3, 2)))
+        >>> frames.array().shape
+        (3, 2)
+    """
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.count = 0
+        self._blocks: list[FloatArray] = []
+        self._file: IO[bytes] | None = None
+
+    def add(self, rows: FloatArray) -> None:
+        """Add rows (n, width) below those before."""
+        self.count += len(rows)
+        self._blocks.append(np.ascontiguousarray(rows, np.float64))
+        folder = _FOLDER.get()
+        if folder is None or (self._file is None and self.count * self.width <= SPILL):
+            return
+        try:
+            if self._file is None:
+                self._file = file = tempfile.TemporaryFile(dir=folder, prefix=".linkwork-")  # noqa: SIM115
+                weakref.finalize(self, file.close)
+            for block in self._blocks:
+                self._file.write(block.data)
+        except OSError as error:
+            raise FormatError(folder, f"has no room for the frames of a long motion: {error.strerror}.") from error
+        self._blocks = []
+
+    def array(self) -> FloatArray:
+        """Return all rows (n, width): an array of memory, or one that is read from the file, which it keeps."""
+        if self._file is None:
+            return np.concatenate(self._blocks) if self._blocks else np.zeros((0, self.width))
+        self._file.flush()
+        return np.memmap(self._file, np.float64, "r", shape=(self.count, self.width))
+
+
+def is_in_file(values: Any) -> bool:
+    """Return whether an array is one that `Frames` has in a file."""
+    return isinstance(values, np.memmap) and not values.flags.writeable
+
+
+def block_of(values: FloatArray, rows: slice) -> FloatArray:
+    """Return rows of an array; of one in a file a copy, and nothing of the file stays in memory."""
+    if not is_in_file(values):
+        return values[rows]
+    block = np.array(values[rows])
+    forget(values)
+    return block
+
+
+def forget(values: FloatArray) -> None:
+    """Take what was read of an array in a file out of this process's memory, where the system can do that."""
+    found: Any = values
+    while found is not None and not isinstance(found, mmap.mmap):
+        found = getattr(found, "base", None)
+    if found is not None and hasattr(mmap, "MADV_DONTNEED"):
+        found.madvise(mmap.MADV_DONTNEED)

@@ -1,0 +1,218 @@
+"""Bodies that keep clear of themselves and of obstacles in a motion that is given to them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import OptionError
+from ..goals import Avoid
+from ..kernels.collision.piece_layout import NEAR
+from ..linkage.linkage import Linkage
+from ..linkage.poses import advance, between
+from ..motion.checks import runs
+from ..motion.clips import Clip
+from ..motion.frame_goals import GoalTrack, follow
+from ..motion.smoothing import smooth_cover
+from ..transforms import FloatArray
+
+FIRMLY = 150.0  # how much a metre too near counts, beside those of hands, feet and hips
+SAME = 1e-3  # [rad, m]: two ways that differ by less in a frame are one there
+FADING = 0.15  # [s]: over which time fingers open where they would touch
+LEAP, AROUND = 0.2, 5  # [rad, m]: a joint that moves by so much more in a frame than in those around it has jumped
+ROUNDS = 5  # of adding what is missing to margins
+EASING = 0.05  # [s]: over which time margins become wider
+NOTHING = 1e-4  # [m]: what is less is not missing
+SLOW, LOOKS = 0.02, 8  # [rad, m]: frames that differ by less have nothing between them; parts of the way of others
+ROUGH = 2.0  # jerk over the source's that is worth a remark
+
+
+def as_wish(avoid: Any) -> Avoid | None:
+    """Return what is to be avoided as a goal beside others: it counts much, but frames are not judged by it."""
+    if avoid is None:
+        return None
+    if not isinstance(avoid, Avoid):
+        raise OptionError(f"avoid is what the target keeps clear of, lw.Avoid(), got {avoid!r}.")
+    return replace(avoid, weight=FIRMLY * avoid.weight, tolerance=math.inf, priority=0)
+
+
+def better_ways(
+    linkage: Linkage,
+    tracks: Sequence[GoalTrack],
+    planned: FloatArray,
+    poses: FloatArray,
+    avoid: Avoid,
+    cuts: Sequence[int] = (),
+) -> FloatArray:
+    """Return poses (frames, nq) that were found frame after frame, or, where those are better, found backwards in time.
+
+    A hand that is wanted on the far side of a thigh stays on the near side, for a pose is found from the one before.
+    From the end of the motion the same frames are come to from the far side. Where both ways agree, one may pass over
+    into the other.
+
+    Args:
+        linkage: The linkage.
+        tracks: Its goals.
+        planned: Poses without goals, to begin with.
+        poses: The poses found forwards.
+        avoid: What they keep clear of.
+        cuts: Frames to which the motion jumps.
+    """
+    frames = len(poses)
+    begins = {frames - frame: planned[frame - 1] for frame in cuts}
+    reverse = slice(None, None, -1)
+    other = follow(linkage, [track.between(reverse) for track in tracks], planned[-1], anew=begins, avoid=avoid)[
+        reverse
+    ]
+    apart = np.abs(between(linkage, poses, other)).max(axis=1) > SAME
+    ours, theirs = (_costs(linkage, tracks, some, avoid) for some in (poses, other))
+    result = poses.copy()
+    for first, last in runs(apart):
+        part = slice(first, last + 1)
+        if theirs[part].sum() < ours[part].sum():
+            result[part] = other[part]
+    return result
+
+
+def kept_apart(
+    linkage: Linkage, tracks: Sequence[GoalTrack], poses: FloatArray, times: FloatArray, avoid: Avoid
+) -> FloatArray:
+    """Return poses (frames, nq) that keep the margin where goals took some of it, and do not overlap between frames.
+
+    What is missing is added to the margin of the links and frames about it, which are solved for again from the frame
+    before. What does not help is not taken.
+
+    Args:
+        linkage: The linkage.
+        tracks: Its goals.
+        poses: The poses found with the margin.
+        times: Times of the frames.
+        avoid: What they keep clear of.
+    """
+    wider, links = np.zeros(len(poses)), set[str]()
+    for _ in range(ROUNDS):
+        missing, found = _missing(linkage, poses, avoid)
+        if not found:
+            break
+        wider, links = np.maximum(wider, smooth_cover(wider + missing, times, EASING)), links | found
+        more, tried = replace(avoid, links=sorted(links)), poses.copy()
+        parts = [slice(first, last + 1) for first, last in runs(wider > 0.0)]
+        for part in parts:
+            cut, begin = [track.between(part) for track in tracks], poses[max(part.start - 1, 0)]
+            tried[part] = follow(linkage, cut, begin, avoid=avoid, wider=(more, wider[part]))
+        left = _missing(linkage, tried, avoid)[0]
+        for part in parts:
+            if left[part].sum() < missing[part].sum():
+                poses[part] = tried[part]
+    return poses
+
+
+def _missing(linkage: Linkage, poses: FloatArray, avoid: Avoid) -> tuple[FloatArray, set[str]]:
+    """Return how much frames (n,) are short of the margin, or ways about them of touching [m], and links that are."""
+    here, near = avoid.near(linkage, poses, math.inf, most=1)[:, 0], on_the_way(linkage, poses, avoid)
+    least, deep = (NEAR.view(records).distance for records in (here, near))
+    short, crossed = avoid.margin - least, min(avoid.margin, 0.0) - deep
+    found = [*here[short > NOTHING], *near[crossed > NOTHING]]
+    short[:-1], short[1:] = np.maximum(short[:-1], crossed), np.maximum(short[1:], crossed)
+    return np.where(short > NOTHING, short, 0.0), {_outer(linkage, avoid, record) for record in found}
+
+
+def _outer(linkage: Linkage, avoid: Avoid, record: FloatArray) -> str:
+    """Return which link of a pair is further from the root: the one that is to give way."""
+    frames = [int(k) for k in (NEAR.view(record).frame_a, NEAR.view(record).frame_b)]
+    names = [avoid.scene(linkage).frames[k] for k in frames if k >= 0]
+    return max(names, key=lambda name: len(linkage.path_to(name)[0]))
+
+
+def on_the_way(linkage: Linkage, poses: FloatArray, avoid: Avoid) -> FloatArray:
+    """Return the nearest pair on the way from each frame to the next, at some instants: (frames - 1, NEAR.size)."""
+    change = between(linkage, poses[:-1], poses[1:])
+    result = np.full((len(change), NEAR.size), np.inf)
+    quick = np.flatnonzero(np.abs(change).max(axis=1, initial=0.0) > SLOW)
+    if len(quick):
+        steps = change[quick, None] * (np.arange(1, LOOKS) / LOOKS)[:, None]
+        ways = advance(linkage, np.repeat(poses[quick, None], LOOKS - 1, axis=1), steps)
+        near = avoid.near(linkage, ways, math.inf, most=1)[..., 0, :]
+        result[quick] = near[np.arange(len(quick)), NEAR.view(near).distance.argmin(axis=1)]
+    return result
+
+
+def _costs(linkage: Linkage, tracks: Sequence[GoalTrack], poses: FloatArray, avoid: Avoid) -> FloatArray:
+    """Return how badly poses (frames, nq) serve the places that are wanted and keep clear: squares, (frames,)."""
+    total = np.square(avoid.weight * avoid.error(linkage, poses)).sum(axis=-1)
+    for track in tracks:
+        if track.kind == "place":
+            off = linkage.forward(poses, frame=track.frame)[:, :3, 3] - track.values
+            total = total + np.square(track.weights[:, None] * off).sum(axis=-1)
+    return np.asarray(total)
+
+
+def opened(
+    linkage: Linkage, solved: FloatArray, moved: FloatArray, times: FloatArray, avoid: Avoid | None
+) -> FloatArray:
+    """Return poses whose fingers are as they were solved for where the motion of the fingers makes them touch.
+
+    Args:
+        linkage: The linkage.
+        solved: Poses that keep clear, with fingers at rest (frames, nq).
+        moved: The same with fingers that move.
+        times: Times of the frames.
+        avoid: What is kept clear of; None leaves the fingers as they move.
+    """
+    if avoid is None or np.array_equal(solved, moved):
+        return moved
+    back, touched, result = between(linkage, moved, solved), np.zeros(len(moved), np.bool_), moved
+    while (now := (avoid.clearance(linkage, result) < avoid.margin) & ~touched).any():
+        touched |= now
+        share = np.minimum(smooth_cover(touched.astype(np.float64), times, FADING), 1.0)
+        result = advance(linkage, moved, share[:, None] * back)
+    return result
+
+
+def touching(clip: Clip, avoid: Avoid) -> tuple[str, ...]:
+    """Return remarks on a motion whose frames are nearer to something than a margin, or that overlaps between them."""
+    linkage, poses, remarks = clip.linkage, clip.poses, []
+    short = avoid.margin - avoid.clearance(linkage, poses)
+    if count := int((short > 0.0).sum()):
+        worst = int(np.argmax(short))
+        most = f"worst is frame {worst}, by {1e3 * short[worst]:.3g} mm, {_nearest(linkage, poses[worst], avoid)}"
+        remarks.append(f"{count} of {len(clip)} frames do not keep the margin; {most}")
+    near = NEAR.view(on_the_way(linkage, poses, avoid)).distance
+    if count := int((near < min(avoid.margin, 0.0)).sum()):
+        worst = int(np.argmin(near))
+        most = f"worst is from frame {worst} to {worst + 1}, by {-1e3 * near[worst]:.3g} mm"
+        remarks.append(f"parts overlap on the way from {count} of {len(clip)} frames to the next; {most}")
+    return tuple(remarks)
+
+
+def _nearest(linkage: Linkage, pose: FloatArray, avoid: Avoid) -> str:
+    """Return the names of the two that are nearest at a pose."""
+    near, owners = NEAR.view(avoid.near(linkage, pose, math.inf, most=1)), avoid.scene(linkage).owners
+    return " and ".join(owners[int(one[0])] for one in (near.owner_a, near.owner_b))
+
+
+def shaken(clip: Clip, jerk: float) -> tuple[str, ...]:
+    """Return a remark on a motion that keeps clear at the price of jumps or jerk, if it does.
+
+    Where a hand of the source goes through a thigh, one that keeps clear has to come to the other side at some frame.
+
+    Args:
+        clip: The motion, which keeps clear.
+        jerk: Its jerk over the source's.
+    """
+    from scipy.ndimage import median_filter
+
+    steps = np.abs(between(clip.linkage, clip.poses[:-1], clip.poses[1:])).max(axis=1, initial=0.0)
+    jumps = np.flatnonzero(steps > LEAP + median_filter(steps, 2 * AROUND + 1, mode="nearest")) if len(steps) else steps
+    if not len(jumps) and jerk <= ROUGH:
+        return ()
+    words = [f"the motion that keeps clear has {jerk:.2g} times the source's jerk"]
+    if len(jumps):
+        worst = int(jumps[np.argmax(steps[jumps])])
+        often = "1 jump" if len(jumps) == 1 else f"{len(jumps)} jumps"
+        words.append(f"{often} of a joint, at most by {steps[worst]:.2g} rad or m, from frame {worst} to {worst + 1}")
+    return ("; ".join(words),)

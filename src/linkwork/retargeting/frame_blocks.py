@@ -1,0 +1,26 @@
+"""Frames of a long motion, looked at so many at a time, so that what is computed of all links does not fill memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..motion.clips import Clip
+from ..motion.frame_files import block_of
+
+BLOCK = 4096
+
+
+def frame_blocks(count: int, *, overlap: int = 0, block: int = BLOCK) -> Iterator[slice]:
+    """Yield slices of frames, each with some of the next block's first frames.
+
+    Example:
+        >>> [(rows.start, rows.stop) for rows in frame_blocks(5, overlap=1, block=2)]
+        [(0, 3), (2, 5), (4, 5)]
+    """
+    for begin in range(0, count, block):
+        yield slice(begin, min(begin + block + overlap, count))
+
+
+def part_of(clip: Clip, rows: slice) -> Clip:
+    """Return some frames of a clip, in memory."""
+    return Clip(clip.linkage, clip.times[rows], block_of(clip.poses, rows))

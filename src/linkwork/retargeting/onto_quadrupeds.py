@@ -1,0 +1,80 @@
+"""A motion of one four-legged figure given to another: planned, solved and completed, at once or in stretches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..linkage.linkage import Linkage
+from ..motion.clips import Clip
+from ..motion.frame_goals import Progress
+from ..transforms import FloatArray
+from .detached import carry_feet
+from .frame_blocks import part_of
+from .gaits import Gait, GaitPlan, gait_of, level_paws, plan_gait, solve_gait
+from .long_motions import Before, in_stretches
+from .onto_bodies import Manner
+from .quadrupeds import Quadruped
+from .quaternion_form import converted, without_angles
+from .report import Report
+from .stretches import LONG
+from .twists import signed
+
+
+def onto_quadruped(
+    clip: Clip, source: Quadruped, target: Quadruped, how: Manner, own: Clip | None = None
+) -> tuple[Clip, GaitPlan | None, Report | None]:
+    """Return a motion given to a four-legged figure, its plan, and a report where it has none since it is long.
+
+    Args:
+        clip: The motion.
+        source: Whose it is.
+        target: Who should move so, on a floating root.
+        how: How it is given.
+        own: The motion itself as one of the target, if that needs no solving.
+    """
+    solved = replace(target, linkage=without_angles(target.linkage))
+    task = _Task(clip, source, target, solved, gait_of(clip, source, solved, how.rules), how.smooth)
+    if len(clip) > LONG and how.avoid is None:
+        made, report = in_stretches(clip, task, how.smooth, how.progress, own)
+        return made, None, report
+    plan = plan_gait(clip, source, solved, task.gait, how.smooth)
+    if own is not None:
+        return own, plan, None
+    poses = solve_gait(plan, how.progress, how.avoid)
+    return Clip(target.linkage, clip.times, task.complete(clip, plan, slice(None), poses, None)[0]), plan, None
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """A long motion that is given to a four-legged figure: how its stretches are planned, solved and completed."""
+
+    clip: Clip
+    source: Quadruped
+    figure: Quadruped
+    form: Quadruped
+    gait: Gait
+    smooth: float
+
+    @property
+    def solved(self) -> Linkage:
+        return self.form.linkage
+
+    @property
+    def target(self) -> Linkage:
+        return self.figure.linkage
+
+    def plan(self, rows: slice, settled: int, begin: FloatArray | None) -> GaitPlan:  # noqa: ARG002  # no pose is fitted
+        self.gait.memory.move_to(rows.start, settled)
+        return plan_gait(part_of(self.clip, rows), self.source, self.form, self.gait.between(rows), self.smooth)
+
+    def solve(self, plan: GaitPlan, start: FloatArray | None, progress: Progress | None) -> FloatArray:
+        return solve_gait(plan, progress, start=start)
+
+    def complete(self, motion: Clip, plan: GaitPlan, rows: slice, poses: FloatArray, before: Before | None) -> Before:  # noqa: ARG002  # all is in the poses
+        poses = carry_feet(self.solved, level_paws(plan, poses), poses)
+        if before is None:
+            return converted(self.target, self.solved, poses), poses
+        return signed(self.target, converted(self.target, self.solved, poses, before[0]), before[0]), poses
+
+    def unsolved(self, plan: GaitPlan) -> GaitPlan:
+        return plan

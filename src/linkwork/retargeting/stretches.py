@@ -1,0 +1,95 @@
+"""Long motions in stretches: each is seen with some seconds around it, so that its frames come out as in one go.
+
+What is found of a stretch passes over softly into what is found of the next, where both agree already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil
+
+import numpy as np
+
+from ..linkage.linkage import Linkage
+from ..linkage.poses import advance, between
+from ..motion.smoothing import frame_time
+from ..motion.splines import smooth as smooth_step
+from ..transforms import FloatArray
+
+LONG = 8192  # frames: motions of more are done in stretches
+CORE = 6000  # frames of a stretch, at least
+CONTEXT = 4.0  # [s] before and after a stretch: farther away nothing counts, but what holds over a contact
+WIDER = 8.0  # and so many times the time over which a motion is smoothed
+FADE = 0.25  # [s] to either side of where two stretches meet, in which one passes over into the next
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Frames of a long motion that are done together.
+
+    Args:
+        first: The first of its own frames.
+        last: The one after its last.
+        rows: These and those around them that are looked at.
+        given: The frames that are settled once it is done.
+        fade: How many frames before and after the first pass over from the stretch before.
+    """
+
+    first: int
+    last: int
+    rows: slice
+    given: slice
+    fade: int
+
+    def local(self, frames: slice) -> slice:
+        """Return frames of the motion as rows of the stretch."""
+        return slice(frames.start - self.rows.start, frames.stop - self.rows.start)
+
+
+def stretches(times: FloatArray, smooth: float) -> list[Stretch]:
+    """Return the stretches of a motion.
+
+    Args:
+        times: Times of its frames [s].
+        smooth: Over which time it is smoothed [s].
+
+    Example:
+        >>> first, second = stretches(np.arange(13_000) / 32.0, 0.0)
+        >>> (first.last, first.rows.stop, first.given.stop), (second.first, second.rows.start, second.given.start)
+        ((6500, 6628, 6492), (6500, 6372, 6492))
+    """
+    count, step = len(times), frame_time(times)
+    context, fade = ceil((CONTEXT + WIDER * smooth) / step), ceil(FADE / step)
+    pieces = max(1, count // max(CORE, 4 * context))
+    edges = np.linspace(0, count, pieces + 1).astype(int).tolist()
+    return [
+        Stretch(
+            first,
+            last,
+            slice(max(first - context, 0), min(last + context, count)),
+            slice(first - fade if first else 0, last - fade if last < count else count),
+            fade,
+        )
+        for first, last in pairwise(edges)
+    ]
+
+
+def stitched(
+    linkage: Linkage, stretch: Stretch, poses: FloatArray, before: tuple[Stretch, FloatArray] | None
+) -> FloatArray:
+    """Return the poses (frames, nq) of the frames that a stretch settles.
+
+    Args:
+        linkage: The linkage.
+        stretch: The stretch.
+        poses: Its poses.
+        before: The stretch before and its poses, if there is one.
+    """
+    result = poses[stretch.local(stretch.given)].copy()
+    if before is not None:
+        meeting = slice(stretch.first - stretch.fade, stretch.first + stretch.fade)
+        old, new = before[1][before[0].local(meeting)], poses[stretch.local(meeting)]
+        share = smooth_step((np.arange(len(old)) + 0.5) / len(old))[:, None]
+        result[: len(old)] = advance(linkage, old, share * between(linkage, old, new))
+    return result
