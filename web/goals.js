@@ -336,15 +336,24 @@ class Assembly {
     /** @type {Record<string, number>} */ const header = { ...counts };
     /** @param {string[]} names @param {number} at */
     const joined = (names, at) => names.flatMap((name) => {
+      const table = this.known(given, name, []);
       header[name] = at;
-      at += given[name].length;
-      return Array.from(given[name]);
+      at += table.length;
+      return Array.from(table);
     });
     const names = [...layout.counts, ...layout.code_tables, ...layout.number_tables];
     const codes = joined(layout.code_tables, names.length);
     const numbers = joined(layout.number_tables, 0);
-    const first = record(names, header);
+    const first = names.map((name) => this.known(header, name, 0));
     return { codes: [...first, ...codes], numbers, rowNumbers: header.row_numbers };
+  }
+
+  /**
+   * Return what is known by one of Python's names, or nothing where Python says that pages have none of it.
+   * @param {Record<string, any>} values @param {string} name @param {any} nothing
+   */
+  known(values, name, nothing) {
+    return values[name] ?? (this.layout.empty.includes(name) ? nothing : refuse(`a page knows nothing of a body's ${name}.`));
   }
 
   /** What a goal's errors are multiplied by: by its level, or alike for all but wishes. @param {any} goal @param {boolean} alike */
@@ -416,7 +425,7 @@ class Assembly {
     };
     const { codes, numbers, rowNumbers } = this.packed(counts, tables);
     const scratch = layout.scratch.reduce((/** @type {number} */ sum, /** @type {any[]} */ [factor, ...names]) =>
-      sum + names.reduce((product, name) => product * /** @type {any} */ (counts)[name], factor), 0);
+      sum + names.reduce((product, name) => product * this.known(counts, name, 0), factor), 0);
     const named = this.names();
     const { target, free } = layout.place.fields;
     const sets = this.levels === 1 ? [0] : [0, 1];

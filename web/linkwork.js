@@ -249,6 +249,15 @@ export class Linkage {
     this.desk.home.unused.push(...this.desk.parts.splice(0));
   }
 
+  /**
+   * Return the same linkage with memory of its own for what is made from now on, which `free` gives back: for solvers that
+   * come and go. @returns {Linkage}
+   */
+  apart() {
+    const other = Object.create(this);
+    return Object.assign(other, { desk: new Desk(this.desk.home), chains: new Map(), known: new Map() });
+  }
+
   /** @param {Pose} q @param {string} [what] @returns {Float64Array} a pose of one's own, checked */
   read(q, what = "the pose") {
     const values = typeof q === "string" ? this.poses[q] : q;

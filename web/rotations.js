@@ -110,3 +110,25 @@ function nearest(twist, low, high) {
   });
   return below < above ? low : high;
 }
+
+/** Write a turn into a matrix. @param {Float64Array} m @param {number[]} wxyz */
+export function turnInto(m, [w, x, y, z]) {
+  m.set([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)], 0);
+  m.set([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)], 4);
+  m.set([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], 8);
+}
+
+/** @param {ArrayLike<number>} m @returns {number[]} its turn, w, x, y, z */
+export function quaternion(m) {
+  const trace = m[0] + m[5] + m[10];
+  const all = [trace, m[0], m[5], m[10]];
+  const k = all.indexOf(Math.max(...all));
+  const parts = [
+    [1 + trace, m[9] - m[6], m[2] - m[8], m[4] - m[1]],
+    [m[9] - m[6], 1 + m[0] - m[5] - m[10], m[1] + m[4], m[2] + m[8]],
+    [m[2] - m[8], m[1] + m[4], 1 - m[0] + m[5] - m[10], m[6] + m[9]],
+    [m[4] - m[1], m[2] + m[8], m[6] + m[9], 1 - m[0] - m[5] + m[10]],
+  ][k];
+  const size = Math.hypot(...parts);
+  return parts.map((x) => x / size);
+}

@@ -111,3 +111,8 @@ export function rgb(color) {
   }
   return found;
 }
+
+/** How many CSS pixels one of the design is, as the style says by --u. @param {Element} element @returns {number} */
+export function unitOf(element) {
+  return parseFloat(getComputedStyle(element).getPropertyValue("--u")) || 1;
+}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import re
 import subprocess
@@ -193,7 +195,7 @@ def test_ffmpeg_is_the_systems_or_the_extras_or_missing(clip, tmp_path, monkeypa
 @pytest.mark.parametrize(("known", "chosen"), [("libx264", "libx264"), ("libopenh264", "libopenh264"), ("", "mpeg4")])
 def test_the_best_encoder_there_is_is_taken(known, chosen, monkeypatch):
     def run(*args, **options):
-        return subprocess.CompletedProcess(args, 0, stdout=f" V..... mpeg4  MPEG-4\n V..... {known}  H.264\n")
+        return subprocess.CompletedProcess(args, 0, stdout=f" V..... mpeg4  MPEG-4\n V..... {known}  H.264\n".encode())
 
     monkeypatch.setattr(mp4.subprocess, "run", run)
     assert mp4.encoder("ffmpeg") == chosen
@@ -321,3 +323,26 @@ def test_wrong_usage_is_one_line(words, message, tmp_path, monkeypatch):
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "error", [BrokenPipeError(errno.EPIPE, "Broken pipe"), OSError(errno.EINVAL, "Invalid argument")]
+)
+def test_an_ffmpeg_that_has_died_is_said_however_the_system_says_it(error, monkeypatch):
+    class Pipe:
+        def write(self, _data=None):
+            raise error
+
+        close = write if error.errno == errno.EPIPE else lambda _self: None
+
+    class Dead:
+        returncode, stdin = 0, Pipe()
+        wait = kill = lambda _self: None
+
+    def start(*given):
+        given[-1].touch()
+        return Dead(), Dead.stdin
+
+    monkeypatch.setattr(mp4, "_start", start)
+    with pytest.raises(FormatError, match="the video could not be made"):
+        mp4.write_mp4(io.BytesIO(), [np.zeros((4, 4, 3), np.uint8)] * 3, 25.0)

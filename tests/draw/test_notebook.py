@@ -82,6 +82,7 @@ def shown_things(linkage: lw.Linkage) -> dict[str, object]:
         "jumps": lw.Clip(linkage, [0, 0.01], [linkage.neutral(), linkage.neutral() + 0.9]).report(),
         "diagnosis": lw.diagnose(far),
         "batch": lw.solve_batch(linkage, linkage.frames[-1], np.eye(4)[None]),
+        "body batch": lw.solve_batch(linkage, {linkage.frames[-1]: np.eye(4)[None]}),
         "page": Page(f"<p>{HOSTILE}</p>", HOSTILE),
     }
 
@@ -100,6 +101,7 @@ KINDS = [
     "jumps",
     "diagnosis",
     "batch",
+    "body batch",
     "page",
 ]
 KINDS += ["branches", "no branches", "frames", "many frames"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from live_pages import quiet_page, running_browser
+from live_pages import quiet_page, running_browser, wait_for
 
 # What VS Code writes above the outputs of a notebook (microsoft/vscode, backLayerWebView.ts); pages inside inherit it.
 RULES = (
@@ -43,7 +43,8 @@ def frame_with(page, element):
 
 def test_a_film_plays_inside(notebook):
     frame = frame_with(notebook, "linkwork-film")
-    assert frame.evaluate("document.querySelector('linkwork-film').shadowRoot.querySelector('canvas').width") > 100
+    drawn = "document.querySelector('linkwork-film').shadowRoot.querySelector('canvas').width > 100"
+    wait_for(frame, drawn)  # its first picture may come after the element itself
 
 
 def test_a_live_figure_solves_inside(notebook):

@@ -14,9 +14,10 @@ import linkwork as lw
 from linkwork import models
 from linkwork.draw import film_range, player
 from linkwork.models.characters import write_character
-from live_pages import quiet_page, running_browser
+from live_pages import quiet_page, running_browser, wait_for, wait_until_drawn
 
 FILM = "document.querySelector('linkwork-film')"
+STAGE = f"{FILM}.player.stage"
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,7 @@ def picture(page):
     """Return the pixels of the canvas between title and controls, once they are drawn."""
     from PIL import Image
 
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    wait_until_drawn(page, STAGE)
     image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     bottom = int(page.locator("form").bounding_box()["y"])
     return np.asarray(image).astype(int)[55:bottom]
@@ -101,7 +102,7 @@ def test_keys_step_play_and_pause(screen, arm):
         assert clock(page).startswith(f"frame {shown} of 10")
     assert page.get_by_role("button", name="Play").count() == 1
     page.keyboard.press("Space")
-    page.wait_for_function(f"() => !{FILM}.player.clock.textContent.startsWith('frame 0 ')")
+    wait_for(page, f"() => !{FILM}.player.clock.textContent.startsWith('frame 0 ')")
     page.keyboard.press("Space")
     held = clock(page)
     assert page.get_by_role("button", name="Play").count() == 1
@@ -114,7 +115,7 @@ def test_without_a_loop_the_film_ends_at_its_end_and_begins_again(screen, arm):
     page.get_by_label("Loop").uncheck()
     page.get_by_label("Speed").select_option("4")
     page.get_by_role("button", name="Play").click()
-    page.wait_for_function(f"() => {FILM}.player.clock.textContent.startsWith('frame 10 ')")
+    wait_for(page, f"() => {FILM}.player.clock.textContent.startsWith('frame 10 ')")
     page.get_by_role("button", name="Play").wait_for()
     page.get_by_label("Speed").select_option("0.1")
     page.get_by_role("button", name="Play").click()
@@ -138,7 +139,9 @@ def test_dragging_turns_and_a_double_click_turns_back(screen):
     page.mouse.up()
     turned = picture(page)
     assert (np.abs(turned - before) > 30).sum() > 2000
+    distance = page.evaluate(f"{STAGE}.camera.distance")
     page.mouse.wheel(0, -400)
+    wait_for(page, f"{STAGE}.camera.distance < {distance}")  # a wheel is not waited for by itself
     assert (np.abs(picture(page) - turned) > 30).sum() > 2000
     page.mouse.dblclick(320, 240)
     page.mouse.move(2, 100)  # away from what it would name

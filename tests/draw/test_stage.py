@@ -14,7 +14,7 @@ from linkwork import models
 from linkwork.draw import scripts, stage_scene
 from linkwork.draw.sketch import Sketch
 from linkwork.models.characters import write_character
-from live_pages import quiet_page, running_browser
+from live_pages import quiet_page, running_browser, wait_until_drawn
 
 PAGE = """<!doctype html><meta charset="utf-8"><style>html, body, #place {{ margin: 0; height: 100%; }}</style>
 <div id="place"></div><script>{script}
@@ -22,7 +22,6 @@ const stage = new linkwork.Stage(document.getElementById("place"), {{ label: "a 
 stage.show({scene});
 const log = [];
 </script>"""
-DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 def scene_of(linkage, pose=None, **options):
@@ -46,7 +45,7 @@ def shown(browser, tmp_path):
         opened.append(quiet_page(browser, **{"width": 400, "height": 300, **options}))
         page = opened[-1].__enter__()
         page.goto(path.as_uri())
-        page.evaluate(DRAWN)
+        wait_until_drawn(page, "stage")
         return page
 
     yield show
@@ -57,7 +56,7 @@ def shown(browser, tmp_path):
 def pixels(page):
     from PIL import Image
 
-    page.evaluate(DRAWN)
+    wait_until_drawn(page, "stage")
     return np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB")).astype(int)
 
 
@@ -101,7 +100,7 @@ def test_hands_drag_handles(shown):
     page.evaluate("""() => { window.ball = stage.handles.add({position: [0.5, 0.1, 0.4], label: "goal of the hand",
         grips: ["ball", "arrows", "planes", "rings"], taken: () => log.push("taken"), moved: () => log.push("moved"),
         dropped: () => log.push("dropped")}); }""")
-    page.evaluate(DRAWN)
+    wait_until_drawn(page, "stage")
     start = page.evaluate("ball.position")
     x, y = spot(page, start)
     page.mouse.move(x, y)
@@ -130,7 +129,7 @@ def test_hands_drag_handles(shown):
         ("touchEnd", []),
     ):
         touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-    page.evaluate(DRAWN)
+    wait_until_drawn(page, "stage")
     assert spot(page, page.evaluate("ball.position")) == pytest.approx((x - 40, y), abs=0.2)
     # by keys
     before = page.evaluate("ball.position")

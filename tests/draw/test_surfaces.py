@@ -12,7 +12,8 @@ import linkwork as lw
 from linkages import one_joint, random_transform
 from linkwork.draw import is_flat, surfaces
 from linkwork.draw.gauges import gauges
-from linkwork.draw.sketch import Part, Sketch
+from linkwork.draw.parts import Part
+from linkwork.draw.sketch import Sketch
 from linkwork.draw.visibility import Covers, Eye, hits, measures, visible
 
 SOLIDS = {

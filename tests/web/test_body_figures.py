@@ -7,12 +7,13 @@ import numpy as np
 import linkwork as lw
 from linkwork.linkage.mass import masses
 from linkwork.models import figure_linkages
+from live_pages import wait_for
 
 SOLES = ["left_heel", "left_ball", "right_heel", "right_ball"]
 
 
 def settled(shown):
-    shown.page.wait_for_function("document.querySelector('linkwork-figure').state().settled")
+    wait_for(shown.page, "document.querySelector('linkwork-figure').state().settled")
     return shown.state()
 
 
@@ -69,7 +70,7 @@ def test_methods_are_measured(figure):
     """Every method reaches the goals that it reaches in Python, and the compiled search reaches all."""
     shown = figure("production")
     shown.press("Run")
-    shown.page.wait_for_function("document.querySelector('linkwork-figure').state().results.robust", timeout=60_000)
+    wait_for(shown.page, "document.querySelector('linkwork-figure').state().results.robust")
     state = shown.state()
     panda, results = lw.models.panda(), state["results"]
     assert results["robust"]["which"] == [True] * 40

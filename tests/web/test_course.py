@@ -9,12 +9,13 @@ import pytest
 
 import course_site
 from linkwork.models import lessons
-from live_pages import quiet_page
+from live_pages import quiet_page, wait_for
 
 pytest.importorskip("mkdocs", reason="the documentation's builder is not installed")
 LESSONS = lessons.all_lessons()
 READY = "Promise.all([...document.querySelectorAll('linkwork-figure')].map((figure) => figure.ready))"
 STATES = "[...document.querySelectorAll('linkwork-figure')].map((figure) => JSON.stringify(figure.state()))"
+CHANGED = f"before => {STATES}.every((state, k) => state !== before[k])"
 NARROW = 360  # pixels, a small telephone
 
 
@@ -71,9 +72,8 @@ def test_a_lesson_is_alive(site, reader, lesson):
     before = reader.evaluate(STATES)
     for k in range(figures.count()):
         move(reader, figures.nth(k))
-    after = reader.evaluate(STATES)
-    for was, now in zip(before, after, strict=True):
-        assert was != now
+    wait_for(reader, CHANGED, before)
+    for now in reader.evaluate(STATES):
         assert all(math.isfinite(x) for x in numbers(json.loads(now)))
     assert reader.locator("math").count()
     text = reader.locator("article").inner_text()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from live_pages import quiet_page
+from live_pages import quiet_page, wait_for
 
 VIEW = "document.querySelector('linkwork-view')"
 PLACE = f"""frame => {{
@@ -28,7 +28,7 @@ class View:
 
     def settle(self) -> dict[str, Any]:
         """Wait until nothing is left to solve, and return the numbers of the view."""
-        self.page.wait_for_function(f"!{VIEW}.asked && !{VIEW}.session.waiting")
+        wait_for(self.page, f"!{VIEW}.asked && !{VIEW}.session.waiting")
         return self.page.evaluate(f"{VIEW}.state()")
 
     def drag(self, frame: str, right: float, up: float, *, beside: tuple[float, float] = (0.0, 0.0)) -> dict[str, Any]:

@@ -22,6 +22,7 @@ export class Camera {
     /** The point it turns about. */ this.at = [0, 0, 0];
     /** Where it has gone to, if it follows something. */ this.gone = [0, 0, 0];
     /** CSS pixels. */ this.width = this.height = 1;
+    /** CSS pixels of one that handles are measured in: more where a screen is large and its pixels are small. */ this.unit = 1;
     /** What panels cover of them. */ this.margins = { top: 0, right: 0, bottom: 0, left: 0 };
     this.towards = [1, 0, 0]; // the axes of the screen: to the eye, to the right, up
     this.right = [0, 1, 0];

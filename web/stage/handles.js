@@ -10,12 +10,13 @@ import { BOX, CAPSULE, CONE, CYLINDER, RING } from "./shapes.js";
 /** @typedef {import("./algebra.js").Numbers} Numbers */
 /** @typedef {import("./camera.js").Camera} Camera */
 /** @typedef {import("./camera.js").Ray} Ray */
-/** A handle's part: "ball"; "x", "y", "z"; "yz", "zx", "xy"; "turn x", "turn y", "turn z". @typedef {string} Grip */
+/** A handle's part: "ball"; "x", "y", "z"; "yz", "zx", "xy"; "turn x", "turn y", "turn z"; "turn" while a key turns it. @typedef {string} Grip */
 /**
  * What a handle is made with. `grips` are any of "ball", "arrows", "planes", "rings"; `tie` is a point that a line goes to,
- * such as the end of a limb; `axes` are those of the world or its own; `color` is a name of the palette.
+ * such as the end of a limb; `axes` are those of the world or its own; `color` is a name of the palette. `turning` is asked
+ * when a key turns what is held, or moves it again: whether that can be; where it has rings by default.
  * @typedef {{position: Numbers, wxyz?: Numbers, label?: string, grips?: string[], color?: string, tie?: Numbers | null,
- *   axes?: "world" | "own", visible?: boolean, size?: number, taken?: (handle: Handle) => void,
+ *   axes?: "world" | "own", visible?: boolean, size?: number, taken?: (handle: Handle) => void, turning?: (handle: Handle, on: boolean) => boolean,
  *   moved?: (handle: Handle) => void, dropped?: (handle: Handle) => void}} HandleOptions
  */
 
@@ -28,6 +29,7 @@ const SQUARE_HALF = 7;
 const RADIUS = 84; // of rings
 const SLACK = { mouse: 5, pen: 8, touch: 16 }; // how far beside a grip still takes it
 const EDGE_ON = 0.12; // a ring or plane seen at a slope below that is no plane to move in
+const TURN = "turn"; // the grip while a key turns what is held
 const NAMES = ["x", "y", "z"];
 const PLANES = ["yz", "zx", "xy"];
 
@@ -44,6 +46,7 @@ export class Handle {
     this.visible = options.visible ?? true;
     this.size = options.size ?? 1;
     this.taken = options.taken ?? (() => {});
+    this.turning = options.turning ?? (() => this.grips.has("rings"));
     this.moved = options.moved ?? (() => {});
     this.dropped = options.dropped ?? (() => {});
   }
@@ -80,18 +83,20 @@ function awayFrom(x, y, a, b) {
 
 /** A grip that is held: where all began. */
 class Hold {
-  /** @param {Handle} handle @param {Grip} grip @param {Camera} camera @param {number} x @param {number} y */
-  constructor(handle, grip, camera, x, y) {
+  /** @param {Handle} handle @param {Grip} grip @param {Camera} camera @param {number} x @param {number} y @param {Grip} [first] what was taken hold of */
+  constructor(handle, grip, camera, x, y, first = grip) {
     this.handle = handle;
     this.grip = grip;
+    this.first = first;
     this.camera = camera;
     this.position = handle.position.slice();
     this.wxyz = handle.wxyz.slice();
     const k = NAMES.indexOf(grip.at(-1) ?? "");
-    this.axis = grip === "ball" ? camera.towards.slice() : handle.axis(PLANES.includes(grip) ? PLANES.indexOf(grip) : k);
+    this.axis = grip === "ball" || grip === TURN ? camera.towards.slice() : handle.axis(PLANES.includes(grip) ? PLANES.indexOf(grip) : k);
     this.straight = grip.length === 1; // along an arrow
-    this.turns = grip.startsWith("turn");
+    this.turns = grip.startsWith(TURN);
     this.pixel = [x, y];
+    this.now = [x, y];
     this.begun = this.read(x, y);
   }
 
@@ -105,13 +110,23 @@ class Hold {
   /** Move the handle to a point of the screen. @param {number} x @param {number} y */
   move(x, y) {
     const now = this.read(x, y);
-    if (this.turns) {
+    this.now = [x, y];
+    if (this.grip === TURN) {
+      this.handle.wxyz = product(this.rolled(x - this.pixel[0], y - this.pixel[1]), this.wxyz);
+    } else if (this.turns) {
       this.handle.wxyz = product(about(this.axis, this.angle(x, y, now)), this.wxyz);
     } else if (this.straight) {
       this.handle.position = plus(this.position, this.axis, now - this.begun);
     } else if (now && this.begun) {
       this.handle.position = plus(this.position, minus(now, this.begun));
     }
+  }
+
+  /** @param {number} right @param {number} down of the pointer @returns {Numbers} a turn as of a ball under it; flat, about the line of sight */
+  rolled(right, down) {
+    const { right: aside, up, towards, flat } = this.camera;
+    if (flat) return about(towards, -right / RADIUS);
+    return product(about(up, right / RADIUS), about(aside, down / RADIUS));
   }
 
   /** @param {number} x @param {number} y @param {number[] | null} now @returns {number} how far a ring is turned */
@@ -184,6 +199,15 @@ export class Handles {
     this.changed();
   }
 
+  /** Turn what is held by the way of the pointer from here on, or move it again. @param {boolean} on */
+  turn(on) {
+    const { held } = this;
+    if (!held || on === (held.grip === TURN) || !held.handle.turning(held.handle, on)) return;
+    const [x, y] = held.now;
+    this.held = new Hold(held.handle, on ? TURN : held.first, held.camera, x, y, held.first);
+    this.changed();
+  }
+
   drop() {
     const held = this.held;
     this.held = null;
@@ -202,7 +226,7 @@ export class Handles {
       const metres = camera.project(handle.position).metres;
       if (handle.tie) marks.rod(handle.tie, handle.position, 1.1 * metres, color(handle.color), 0.8);
       const active = this.held?.handle === handle ? this.held.grip : this.under?.handle === handle ? this.under.grip : "";
-      writeHandle(grips, handle, camera, metres * handle.size, color, active);
+      writeHandle(grips, handle, camera, metres * handle.size * camera.unit, color, active);
     }
   }
 }
@@ -218,7 +242,7 @@ const headOn = (handle, camera, k) => Math.abs(dot(handle.axis(k), camera.toward
  * @returns {[Grip, number][]} how far a point of the screen is outside each grip, in pixels
  */
 function distances(handle, camera, x, y) {
-  const [at, size] = [camera.project(handle.position), handle.size];
+  const [at, size] = [camera.project(handle.position), handle.size * camera.unit];
   const grain = at.metres * size;
   /** @type {[Grip, number][]} */ const found = [];
   /** @param {number[]} v in pixels */
@@ -257,7 +281,7 @@ function writeHandle({ batches }, handle, camera, metres, color, active) {
   const { position: p, grips } = handle;
   /** @param {Grip} grip @param {string} name */
   const shade = (grip, name) => (grip === active ? color("goal") : color(name));
-  if (grips.has("rings")) {
+  if (grips.has("rings") || active === TURN) {
     for (const k of camera.flat ? [2] : [0, 1, 2]) {
       const radius = RADIUS * metres;
       const name = NAMES[k];

@@ -6,6 +6,9 @@ import { about, plus, product } from "./algebra.js";
 /** @typedef {import("./stage.js").Stage} Stage */
 
 const STEP = 12; // CSS pixels that a key moves by
+const LONG = 600; // ms that a finger stays to do what a double click does
+const STEADY = 3; // CSS pixels that it may move meanwhile, from one event to the next
+const TURN = "r"; // the key that turns what is held; pressed alone, it shows everything
 const KEYS = /** @type {Record<string, number[]>} */ ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] });
 
 export class Hands {
@@ -14,6 +17,9 @@ export class Hands {
     this.stage = stage;
     /** @type {Map<number, PointerEvent>} */ this.fingers = new Map();
     /** The finger that holds a handle. @type {number | null} */ this.holder = null;
+    this.turns = false; // whether the key is down that turns what is held
+    this.used = false; // whether something was held meanwhile
+    /** A finger that stays where it is does what a double click does. @type {ReturnType<typeof setTimeout> | undefined} */ this.long = undefined;
     const { canvas } = stage;
     const listen = (/** @type {string} */ name, /** @type {(event: any) => void} */ act, options = {}) =>
       canvas.addEventListener(name, act, { signal: stage.end.signal, ...options });
@@ -23,10 +29,15 @@ export class Hands {
     listen("pointerleave", () => stage.hover(null, null));
     listen("wheel", (event) => this.wheel(event), { passive: false });
     listen("contextmenu", (event) => event.preventDefault());
-    listen("dblclick", () => stage.home());
-    listen("keydown", () => canvas.classList.remove("held"));
+    listen("dblclick", (event) => (stage.twice ? stage.twice(stage.pick(...this.at(event), 4)) : stage.home()));
+    listen("keydown", () => this.holder === null && canvas.classList.remove("held"));
     listen("focusout", () => canvas.classList.remove("held"));
     if (keys) listen("keydown", (event) => this.key(event));
+    if (keys) listen("keyup", (event) => event.key.toLowerCase() === TURN && !this.used && stage.home());
+    const { signal } = stage.end;
+    window.addEventListener("keydown", (event) => event.key.toLowerCase() === TURN && !event.ctrlKey && !event.metaKey && this.turn(true), { signal });
+    window.addEventListener("keyup", (event) => event.key.toLowerCase() === TURN && this.turn(false), { signal });
+    window.addEventListener("blur", () => this.turn(false), { signal });
   }
 
   /** @param {MouseEvent} event @returns {[number, number]} */
@@ -41,8 +52,10 @@ export class Hands {
     stage.canvas.classList.add("held"); // no ring around what is focused by a pointer
     this.fingers.set(event.pointerId, event);
     stage.canvas.setPointerCapture(event.pointerId);
+    clearTimeout(this.long);
     if (this.fingers.size > 1 || event.button !== 0) return;
     const [x, y] = this.at(event);
+    if (event.pointerType === "touch" && stage.twice) this.long = setTimeout(() => this.stayed(event, x, y), LONG);
     const hit = stage.handles.hit(stage.camera, x, y, /** @type {any} */ (event.pointerType));
     if (hit) stage.handles.take(hit.handle, hit.grip, stage.camera, x, y);
     else {
@@ -53,9 +66,19 @@ export class Hands {
     if (stage.handles.held) {
       this.holder = event.pointerId;
       stage.hover(null, null);
+      this.used = true;
+      stage.handles.turn(this.turns);
       event.preventDefault();
       stage.canvas.focus({ preventScroll: true });
     }
+  }
+
+  /** The key that turns what is held goes down or up. @param {boolean} on */
+  turn(on) {
+    if (on === this.turns) return;
+    this.turns = on;
+    if (on) this.used = this.holder !== null;
+    this.stage.handles.turn(on);
   }
 
   /** @param {PointerEvent} event */
@@ -67,9 +90,16 @@ export class Hands {
       if (event.pointerType === "mouse" && !event.buttons) stage.hover(x, y);
       return;
     }
+    if (Math.hypot(event.clientX - old.clientX, event.clientY - old.clientY) > STEADY) clearTimeout(this.long);
     if (event.pointerId === this.holder) stage.handles.drag(x, y);
     else if (this.holder === null) this.look(event, old);
     this.fingers.set(event.pointerId, event);
+  }
+
+  /** A finger has stayed where it came down. @param {PointerEvent} event @param {number} x @param {number} y */
+  stayed(event, x, y) {
+    this.up(event);
+    this.stage.twice?.(this.stage.pick(x, y));
   }
 
   /** Turn or move the camera. @param {PointerEvent} event @param {PointerEvent} old */
@@ -88,6 +118,7 @@ export class Hands {
 
   /** @param {PointerEvent} event */
   up(event) {
+    clearTimeout(this.long);
     this.fingers.delete(event.pointerId);
     if (event.pointerId !== this.holder) return;
     this.holder = null;
@@ -112,7 +143,6 @@ export class Hands {
     else if (way) stage.camera.orbit(-STEP * way[0], -STEP * way[1]);
     else if (event.key === "+" || event.key === "=") stage.camera.zoom(0.85);
     else if (event.key === "-") stage.camera.zoom(1.18);
-    else if (event.key.toLowerCase() === "r") stage.home();
     else return;
     event.preventDefault();
     stage.looked();

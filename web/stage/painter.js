@@ -65,6 +65,8 @@ export class Painter {
     this.shapes = allShapes(parts.length / PART);
     this.parts = new Layer(gl, this.shapes);
     this.railRods = new Layer(gl, [this.shapes[CAPSULE]]);
+    /** Things in the world beside the linkage, lit and with shadows; whoever writes them sends them. */ this.things = new Layer(gl, this.shapes);
+    /** Other poses, faintly. @type {Set<Ghost>} */ this.ghosts = new Set();
     /** What the stage draws over the linkage, anew for every picture. */ this.marks = new Layer(gl, this.shapes);
     /** Balls and arrows to take hold of, seen through what is before them. */ this.grips = new Layer(gl, this.shapes);
     /** Paths: a batch of rods each. @type {Batch[]} */ this.paths = [];
@@ -112,12 +114,8 @@ export class Painter {
 
   /** Put links where they are. @param {Numbers} matrices 16 numbers for each, row by row */
   pose(matrices) {
-    const { movers, meshes, rails } = this;
-    for (let k = 0; k < this.links; k++) movers.set(1 + k, matrices, 16 * k);
-    if (meshes) {
-      const { links, binds } = meshes;
-      for (let k = 0; k < links.length; k++) movers.setProduct(1 + this.links + k, 1 + links[k], binds, 12 * k);
-    }
+    const { rails } = this;
+    this.place(this.movers, matrices);
     if (rails.length) {
       this.railRods.clear();
       for (let k = 0; k < rails.length; k += RAIL) {
@@ -127,8 +125,25 @@ export class Painter {
       }
       this.railRods.send();
     }
-    movers.send();
     this.posed = true;
+  }
+
+  /** Write where links are, and the bones of meshes on them. @param {Movers} movers @param {Numbers} matrices */
+  place(movers, matrices) {
+    const { meshes } = this;
+    for (let k = 0; k < this.links; k++) movers.set(1 + k, matrices, 16 * k);
+    if (meshes) {
+      const { links, binds } = meshes;
+      for (let k = 0; k < links.length; k++) movers.setProduct(1 + this.links + k, 1 + links[k], binds, 12 * k);
+    }
+    movers.send();
+  }
+
+  /** Add another pose of the linkage, drawn faintly. @param {Numbers} color @param {number} alpha @returns {Ghost} */
+  ghost(color, alpha) {
+    const ghost = new Ghost(this, color, alpha);
+    this.ghosts.add(ghost);
+    return ghost;
   }
 
   /** Add a path of rods. @param {Numbers} points @param {number} radius @param {Numbers} color @returns {Batch} */
@@ -190,15 +205,19 @@ export class Painter {
    * @param {import("./gl.js").Program} instances @param {import("./gl.js").Program} corners @param {Float32Array} camera
    * @param {(at: Record<string, WebGLUniformLocation>) => void} settings further uniforms
    * @param {Numbers} [away] what parts one surface from another that is in the same place
+   * @param {Movers} [movers] where links are
    */
-  bodies(instances, corners, camera, settings, away = [0, 0, 0]) {
+  bodies(instances, corners, camera, settings, away = [0, 0, 0], movers = this.movers) {
     const { gl, meshes } = this;
     gl.activeTexture(gl.TEXTURE0);
-    gl.bindTexture(gl.TEXTURE_2D, this.movers.texture);
+    gl.bindTexture(gl.TEXTURE_2D, movers.texture);
     this.use(instances, camera, settings);
     gl.uniform3f(instances.at.away, away[0], away[1], away[2]);
     this.parts.draw();
-    if (this.rails.length) this.railRods.draw();
+    if (movers === this.movers) {
+      if (this.rails.length) this.railRods.draw();
+      this.things.draw();
+    }
     if (!meshes) return;
     this.use(corners, camera, settings);
     gl.uniform1i(corners.at.first, 1 + this.links);
@@ -218,6 +237,7 @@ export class Painter {
     gl.uniformMatrix4fv(which.at.camera, false, camera);
     gl.uniform1i(which.at.movers, 0);
     gl.uniform1f(which.at.reached, -1);
+    gl.uniform4f(which.at.tint ?? null, 0, 0, 0, 0);
     settings(which.at);
   }
 
@@ -256,8 +276,31 @@ export class Painter {
     gl.disable(gl.BLEND);
     this.bodies(programs.parts, programs.corners, camera.matrix, settings, camera.towards.map((t) => (scene.flat ? -0.002 : -0.0002) * scene.scale * t));
     gl.enable(gl.CULL_FACE);
+    for (const ghost of this.ghosts) this.drawGhost(ghost, camera, settings);
+    gl.bindTexture(gl.TEXTURE_2D, this.movers.texture);
     this.use(programs.parts, camera.matrix, settings);
     this.drawMarks(palette);
+  }
+
+  /** Draw another pose: first its depth, so that one sees its front alone, then its colour. @param {Ghost} ghost @param {Camera} camera @param {(at: any) => void} settings */
+  drawGhost({ movers, color, alpha }, camera, settings) {
+    const { gl, programs } = this;
+    const tinted = (/** @type {any} */ at) => {
+      settings(at);
+      gl.uniform1i(at.chosen, -1);
+      gl.uniform4f(at.tint, color[0], color[1], color[2], alpha);
+    };
+    gl.enable(gl.POLYGON_OFFSET_FILL); // where it is in the same place as the linkage, the linkage is seen
+    gl.polygonOffset(1, 2);
+    gl.colorMask(false, false, false, false);
+    this.bodies(programs.parts, programs.corners, camera.matrix, tinted, [0, 0, 0], movers);
+    gl.colorMask(true, true, true, true);
+    gl.enable(gl.BLEND);
+    gl.depthFunc(gl.LEQUAL);
+    this.bodies(programs.parts, programs.corners, camera.matrix, tinted, [0, 0, 0], movers);
+    gl.depthFunc(gl.LESS);
+    gl.disable(gl.BLEND);
+    gl.disable(gl.POLYGON_OFFSET_FILL);
   }
 
   /** Draw paths, marks and grips; grips faintly where something hides them. @param {import("../theme.js").Palette} palette */
@@ -321,8 +364,28 @@ export class Painter {
   free() {
     const { gl } = this;
     for (const { made } of Object.values(this.programs)) gl.deleteProgram(made);
-    for (const thing of [this.parts, this.railRods, this.marks, this.grips, ...this.paths, this.movers, this.meshes]) thing?.free();
+    for (const thing of [this.parts, this.railRods, this.things, this.marks, this.grips, ...this.paths, ...[...this.ghosts].map((ghost) => ghost.movers), this.movers, this.meshes]) thing?.free();
     gl.deleteTexture(this.map.texture);
     gl.deleteFramebuffer(this.map.buffer);
+  }
+}
+
+/** Another pose of the linkage, in one colour, that one sees through. */
+export class Ghost {
+  /** @param {Painter} painter @param {Numbers} color @param {number} alpha */
+  constructor(painter, color, alpha) {
+    this.painter = painter;
+    this.color = color;
+    this.alpha = alpha;
+    this.movers = new Movers(painter.gl, 1 + painter.links + (painter.meshes?.links.length ?? 0));
+  }
+
+  /** @param {Numbers} matrices 16 numbers for each link, row by row */
+  pose(matrices) {
+    this.painter.place(this.movers, matrices);
+  }
+
+  remove() {
+    if (this.painter.ghosts.delete(this)) this.movers.free();
   }
 }

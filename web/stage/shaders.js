@@ -68,7 +68,7 @@ float lit(vec3 point, float spread, bool fine) {  // the share of the light that
 export const LIT = `${HEAD}
 in vec3 facing, world; in vec4 paint; flat in int owner;
 uniform vec3 eye, towards, light, rim; uniform bool parallel, shaded, plain; uniform float rimming, lift; uniform int chosen;
-uniform vec3 glow;
+uniform vec3 glow; uniform vec4 tint;
 out vec4 pixel;
 ${SHADOWS}
 void main() {
@@ -83,7 +83,7 @@ void main() {
   color = mix(pow(color, vec3(1.0 / 2.2)), rim, rimming * pow(1.0 - faces, 3.0));
   if (!shaded) color = mix(color, paint.rgb, 0.5);  // handles: nearly their own colour
   if (chosen == owner) color = mix(color, glow, 0.35);
-  pixel = vec4(color, paint.a);
+  pixel = tint.a > 0.0 ? vec4(mix(color, tint.rgb, 0.72), tint.a) : vec4(color, paint.a);
 }`;
 
 /** Nothing but depth, for the shadow map. */

@@ -14,6 +14,11 @@
  *     stage.hovered = (link) => {}                // the name under the pointer has changed; null for none
  *     const trail = stage.trail(points);          // x, y, z ...; trail.points(points), trail.reached(share), trail.remove()
  *     stage.joints = true                         // glyphs at the axes of joints
+ *     stage.guilty = new Set(["elbow"])           // joints drawn in red over everything
+ *     stage.lit = "forearm"                       // a link that stays lit
+ *     const ghost = stage.ghost("#3a7d1f", 0.4);  // another pose, seen through; ghost.pose(matrices), ghost.remove()
+ *     stage.extras.add(({ marks, grips, color, camera }) => marks.rod(a, b, 0.01, color("bad")))  // at every picture
+ *     stage.things((layer, color) => layer.batches[BOX].push(...))     // things in the world, until the next call
  *
  * Nothing is drawn until something changes: `render()` asks for a picture, which is drawn before the next frame of the
  * screen. Transforms are those of linkwork: matrices row by row, quaternions w, x, y, z, metres, z up.
@@ -26,10 +31,12 @@ import { Hands, nudge } from "./hands.js";
 import { Painter } from "./painter.js";
 import { Picker } from "./picking.js";
 import { CAPSULE, CONE, CYLINDER, RING } from "./shapes.js";
-import { adopt, paletteOf, rgb, watch } from "../theme.js";
+import { adopt, paletteOf, rgb, unitOf, watch } from "../theme.js";
 
 /** @typedef {import("./algebra.js").Numbers} Numbers */
 /** @typedef {{link: number, name: string, point: number[], depth: number}} Picked */
+/** What is drawn anew at every picture: marks in the scene, grips over everything, colours by name.
+ * @typedef {{marks: import("./painter.js").Layer, grips: import("./painter.js").Layer, color: (name: string) => Numbers, camera: Camera}} Layers */
 
 const FINGER = 18; // CSS pixels around a finger in which a link is found
 const SHARPEST = 2; // pixels of the screen for one of CSS, at most
@@ -40,7 +47,7 @@ export const STAGE_CSS = `
 .lw-stage canvas:active { cursor: grabbing; }
 .lw-stage canvas:focus-visible { outline-offset: -3px; }
 .lw-stage canvas.held { outline: none; }
-.lw-stage .lw-name { position: absolute; z-index: 1; pointer-events: none; padding: .1rem .5rem; border-radius: 6px; font: 13px/1.5 var(--lw-font);
+.lw-stage .lw-name { position: absolute; z-index: 1; pointer-events: none; padding: .1rem .5rem; border-radius: 6px; font: calc(13 * var(--u, 1px))/1.5 var(--lw-font);
   color: var(--lw-ink); background: var(--lw-bar); border: 1px solid var(--lw-line); white-space: nowrap; }
 .lw-stage .lw-grip { position: absolute; width: 30px; height: 30px; margin: -15px; padding: 0; border: 0; border-radius: 50%;
   background: none; pointer-events: none; }
@@ -63,12 +70,18 @@ export class Stage {
     this.names = names;
     this.joints = false;
     /** @type {((picked: Picked) => import("./handles.js").Handle | null) | null} */ this.grab = null;
+    /** What a double click does, with what is there or null; it shows everything by default. @type {((picked: Picked | null) => void) | null} */ this.twice = null;
     /** @type {(link: string | null) => void} */ this.hovered = () => {};
     /** @type {any} */ this.scene = null;
     this.matrices = new Float64Array();
     this.hull = new Float32Array();
     this.chosen = -1;
     /** @type {Trail[]} */ this.trails = [];
+    /** @type {Set<string>} */ this.guilty = new Set();
+    /** @type {string | null} */ this.lit = null;
+    /** @type {Set<(layers: Layers) => void>} */ this.extras = new Set();
+    /** @type {Set<StageGhost>} */ this.ghosts = new Set();
+    /** @type {(layer: import("./painter.js").Layer, color: (name: string) => Numbers) => void} */ this.writeThings = () => {};
     /** @type {Painter | null} */ this.painter = null;
     this.asked = 0;
     /** Whether the camera is where `home` has put it. */ this.atHome = true;
@@ -78,6 +91,8 @@ export class Stage {
     /** Where the mouse is, over the stage. @type {{x: number, y: number} | null} */ this.under = null;
     this.looking = 0;
     this.build(label);
+    this.resized();
+    this.fill(); // before there is a buffer of another size
     this.gl = this.canvas.getContext("webgl2", { antialias: true, alpha: false, powerPreference: "high-performance" });
     if (!this.gl) throw new Error("This page needs WebGL 2, which this browser does not offer.");
     this.picker = new Picker(this.gl, 2 * FINGER + 1);
@@ -126,6 +141,8 @@ export class Stage {
     this.painter = new Painter(/** @type {any} */ (this.gl), this.scene);
     this.painter.pose(this.matrices);
     for (const trail of this.trails) trail.load();
+    for (const ghost of this.ghosts) ghost.load();
+    this.sendThings();
     this.render();
   }
 
@@ -133,6 +150,9 @@ export class Stage {
   show(scene) {
     this.painter?.free();
     for (const trail of this.trails.splice(0)) trail.batch = null;
+    this.ghosts.clear();
+    this.guilty = new Set();
+    this.lit = null;
     this.scene = scene;
     this.hull = new Float32Array(bytes(scene.hull));
     this.matrices = Float64Array.from(new Float32Array(bytes(scene.rest)));
@@ -179,6 +199,7 @@ export class Stage {
     const { clientWidth, clientHeight } = this.root;
     this.camera.width = Math.max(clientWidth, 1);
     this.camera.height = Math.max(clientHeight, 1);
+    this.camera.unit = unitOf(this.root);
     if (this.atHome) this.home();
     else this.camera.changed();
     this.render();
@@ -232,46 +253,86 @@ export class Stage {
     return trail;
   }
 
+  /**
+   * Show another pose of the linkage, seen through.
+   * @param {string} color a name of the palette or "#rrggbb" @param {number} [alpha]
+   */
+  ghost(color, alpha = 0.4) {
+    const ghost = new StageGhost(this, color, alpha);
+    this.ghosts.add(ghost);
+    return ghost;
+  }
+
+  /** Say what stands in the world beside the linkage. @param {(layer: import("./painter.js").Layer, color: (name: string) => Numbers) => void} write */
+  things(write) {
+    this.writeThings = write;
+    this.sendThings();
+    this.render();
+  }
+
+  sendThings() {
+    const { painter } = this;
+    if (!painter) return;
+    const palette = paletteOf(this.root);
+    painter.things.clear();
+    this.writeThings(painter.things, (name) => rgb(palette[name] ?? name));
+    painter.things.send();
+    painter.posed = true;
+  }
+
   /** Ask for a picture. */
   render() {
     if (!this.asked && !this.end.signal.aborted) this.asked = requestAnimationFrame(() => this.draw());
   }
 
-  draw() {
-    this.asked = 0;
-    const { painter, canvas, camera } = this;
-    if (!painter || this.gl?.isContextLost()) return;
+  /** Give the canvas as many pixels as the screen has there. */
+  fill() {
+    const { canvas, camera } = this;
     const pixels = Math.min(devicePixelRatio || 1, SHARPEST);
     const [width, height] = [Math.round(camera.width * pixels), Math.round(camera.height * pixels)];
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+    return { width, height };
+  }
+
+  draw() {
+    this.asked = 0;
+    const { painter, camera } = this;
+    if (!painter || this.gl?.isContextLost()) return;
+    const { width, height } = this.fill();
     const palette = paletteOf(this.root);
     const color = (/** @type {string} */ name) => rgb(palette[name] ?? name);
     painter.marks.clear();
     painter.grips.clear();
-    if (this.joints) this.writeJoints(color);
+    if (this.joints) this.writeJoints(color, "goal");
+    if (this.guilty.size) this.writeJoints(color, "bad", this.guilty);
+    for (const write of this.extras) write({ marks: painter.marks, grips: painter.grips, color, camera });
     this.handles.write(painter.grips, painter.marks, camera, color);
     painter.marks.send();
     painter.grips.send();
     for (const trail of this.trails) trail.tint(color);
-    painter.draw(camera, palette, { width, height, chosen: this.chosen });
+    painter.draw(camera, palette, { width, height, chosen: this.chosen >= 0 || !this.lit ? this.chosen : this.scene.links.indexOf(this.lit) });
     this.placeButtons();
   }
 
-  /** Write a glyph at the axis of every joint: a ring and an axle where it turns, an arrow where it slides. @param {(name: string) => Numbers} color */
-  writeJoints(color) {
+  /**
+   * Write a glyph at the axis of joints: a ring and an axle where one turns, an arrow where it slides.
+   * @param {(name: string) => Numbers} color @param {string} paint @param {Set<string>} [only] their names; all by default
+   */
+  writeJoints(color, paint, only) {
     const { batches } = /** @type {Painter} */ (this.painter).grips;
     const size = 0.05 * this.scene.own;
-    for (const { link, kind, axis } of this.scene.joints) {
+    for (const { name, link, kind, axis } of this.scene.joints) {
+      if (only && !only.has(name)) continue;
       const m = this.matrices.subarray(16 * link, 16 * link + 16);
       const at = [m[3], m[7], m[11]];
       const along = [0, 1, 2].map((r) => m[4 * r] * axis[0] + m[4 * r + 1] * axis[1] + m[4 * r + 2] * axis[2]);
       const turn = fromZ(along);
       const thin = [0.05 * size, 0.05 * size, 0.05 * size];
-      batches[CYLINDER].push(turn, at, 0.8 * size, thin, color("goal"));
+      batches[CYLINDER].push(turn, at, 0.8 * size, thin, color(paint));
       if (kind === "prismatic") {
         const tip = turned(turn, [0, 0, 0.8 * size]).map((x, k) => x + at[k]);
-        batches[CONE].push(turn, tip, 0, [0.18 * size, 0.18 * size, 0.4 * size], color("goal"));
-      } else batches[RING].push(turn, at, 0, [0.5 * size, 0.5 * size, 0.5 * size], color("goal"));
+        batches[CONE].push(turn, tip, 0, [0.18 * size, 0.18 * size, 0.4 * size], color(paint));
+      } else batches[RING].push(turn, at, 0, [0.5 * size, 0.5 * size, 0.5 * size], color(paint));
     }
   }
 
@@ -311,6 +372,38 @@ export class Stage {
     this.painter = null;
     this.gl?.getExtension("WEBGL_lose_context")?.loseContext(); // browsers have few of them
     this.root.replaceChildren();
+  }
+}
+
+/** Another pose on the stage; it comes back when the card was lost. */
+export class StageGhost {
+  /** @param {Stage} stage @param {string} color @param {number} alpha */
+  constructor(stage, color, alpha) {
+    this.stage = stage;
+    this.color = color;
+    this.alpha = alpha;
+    /** @type {Numbers} */ this.matrices = stage.matrices.slice();
+    /** @type {import("./painter.js").Ghost | null} */ this.made = null;
+    this.load();
+  }
+
+  load() {
+    const { painter, root } = this.stage;
+    this.made = painter?.ghost(rgb(paletteOf(root)[this.color] ?? this.color), this.alpha) ?? null;
+    this.made?.pose(this.matrices);
+  }
+
+  /** @param {Numbers} matrices 16 numbers for each link, row by row */
+  pose(matrices) {
+    this.matrices = Float64Array.from(matrices);
+    this.made?.pose(this.matrices);
+    this.stage.render();
+  }
+
+  remove() {
+    this.made?.remove();
+    this.stage.ghosts.delete(this);
+    this.stage.render();
   }
 }
 

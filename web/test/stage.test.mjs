@@ -174,6 +174,32 @@ test("a ring seen edge on turns with the pointer along it, the near side going w
   near(handle.wxyz, about([0, 0, 1], 0.5), 1e-9);
 });
 
+test("a key turns what is held as a ball under the pointer, and lets it move again from there", () => {
+  const [eye, handles] = [camera(), new Handles()];
+  const start = [0.4, 0.1, 1.1];
+  const handle = handles.add({ position: start, turning: () => true });
+  const { x, y } = eye.project(start);
+  handles.take(handle, "ball", eye, x, y);
+  handles.drag(x + 20, y);
+  const there = handle.position.slice();
+  handles.turn(true);
+  handles.drag(x + 20 + 42, y);
+  near(handle.position, there);
+  near(handle.wxyz, about(eye.up, 0.5), 1e-9);
+  near(turned(handle.wxyz, eye.towards), plus(eye.towards.map((v) => v * Math.cos(0.5)), eye.right, Math.sin(0.5)), 1e-9); // its near side goes along
+  handles.turn(false);
+  handles.drag(x + 20 + 42, y + 30);
+  near(handle.wxyz, about(eye.up, 0.5), 1e-9);
+  near([eye.project(handle.position).x, eye.project(handle.position).y], [x + 20, y + 30], 1e-2);
+  handles.drop();
+  const fixed = handles.add({ position: start }); // nothing about it can be turned
+  handles.take(fixed, "ball", eye, x, y);
+  handles.turn(true);
+  handles.drag(x + 30, y);
+  near(fixed.wxyz, [1, 0, 0, 0]);
+  near([eye.project(fixed.position).x], [x + 30], 1e-2);
+});
+
 test("handles of something flat have two axes and one ring", () => {
   const [eye, handles] = [camera(KINDS.flat), new Handles()];
   const handle = handles.add({ position: [0.2, -0.1, 0], grips: ["ball", "arrows", "planes", "rings"] });

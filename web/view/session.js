@@ -25,8 +25,8 @@ import { atLimits } from "./words.js";
  * @typedef {{start: number[], handles: {frame: string, turn: boolean}[], pins: {frame: string, turn: boolean}[], flat: boolean,
  *   reach: Record<string, {numbers: number[], joint: string} | null>, leans?: boolean}} Scene
  */
-/** A frame, or a point of a link, that is pulled or held somewhere; with its turn, or without.
- * @typedef {{frame: string, point: number[] | null, turn: boolean, target: Float64Array, pinned: boolean}} Goal */
+/** A frame, or a point of a link, that is pulled or held somewhere; with its turn, or without; how much it counts, 1 by default.
+ * @typedef {{frame: string, point: number[] | null, turn: boolean, target: Float64Array, pinned: boolean, weight?: number}} Goal */
 /** What is told of a solve: all values at a limit, those that move the goals, `alone` if it had one goal and no loop.
  * @typedef {{status: string, success: boolean, iterations: number, limits: string[], blocking: string[], tolerance: number, alone: boolean,
  *   endings: Record<string, string>, blocks: {value: number, unit: string, goal: string}[],
@@ -37,6 +37,7 @@ const RESTARTS = 24; // other starts where a frame was let go, so that the large
 const MOST_STEPS = 600; // of a textbook method, for one place
 const STRIDE = 0.1; // radians, or lengths of the linkage, that a slider moves a joint by before pins and loops are asked
 const MOST_CYCLES = 20;
+const MOST_SOLVERS = 12; // that are kept
 const STILL = 1e-12; // a step that changes less has come to rest
 
 export class Session {
@@ -157,15 +158,25 @@ export class Session {
     const leans = this.scene.leans && !stays.length;
     const alone = goals.length === 1 && !goals[0].point && !this.loops.length && !stays.length && !leans;
     if (alone && name in linkage.data.solvers) return linkage.solver(name);
-    /** @type {any[]} */ const wishes = goals.map(({ frame, point, turn }, k) => ({
-      frame, name: `goal ${k}`, at: point !== null, position: this.coordinates, orientation: turn,
+    /** @type {any[]} */ const wishes = goals.map(({ frame, point, turn, weight }, k) => ({
+      frame, name: `goal ${k}`, at: point !== null, position: this.coordinates, orientation: turn, weight,
     }));
     if (leans) wishes.push({ rest: true });
     const key = JSON.stringify([wishes, stays]);
-    if (!this.solvers.has(key)) this.solvers.set(key, goalSolver(linkage, wishes, { stays, restarts: RESTARTS }));
-    const solver = this.solvers.get(key);
+    const solver = this.solvers.get(key) ?? goalSolver(linkage.apart(), wishes, { stays, restarts: RESTARTS });
+    this.keep(key, solver);
     goals.forEach(({ point }, k) => point && solver.hold(`goal ${k}`, point));
     return solver;
+  }
+
+  /** Keep the solvers that were used last; others give their memory back. @param {string} key @param {any} solver */
+  keep(key, solver) {
+    this.solvers.delete(key);
+    this.solvers.set(key, solver);
+    if (this.solvers.size <= MOST_SOLVERS) return;
+    const [oldest, old] = /** @type {[string, any]} */ (this.solvers.entries().next().value);
+    this.solvers.delete(oldest);
+    old.linkage.free();
   }
 
   /** @param {Goal[]} goals @param {any} solver @returns {any} their targets as the solver reads them */

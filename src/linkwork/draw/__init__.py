@@ -2,42 +2,53 @@
 
 matplotlib (extra ``plot``) is loaded when the first picture is made, and never pyplot, so that no figure stays open and
 no screen is needed. A linkage that moves in one plane parallel to xy is drawn in two dimensions, any other in three.
+Modules are imported on first use.
 """
 
 from __future__ import annotations
 
-from .arguments import IMAGES
-from .chapter import figures
-from .charts import figure, map, race, report, tree, workspace  # noqa: A004 - draw.map
-from .embedding import Page
-from .films import FILMS, film
-from .live_figures import live
-from .live_races import live_race
-from .mechanisms import is_planar, mechanism, polygons
-from .pages import page, page_data
-from .pictures import pose, strip
-from .sketch import is_flat
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "FILMS",
-    "IMAGES",
-    "Page",
-    "figure",
-    "figures",
-    "film",
-    "is_flat",
-    "is_planar",
-    "live",
-    "live_race",
-    "map",
-    "mechanism",
-    "page",
-    "page_data",
-    "polygons",
-    "pose",
-    "race",
-    "report",
-    "strip",
-    "tree",
-    "workspace",
-]
+from .. import found_later
+from . import scripts as scripts
+
+if TYPE_CHECKING:
+    from .arguments import IMAGES as IMAGES
+    from .chapter import figures as figures
+    from .charts import (
+        figure as figure,
+        map as map,  # noqa: A004 - draw.map
+        race as race,
+        report as report,
+        tree as tree,
+        workspace as workspace,
+    )
+    from .clearances import clearance as clearance
+    from .embedding import Page as Page
+    from .films import FILMS as FILMS, film as film
+    from .live_figures import live as live
+    from .live_races import live_race as live_race
+    from .mechanisms import is_planar as is_planar, mechanism as mechanism, polygons as polygons
+    from .mujoco_window import mujoco_viewer as mujoco_viewer
+    from .pages import page as page, page_data as page_data
+    from .pictures import pose as pose, strip as strip
+    from .sketch import is_flat as is_flat
+
+_NAMES = {
+    "arguments": "IMAGES",
+    "chapter": "figures",
+    "charts": "figure map race report tree workspace",
+    "clearances": "clearance",
+    "embedding": "Page",
+    "films": "FILMS film",
+    "live_figures": "live",
+    "live_races": "live_race",
+    "mechanisms": "is_planar mechanism polygons",
+    "mujoco_window": "mujoco_viewer",
+    "pages": "page page_data",
+    "pictures": "pose strip",
+    "sketch": "is_flat",
+}
+__all__ = sorted(" ".join(_NAMES.values()).split())
+if not TYPE_CHECKING:
+    __getattr__ = found_later(__name__, _NAMES)

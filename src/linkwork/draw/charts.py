@@ -36,7 +36,7 @@ def figure(figure: ChapterFigure, *, path: Target = None) -> Figure:
 
     Args:
         figure: What `textbook.figure` computed.
-        path: Save it there too: .png, .svg or .pdf.
+        path: Also save it there: .png, .svg or .pdf.
 
     Example:
         >>> import linkwork as lw
@@ -61,8 +61,8 @@ def tree(linkage: Linkage, *, title: str | None = None, path: Target = None) -> 
 
     Args:
         linkage: The linkage; up to 400 links.
-        title: A line above the tree; the linkage's name by default.
-        path: Save it there too: .png, .svg or .pdf.
+        title: Title above the tree; the linkage's name by default.
+        path: Also save it there: .png, .svg or .pdf.
 
     Example:
         >>> import linkwork as lw
@@ -84,12 +84,12 @@ def tree(linkage: Linkage, *, title: str | None = None, path: Target = None) -> 
 
 
 def race(laps: Sequence[RaceResult], *, goal: ArrayLike | None = None, path: Target = None) -> Figure:
-    """Draw how methods fared on one problem: error against iteration, path of the effector, and a table.
+    """Draw the results of methods on one problem: error against iteration, path of the end effector, and a table.
 
     Args:
-        laps: What `lw.race` gave.
+        laps: Result of `lw.race`.
         goal: A target (x, y) or (x, y, z) to mark with a cross; where the first goal is by default.
-        path: Save it there too: .png, .svg or .pdf.
+        path: Also save it there: .png, .svg or .pdf.
 
     Example:
         >>> import linkwork as lw
@@ -108,11 +108,11 @@ def race(laps: Sequence[RaceResult], *, goal: ArrayLike | None = None, path: Tar
 
 
 def report(report: Report, *, path: Target = None) -> Figure:
-    """Draw what is wrong with a motion: where and when, above the steps, heights and errors that it was found in.
+    """Draw the faults of a motion: where and when, above the steps, heights and errors that show them.
 
     Args:
-        report: What `lw.inspect` or `Clip.report` gave.
-        path: Save it there too: .png, .svg or .pdf.
+        report: Result of `lw.inspect` or `Clip.report`.
+        path: Also save it there: .png, .svg or .pdf.
 
     Example:
         >>> import linkwork as lw
@@ -138,8 +138,8 @@ def workspace(workspace: Workspace, *, path: Target = None) -> Figure:
     arm with them.
 
     Args:
-        workspace: What `explain.workspace` gave.
-        path: Save it there too: .png, .svg or .pdf.
+        workspace: Result of `explain.workspace`.
+        path: Also save it there: .png, .svg or .pdf.
 
     Example:
         >>> import linkwork as lw
@@ -167,7 +167,7 @@ def map(  # noqa: A001 - always called as draw.map
         second: Values of the second joint (m,), along y.
         measure: The measure (n, m), as `explain.joint_map` gives it.
         names: Names of both joints; the unit is radians unless a name says otherwise, as in ``"lift [m]"``.
-        path: Save it there too: .png, .svg or .pdf.
+        path: Also save it there: .png, .svg or .pdf.
 
     Example:
         >>> import linkwork as lw

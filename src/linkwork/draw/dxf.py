@@ -10,8 +10,8 @@ import numpy as np
 
 from ..transforms import FloatArray
 from .dimensions import Notes
+from .parts import IntArray
 from .schemes import Scheme
-from .sketch import IntArray
 
 LAYERS = {
     "ground": 8,

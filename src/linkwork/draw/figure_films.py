@@ -26,7 +26,7 @@ def figure_film(figure: Figure, *, fps: float | None = None) -> bytes:
 
     Args:
         figure: What `textbook.figure` computed.
-        fps: Frames a second, `FPS` by default; a lower one leaves frames out and keeps the time.
+        fps: Frames per second, `FPS` by default; a lower one leaves frames out and keeps the time.
     """
     if not figure.panels:
         raise OptionError(f"figure {figure.number} stands still; save it as .png, .svg or .pdf.")

@@ -61,7 +61,7 @@ class FilmRange:
     """The part of a clip that a film shows, as the caller gives it; `span` and `film_frames` check it.
 
     Args:
-        fps: Frames a second; those of the clip by default.
+        fps: Frames per second; those of the clip by default.
         frames: Number of frames, evenly spaced, in place of `fps`.
         start: Where it begins, in the clip's time [s].
         end: Where it ends.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..collision.obstacles import World
 from ..errors import FormatError, OptionError
 from ..formats.atomic_files import replacing, write_text
 from ..motion.clips import Clip
@@ -38,13 +39,14 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class FilmStyle:
-    """How a film is drawn: its size [inch], the camera, the frame whose path is drawn, and a title."""
+    """How a film is drawn: its size [inch], the camera, the frame whose path is drawn, a title, and the world."""
 
     size: Size
     view: View
     trail: str | None
     title: str | None
     follow: bool | str = False
+    world: World | None = None
 
 
 def film(
@@ -61,6 +63,7 @@ def film(
     view: View = None,
     follow: bool | str = False,
     title: str | None = None,
+    world: World | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Write a motion as a film that runs at the speed of the clip. It is written completely or not at all.
@@ -72,18 +75,19 @@ def film(
     Args:
         clip: The motion.
         path: Where to write.
-        fps: Frames a second, at most 50 in a GIF and 120 in an MP4; by default 30 in an MP4, and elsewhere every frame
-            of the clip, if it has no more than that. A page holds at most 30, and fills in between.
-        frames: How many frames, evenly over the film, in place of `fps`; in a strip, how many panels.
-        start: Where to begin, in the clip's time [s].
-        end: Where to end.
-        speed: How fast: 2 is twice as fast as the clip, 0.5 slow motion.
+        fps: Frames per second, at most 50 in a GIF and 120 in an MP4. By default 30 in an MP4, and elsewhere every
+            frame of the clip, up to these limits. A page holds at most 30 and interpolates between them.
+        frames: Number of frames, evenly spaced over the film, instead of `fps`; in a strip, the number of panels.
+        start: Start time in the clip [s].
+        end: End time in the clip [s].
+        speed: Playback speed: 2 is twice as fast as the clip, 0.5 slow motion.
         size: Width and height [inch], of 100 pixels each in a GIF and 200 in an MP4 or PNG. A page fills its window.
         trail: Name of a frame whose path to draw.
         view: Camera, as in `pose`.
         follow: Whether the camera goes along with the linkage, over the ground and smoothly; or the frame it goes along
             with.
-        title: A line above the picture.
+        title: Title above the picture.
+        world: Obstacles to draw as well.
         progress: Called with the number of frames done and the number of all.
     """
     target, part = output_path(path, FILMS, "a film"), FilmRange(fps, frames, start, end, speed)
@@ -93,7 +97,7 @@ def film(
         if isinstance(name, str):
             clip.linkage.frame_index(name)
     say_if_open(clip.linkage, clip.poses)
-    style = FilmStyle(checked_size(size), checked_view(view), trail, title, follow)
+    style = FilmStyle(checked_size(size), checked_view(view), trail, title, follow, world)
     if target.suffix.lower() == ".html":
         _write_page(clip, target, part, style)
     else:
@@ -110,7 +114,10 @@ def _draw(clip: Clip, target: Path, part: FilmRange, style: FilmStyle, progress:
         if style.follow:
             raise OptionError("a strip of pictures has one camera; follow is for films.")
         numbers = strip_frames(clip, part, DEFAULT_PANELS)
-        strip(clip, frames=numbers, size=style.size, view=style.view, trail=style.trail, title=style.title, path=target)
+        view, trail, world = style.view, style.trail, style.world
+        strip(
+            clip, frames=numbers, size=style.size, view=view, trail=trail, title=style.title, world=world, path=target
+        )
         return
     if suffix == ".png" and target.name.count("%") > 1:
         raise FormatError(target, "a name for many pictures holds one number, as in 'walk_%04d.png', and no other '%'.")
@@ -141,7 +148,8 @@ def _write_page(clip: Clip, target: Path, part: FilmRange, style: FilmStyle) -> 
     if style.size is not None:
         raise OptionError("a page fills its window; size is for .mp4, .gif and .png.")
     shown = film_frames(clip, part, most=FASTEST[".html"], what=NAMES[".html"], even=False)
-    page = player.page(clip, shown, title=style.title, trail=style.trail, view=style.view, follow=style.follow)
+    trail, view, follow, world = style.trail, style.view, style.follow, style.world
+    page = player.page(clip, shown, title=style.title, trail=trail, view=view, follow=follow, world=world)
     write_text(target, page)
 
 
@@ -150,7 +158,7 @@ def _first_picture(clip: Clip, shown: FilmFrames, suffix: str, style: FilmStyle)
     from . import panels, sheets
     from .gif import Shot
 
-    sketch, (splits, fine) = Sketch(clip.linkage), shown.refined(clip)
+    sketch, (splits, fine) = Sketch(clip.linkage, world=style.world), shown.refined(clip)
     path = None if style.trail is None else clip.linkage.forward(fine.poses, frame=style.trail)[:, :3, 3]
     way = camera_way(clip.linkage, fine.poses, splits * shown.rate, style.follow)
     extent = sketch.extent(fine.poses, path) if way is None else sketch.extent(fine.poses, camera=way)

@@ -195,7 +195,7 @@ def build(
         folder: Where the page goes.
         texts: Models as in `models.build`, such as ``"snake:9"``; by default the example of every model, and every
             figure of the chapter.
-        fps: Frames a second of the films; `FPS` by default.
+        fps: Frames per second of the films; `FPS` by default.
         progress: Called with the share of the work that is done, from 0 to 1, and what it is at.
 
     Returns:

@@ -57,7 +57,7 @@ def durations(times: FloatArray) -> list[int]:
 
 
 def frames(figure: Picture, panel: Filmed, shots: Sequence[Shot], progress: Progress | None = None) -> Iterator[Pixels]:
-    """Yield the picture of each shot, re-using the ground and the axes; tell when the caller is done with each.
+    """Yield the picture of each shot, reusing the ground and the axes; tell when the caller is done with each.
 
     A picture has the shape (height, width, 4), and lasts until the next is asked for.
     """

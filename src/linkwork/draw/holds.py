@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 
 import numpy as np
 
-from ..explain.proofs import reach
 from ..goals import Reach
 from ..linkage.geometry import Capsule, Cylinder, Visual
 from ..linkage.linkage import Linkage
+from ..linkage.program import reach
 from ..solvers import solve
 from ..transforms import FloatArray
 
@@ -41,17 +42,21 @@ def limb_ends(linkage: Linkage) -> list[str]:
     short_length = SHORT * float(np.linalg.norm(np.ptp(places, axis=0)))
     above = {k: _moving_above(linkage, k) for k in moving}
     counts = Counter(above.values())
-    lengths = {k: _length(linkage, places, k, above, counts) for k in moving}
+
+    @cache
+    def length(k: int) -> float:
+        return _length(linkage, places, k, above, counts)
+
     ends = {k for k in moving if k not in above.values()}
     while True:
-        short = {k for k in ends if lengths[k] < short_length and above[k] >= 0 and len(ends) > 1}
+        short = {k for k in ends if length(k) < short_length and above[k] >= 0 and len(ends) > 1}
         if not short:
             break
         kept = ends - short
         merged = {above[k] for k in short}
         within = {top for k in kept for top in _all_above(above, k)}
         ends = kept | {k for k in merged if k not in within}
-    ordered = sorted(ends, key=lambda k: (-lengths[k], k))[:MOST]
+    ordered = sorted(ends, key=lambda k: (-length(k), k))[:MOST]
     names = dict.fromkeys(_grasp(linkage, places, k, above, short_length) for k in ordered)
     return [name for name in names if linkage.evaluator.moving_rows(name)[:3].any()]
 

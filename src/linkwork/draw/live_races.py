@@ -22,14 +22,14 @@ def live_race(
     methods: Sequence[str] = (),
     path: str | os.PathLike[str] | None = None,
 ) -> Page:
-    """Return a page in which every method goes after one goal, side by side, step by step.
+    """Return a web page in which methods solve the same goal, side by side and step by step.
 
     Args:
         linkage: A linkage that moves in the plane of x and y.
         goal: Where a frame of it should be; its position.
-        start: The pose all begin with.
-        methods: Those that take part at first; all that serve the linkage by default.
-        path: Where to save the page as well, ending in ``.html``.
+        start: The start pose of all methods.
+        methods: The methods shown at first; by default all that can solve the linkage.
+        path: Also save the page there, ending in ``.html``.
 
     Raises:
         OptionError: If the linkage leaves the plane, or the goal asks for more than a position.

@@ -18,8 +18,9 @@ from ..transforms import FloatArray
 from .dimensions import Note, Notes
 from .labels import FONT, Label, steady_offsets, write_labels
 from .panels import Picture, new_figure
+from .parts import IntArray
 from .schemes import WORLD, Node, Piece, Scheme
-from .sketch import INK, IntArray
+from .sketch import INK
 
 COLORS = ("#C8553D", "#2E6F9E", "#4C8C4A", "#8A5A9E", "#B8862B", "#3A8F8F", "#A3476B", "#5B6770")  # of links in turn
 TRAILS = ("#E4572E", "#1F77B4", "#2A9D5C", "#9B5DE5")

@@ -29,8 +29,8 @@ from .arguments import (
     saved,
 )
 from .assembled import open_by, open_text, say_if_open
+from .parts import IntArray
 from .schemes import Scheme, plane_of
-from .sketch import IntArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -84,10 +84,10 @@ def mechanism(
         driver: The joint that drives a clip: a page (.html) then shows rates, transmission angle and dead centres too.
         driven: The joint that is driven in the end, for the transmission angle of that page; the first other on the
             ground by default.
-        title: A line above the picture.
-        fps: Frames a second of a film; those of the clip by default.
+        title: Title above the picture.
+        fps: Frames per second of a film; those of the clip by default.
         size: Width and height of the picture [inch].
-        path: Save it there too: .png, .svg, .pdf; .dxf for a drawing in metres with layers; .gif, .mp4, .html for a
+        path: Also save it there: .png, .svg, .pdf; .dxf for a drawing in metres with layers; .gif, .mp4, .html for a
             film of a clip.
 
     Raises:
@@ -236,8 +236,8 @@ def polygons(
         q: Its pose: an array (nq,) or the name of a stored one; by default one that is closed.
         speeds: The joint that drives, at 1 rad/s (or m/s), or speeds by the names of joints.
         accelerations: Of the joints that drive, by name; none by default.
-        title: A line above everything.
-        path: Save it there too: .png, .svg or .pdf.
+        title: Title above everything.
+        path: Also save it there: .png, .svg or .pdf.
 
     Example:
         >>> import linkwork as lw

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable
-from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import IO, BinaryIO, cast
@@ -42,8 +41,8 @@ def program() -> str:
 
 def encoder(ffmpeg: str) -> str:
     """Return the best encoder that an ffmpeg has."""
-    known = subprocess.run([ffmpeg, "-hide_banner", "-encoders"], capture_output=True, text=True, check=False).stdout
-    words = {line.split()[1] for line in known.splitlines() if len(line.split()) > 1}
+    known = subprocess.run([ffmpeg, "-hide_banner", "-encoders"], capture_output=True, check=False).stdout
+    words = {line.split()[1] for line in known.decode("utf-8", "replace").splitlines() if len(line.split()) > 1}
     return next((name for name in ENCODERS if name in words), "mpeg4")
 
 
@@ -65,22 +64,30 @@ def write_mp4(file: BinaryIO, pictures: Iterable[NDArray[np.uint8]], rate: float
         height, width = (side - side % 2 for side in first.shape[:2])
         process, pipe = _start(ffmpeg, (height, width, first.shape[2]), rate, draft, talk)
         try:
-            for picture in chain([first], waiting):
-                pipe.write(np.ascontiguousarray(picture[:height, :width]).data)
-            pipe.close()
-            process.wait()
-        except BrokenPipeError:
-            process.wait()  # ffmpeg has ended by itself; what it said is told below
+            rows = (np.ascontiguousarray(picture[:height, :width]).data for picture in chain([first], waiting))
+            whole = all(_took(pipe, data) for data in rows) and _took(pipe, None)
+            process.wait()  # where it took no more, it has ended by itself; what it said is told below
         finally:
             process.kill()  # does nothing to one that has ended
-            with suppress(BrokenPipeError):
-                pipe.close()
+            _took(pipe, None)
             process.wait()
-        if process.returncode != 0:
-            said = talk.read_text(errors="replace").strip().splitlines()[-1:]
+        if process.returncode != 0 or not whole:
+            said = talk.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
             raise FormatError(ffmpeg, f"the video could not be made: {' '.join(said) or 'it did not say why'}")
         with draft.open("rb") as made:
             shutil.copyfileobj(made, file)
+
+
+def _took(pipe: IO[bytes], data: memoryview | None) -> bool:
+    """Return whether a program took data, or with None that there is no more of it: one that has ended does not.
+
+    A pipe whose other end is closed raises BrokenPipeError, on Windows other kinds of OSError too.
+    """
+    try:
+        pipe.close() if data is None else pipe.write(data)
+    except OSError:
+        return False
+    return True
 
 
 def _start(

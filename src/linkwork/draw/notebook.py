@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import listed
 from ..explain.all_solutions import Branches
 from ..explain.diagnosis import Diagnosis
 from ..explain.mobility import degrees_of_freedom
@@ -26,7 +27,8 @@ from ..models.lessons.answers import Verdict
 from ..motion.clips import Clip
 from ..motion.inspection import Report
 from ..solvers import Solution
-from ..solvers.batch import Batch
+from ..solvers.batch_answers import Batch
+from ..solvers.body_answers import BodyBatch
 from ..solvers.solution import errors_in_words
 from ..transforms import FloatArray, matrix_quaternion
 from . import clip_cells
@@ -250,10 +252,19 @@ def curve(errors: FloatArray, width: int = 120, height: int = 22) -> Safe:
 
 @shown.register
 def _batch(batch: Batch) -> str:
-    total, good = len(batch.success), int(np.sum(batch.on_host().success))
-    counted = Counter(batch.status.tolist()).most_common()
+    total, good = batch.on_host().success.size, int(np.sum(batch.on_host().success))
+    counted = Counter(batch.status.ravel().tolist()).most_common()
     words = badge(good == total, f"{good:,} of {total:,} reached")
-    return card(f"{batch.linkage.name}, {batch.frame}", words, table(("ended", "targets"), counted))
+    return card(f"{batch.linkage.name}, {listed(batch.frame_names)}", words, table(("ended", "targets"), counted))
+
+
+@shown.register
+def _body_batch(batch: BodyBatch) -> str:
+    total, good = len(batch), int(batch.success.sum())
+    words, kinds = batch.goal_status, ("reached", "missed", "wish", "invalid", "unsolved")
+    rows = [(name, *((words[:, k] == kind).sum() for kind in kinds)) for k, name in enumerate(batch.names)]
+    told = badge(good == total, f"{good:,} of {total:,} reached")
+    return card(batch.linkage.name, told, table(("goal", *kinds), rows))
 
 
 @shown.register

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..explain.proofs import reach
+from ..collision.obstacles import World
 from ..goals import Reach
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike
+from ..linkage.program import reach
 from ..solvers.closing import close
 from ..transforms import FloatArray
 from . import scripts
@@ -55,23 +56,25 @@ def page(
     start: PoseLike | None = None,
     title: str | None = None,
     meshes: bool = False,
+    world: World | None = None,
     view: View = None,
 ) -> Page:
-    """Make a page in which a person drags a linkage and it is solved at every picture, without Python or a network.
+    """Make a web page in which a linkage can be dragged and is solved live, offline and without Python.
 
-    The frames at the ends of limbs are marked; any link can be taken hold of where the pointer is. Frames can be
-    pinned, joints turned by sliders, and the methods of the textbook watched step by step. What is dragged is solved by
-    the machine code of this library and gives the same poses.
+    The frames at the ends of limbs are marked; any link can be dragged at any point. Frames can be pinned, joints moved
+    by sliders, and the textbook methods watched step by step. The page runs the same compiled code as this library and
+    gives the same poses.
 
     Args:
         linkage: The linkage; its loops are kept closed, couplings other than mimic joints are not: the page says so.
         path: Where to write the page, a ``.html``; None returns it only.
         goals: Frames to mark and to drag; the ends of limbs by default.
-        pins: Frames that are held at first; by default the feet of a figure whose root is free.
-        start: The pose to begin with: by default a stored one, ``"ready"`` or ``"home"`` first, else joints at zero and
-            a single arm bent.
-        title: A line above the picture; the linkage's name by default.
+        pins: Frames that are held at first; by default the feet of a body whose root is free.
+        start: The first pose: by default a stored one, preferably ``"ready"`` or ``"home"``; else all joints at zero,
+            with a single arm bent.
+        title: Title above the picture; the linkage's name by default.
         meshes: Whether meshes and the skin of its file are shown; they make up most of a page that has them.
+        world: Obstacles to show; the page does not keep clear of them.
         view: Camera, as in `draw.pose`.
 
     Returns:
@@ -85,7 +88,7 @@ def page(
     check_linkage(linkage)
     target = None if path is None else output_path(path, (".html",), "a page")
     name = title or linkage.name
-    data = page_data(linkage, goals=goals, pins=pins, start=start, title=name, meshes=meshes, view=view)
+    data = page_data(linkage, goals=goals, pins=pins, start=start, title=name, meshes=meshes, world=world, view=view)
     script = scripts.bundle(["view/view.js"], code=True).replace("</", "<\\/")
     made = Page(HTML.format(title=escape(name), data=data.replace("<", "\\u003c"), script=script), name, HEIGHT)
     if target is not None:
@@ -101,11 +104,13 @@ def page_data(
     start: PoseLike | None = None,
     title: str | None = None,
     meshes: bool = False,
+    world: World | None = None,
     view: View = None,
+    methods: bool = True,
 ) -> str:
     """Return what ``<linkwork-view>`` shows, as JSON: the packed linkage, its looks, and what is taken hold of.
 
-    Arguments are those of `page`.
+    Arguments are those of `page`; without `methods` the textbook's are left out, which take most room.
     """
     check_linkage(linkage)
     if goals is None:
@@ -116,12 +121,12 @@ def page_data(
     if linkage.constrained:
         q = close(linkage, q) if start is not None else assembled(linkage, q)
     held = standing(linkage, q, ends) if pins is None else list(frame_names(linkage, list(pins)))
-    sketch = Sketch(linkage, meshes=meshes)
+    sketch = Sketch(linkage, meshes=meshes, world=world)
     flat = sketch.flat and view is None
     single = len(ends) == 1 and not held and not flat
     turned = [name for name in ends if single and _joints(linkage, name) >= TURNS]
     free = bool(standing(linkage, q, ends))
-    solvers = {} if free or linkage.constrained else _solvers(ends, turned, 2 if flat else 3)
+    solvers = {} if free or linkage.constrained or not methods else _solvers(ends, turned, 2 if flat else 3)
     content = {
         "title": title or linkage.name,
         "start": q.tolist(),

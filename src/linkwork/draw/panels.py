@@ -25,7 +25,8 @@ from ..transforms import FloatArray
 from .gauges import Gauge, gauges
 from .goal_marks import room_lines
 from .labels import FONT, write_names
-from .sketch import BONE, INK, Extent, IntArray, Points, Sketch, joined_points, nice_step, origins, seen_from
+from .parts import IntArray, Points, joined_points, origins
+from .sketch import BONE, INK, Extent, Sketch, nice_step, seen_from
 
 SMALL, NORMAL, LARGE = 8.0, 9.0, 11.0
 GREY, GRID, SHADOW = "#8A949E", "#E1E5E9", "#E9EBEE"
@@ -113,6 +114,7 @@ class PanelOptions:
         trail: World positions (n, 3) of a path to draw, or None.
         goal: World position (3,) of a target to mark, or None.
         wanted: The goal whose ranges to draw, or None.
+        near: Lines (n, 2, 3) between the nearest points of things, in red.
         ticks: Number the axes.
         fine: Draw solids as polygons, for print; False draws pixels, which is faster, for films.
         follows: Whether the camera goes along, so that the ground passes below.
@@ -125,6 +127,7 @@ class PanelOptions:
     trail: FloatArray | None = None
     goal: FloatArray | None = None
     wanted: Reach | None = None
+    near: FloatArray | None = None
     ticks: bool = True
     fine: bool = True
     follows: bool = False
@@ -212,6 +215,9 @@ class Panel:
         if options.goal is not None:
             cross = self._dots(25.0, "x", 8.0, markeredgecolor=RED, markeredgewidth=2.2)
             self._set_dots(cross, options.goal)
+        if options.near is not None:
+            self._set_lines(self._lines(26.0, RED, 2.0), options.near)
+            self._set_dots(self._dots(27.0, "o", 4.0, face=RED, markeredgecolor="white"), options.near)
         if room := room_lines(options.wanted, self.scale):
             self._set_lines(self._lines(24.0, RED, 1.0), room)
 
@@ -353,7 +359,8 @@ class FlatPanel(Panel):
 
     def _make_bodies(self) -> None:
         sketch = self.sketch
-        solids, wires = sketch.outlines(), sketch.wires()
+        standing = sketch.outlines_of([part for part, _ in sketch.obstacles])  # below all links
+        solids, wires = [*standing, *sketch.outlines_of(sketch.parts)], sketch.wires()
         self._outlines, self._cuts = _joined_with_cuts([points for _, points in solids])
         colors = np.array([part.color for part, _ in solids]).reshape(-1, 3)
         self._wire_points, self._wire_cuts = _joined_with_cuts([points for _, points in wires])
@@ -361,6 +368,10 @@ class FlatPanel(Panel):
         rails = self._lines(6.0, GREY, max(0.8, 0.4 * self.width))
         edge = 0.9 * min(1.0, self.width / 2.0)
         self._bodies = self._polygons(7.0, facecolors=colors, edgecolors=0.55 * colors, linewidths=edge)
+        veils = sketch.outlines_of([part for part, _ in sketch.veils])
+        self._veil_points, self._veil_cuts = _joined_with_cuts([points for _, points in veils])
+        tints = [(*part.color, 0.35) for part, _ in veils]
+        self._veils = self._polygons(12.0, facecolors=tints, edgecolors="none") if veils else None
         bones = self._lines(8.0, BONE, self.width)
         self._attached += [(self._set_lines, rails, sketch.rails), (self._set_lines, bones, sketch.bones)]
         if sketch.bare[0] and not sketch.linkage.root.articulation.nq:
@@ -373,6 +384,8 @@ class FlatPanel(Panel):
 
     def _show_bodies(self, frames: FloatArray) -> None:
         self._set_polygons(self._bodies, np.split(self._outlines.at(frames), self._cuts)[:-1])
+        if self._veils is not None:
+            self._set_polygons(self._veils, np.split(self._veil_points.at(frames), self._veil_cuts)[:-1])
         self._set_lines(self._wires, np.split(self._wire_points.at(frames), self._wire_cuts)[:-1])
 
     def busy(self, frames: FloatArray) -> FloatArray:

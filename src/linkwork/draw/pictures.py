@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from ..collision.obstacles import World
 from ..errors import OptionError
 from ..goals import Reach
 from ..linkage.linkage import Linkage, check_linkage
@@ -44,6 +45,8 @@ def pose(
     limits: bool = False,
     labels: bool = False,
     shapes: bool = True,
+    collision: bool = False,
+    world: World | None = None,
     view: View = None,
     title: str | None = None,
     ax: Any = None,
@@ -61,12 +64,14 @@ def pose(
         limits: Show the range of every joint, and in red those at or beyond a limit.
         labels: Write the names of joints and of the frames drawn.
         shapes: Draw the shapes of links; False draws bones throughout. Links without shapes are always bones.
+        collision: Lay the shapes that links have for collisions over them, half transparent.
+        world: Obstacles to draw as well; a floor is the ground, any other half-space a square.
         view: Elevation and azimuth of the camera [deg], or ``"front"`` (from +x), ``"side"`` (from -y) or ``"top"``.
             Given for a flat linkage, it asks for the picture in three dimensions.
-        title: A line above the picture.
+        title: Title above the picture.
         ax: Axes of your own to draw on (3-D ones for a linkage in space), instead of a new figure.
         size: Width and height of the figure [inch]; chosen to suit the linkage by default.
-        path: Save the figure there too: .png, .svg or .pdf.
+        path: Also save the figure there: .png, .svg or .pdf.
 
     Returns:
         The figure. A notebook shows it by itself.
@@ -78,24 +83,20 @@ def pose(
         'x [m]'
     """
     check_linkage(linkage)
-    target = picture_path(path)
-    values = one_pose(linkage, q)
+    target, names = picture_path(path), frame_names(linkage, frames)
+    values, view, size = one_pose(linkage, q), checked_view(view), checked_size(size)
     if q is not None:
         say_if_open(linkage, values[None])
-    names = frame_names(linkage, frames)
-    view, size = checked_view(view), checked_size(size)
+    if ax is not None and size is not None:
+        raise OptionError("size is for a new figure; with ax= the figure has one, set it there.")
     from . import panels, sheets
 
-    sketch = Sketch(linkage, shapes=shapes)
+    sketch = Sketch(linkage, shapes=shapes, world=world, collision=collision)
     options = panels.PanelOptions(frames=names, limits=limits, labels=labels)
     stage = sheets.Stage(sketch, sheets.with_marks(sketch, options, values), view)
     if ax is not None:
-        if size is not None:
-            raise OptionError("size is for a new figure; with ax= the figure has one, set it there.")
-        figure = _on_axes(stage, options, values, ax, title)
-    else:
-        figure, _ = sheets.single(stage, options, values, size=size, title=title)
-    return saved(figure, target)
+        return saved(_on_axes(stage, options, values, ax, title), target)
+    return saved(sheets.single(stage, options, values, size=size, title=title)[0], target)
 
 
 def strip(
@@ -108,6 +109,7 @@ def strip(
     limits: bool = False,
     labels: bool = False,
     shapes: bool = True,
+    world: World | None = None,
     view: View = None,
     title: str | None = None,
     size: Size = None,
@@ -125,10 +127,11 @@ def strip(
         limits: Show the range of every joint, as in `pose`.
         labels: Write the names of joints.
         shapes: Draw the shapes of links; False draws bones throughout.
+        world: Obstacles to draw as well.
         view: Camera, as in `pose`.
-        title: A line above the panels.
+        title: Title above the panels.
         size: Width and height of the figure [inch].
-        path: Save the figure there too: .png, .svg or .pdf.
+        path: Also save the figure there: .png, .svg or .pdf.
 
     Example:
         >>> import linkwork as lw
@@ -144,7 +147,7 @@ def strip(
     view, size = checked_view(view), checked_size(size)
     from . import panels, sheets
 
-    sketch = Sketch(linkage, shapes=shapes)
+    sketch = Sketch(linkage, shapes=shapes, world=world)
     path_of = None if trail is None else linkage.forward(values, frame=trail)[:, :3, 3]
     mark = goal_point(goal)
     extent = sketch.extent(values, path_of, mark)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..collision.obstacles import World
 from ..motion.clips import Clip
 from . import stage_scene
 from .arguments import View
@@ -35,19 +36,21 @@ def page(
     view: View = None,
     follow: bool | str = False,
     meshes: bool = True,
+    world: World | None = None,
 ) -> str:
     """Return the page that plays the frames of a film.
 
     Args:
         clip: The motion they are from.
         shown: The frames.
-        title: A line above the picture; the linkage's name by default.
+        title: Title above the picture; the linkage's name by default.
         trail: Name of a frame whose path to draw, or None.
         view: Camera; None shows a flat linkage straight from above.
         follow: Whether the camera goes along, or the name of the frame it goes along with.
         meshes: Whether meshes and skins are in the page; bones stand for them if not.
+        world: Obstacles to show too.
     """
-    film = packed(clip, shown, title=title, trail=trail, view=view, follow=follow, meshes=meshes)
+    film = packed(clip, shown, title=title, trail=trail, view=view, follow=follow, meshes=meshes, world=world)
     words = {
         "title": escape(film["title"]),
         "script": bundle([SCRIPT]),
@@ -65,9 +68,10 @@ def packed(
     view: View,
     follow: bool | str,
     meshes: bool,
+    world: World | None = None,
 ) -> dict[str, Any]:
     """Return what the element of the page reads; arguments as in `page`."""
-    linkage, sketch = clip.linkage, Sketch(clip.linkage, meshes=meshes)
+    linkage, sketch = clip.linkage, Sketch(clip.linkage, meshes=meshes, world=world)
     _, fine = shown.refined(clip)
     trace = None if trail is None else fine.forward(frame=trail)[:, :3, 3]
     way = camera_way(linkage, shown.poses, shown.rate, follow)

@@ -30,7 +30,7 @@ def polygon_page(scheme: Scheme, polygons: Sequence[tuple[str, str, str, RatePol
     Args:
         scheme: The mechanism, in the first pose.
         polygons: For each polygon its title, the letter and the unit of its values, and itself.
-        title: A line above everything.
+        title: Title above everything.
     """
     values = [_values(letter, unit, polygon) for _, letter, unit, polygon in polygons]
     below = LINE * max(len(lines) for lines in values) + 0.1

@@ -19,11 +19,18 @@ from .triangles import Triangles
 
 Pixels = NDArray[np.uint8]
 FINE, COARSE = 3, 2  # pixels of the fine page along one of the picture: for small pictures, and for large ones
+SAME = 2e-3  # of the depth of a picture: surfaces so near to each other are one, and what is over the other shows
+VEILED = 0.45  # how much what is half transparent hides
 LARGE = 250_000  # pixels: what a picture of many dots an inch has more than
 
 
 def drawn(
-    places: FloatArray, projection: FloatArray, colors: FloatArray, triangles: Triangles, size: tuple[int, int]
+    places: FloatArray,
+    projection: FloatArray,
+    colors: FloatArray,
+    triangles: Triangles,
+    size: tuple[int, int],
+    before: tuple[FloatArray, Triangles] | None = None,
 ) -> tuple[Pixels, int, int]:
     """Return triangles as pixels with transparency, cut to what they cover, and where its left upper corner lies.
 
@@ -33,6 +40,7 @@ def drawn(
         colors: Colours of corners from outside and from inside, from 0 to 255, shape (2, n, 3).
         triangles: Which corners make triangles.
         size: Width and height of the picture; what lies outside is not drawn.
+        before: Corners in the world and triangles of what hides these where it is nearer.
     """
     from ..kernels.raster import averaged, fill, projected
 
@@ -41,10 +49,15 @@ def drawn(
     low, high = np.floor(bounds[:2].clip(0, size)).astype(int), np.ceil(bounds[2:].clip(0, size)).astype(int)
     width, height = np.maximum(high - low, 1).tolist()
     grain = COARSE if size[0] * size[1] > LARGE else FINE
-    pages[:, 0] = (pages[:, 0] - low[0]) * grain
-    pages[:, 1] = (pages[:, 1] - low[1]) * grain
     depth = np.full((height * grain, width * grain), np.inf, np.float32)
     owners = np.full(depth.shape, -1, np.int32)
+    if before is not None:
+        hiding = np.empty_like(before[0])
+        projected(before[0], projection, hiding, np.empty(4))
+        hiding[:, :2] = (hiding[:, :2] - low) * grain
+        hiding[:, 2] += SAME * float(np.ptp(pages[:, 2]))
+        fill(hiding, before[1].indices, before[1].shells, depth, np.empty_like(owners))
+    pages[:, :2] = (pages[:, :2] - low) * grain
     fill(pages, triangles.indices, triangles.shells, depth, owners)
     pixels = np.empty((height, width, 4), np.uint8)
     averaged(pages, triangles.indices, colors, owners, grain, pixels, np.empty(3))
@@ -57,13 +70,15 @@ class Solid(Artist):
     Args:
         triangles: What to draw.
         zorder: What it lies over.
+        before: Another, which hides it where it is nearer; it then lies half transparent over that one elsewhere.
 
     Attributes:
         corners: Where the corners are in the world, shape (n, 3).
     """
 
-    def __init__(self, triangles: Triangles, zorder: float) -> None:
+    def __init__(self, triangles: Triangles, zorder: float, before: Solid | None = None) -> None:
         super().__init__()
+        self._before = before
         self.set_zorder(zorder)
         self._triangles = triangles
         self.corners, self._facing = triangles.corners, triangles.normals
@@ -79,7 +94,11 @@ class Solid(Artist):
         scale = renderer.get_image_magnification()
         width, height = renderer.get_canvas_width_height()
         size = (math.ceil(width * scale), math.ceil(height * scale))
-        pixels, left, top = drawn(self.corners, self._projection(scale, height), self._colors(), self._triangles, size)
+        before = None if self._before is None else (self._before.corners, self._before._triangles)
+        projection = self._projection(scale, height)
+        pixels, left, top = drawn(self.corners, projection, self._colors(), self._triangles, size, before)
+        if before is not None:
+            pixels[..., 3] = np.round(VEILED * pixels[..., 3])
         gc = renderer.new_gc()
         renderer.draw_image(gc, left / scale, height - (top + len(pixels)) / scale, pixels[::-1])
         gc.restore()

@@ -21,7 +21,7 @@ from .sketch import INK
 if TYPE_CHECKING:
     from ..motion.inspection import Report
 
-COLOR = {"flip": RED, "spike": ORANGE, "limit": PURPLE, "slide": BLUE, "ground": GREEN, "path": TEAL}
+COLOR = {"flip": RED, "spike": ORANGE, "limit": PURPLE, "slide": BLUE, "ground": GREEN, "overlap": INK, "path": TEAL}
 WORDS = {"slide": "foot slide", "ground": "below ground", "path": "path error"}  # other kinds go by their names
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 9.6, 2.1, 0.3, 0.62, 0.6  # of the page and around what is on it [inch]
 ROW, PANEL, GAP, MOST = 0.2, 1.3, 0.34, 24

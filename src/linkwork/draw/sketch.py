@@ -7,24 +7,26 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from ..collision.obstacles import World
 from ..errors import FormatError, MissingExtraError
 from ..formats.mesh_export import Facets
 from ..formats.skins import skin_of
-from ..linkage.geometry import Box, Mesh, Polyline, Shape, Sphere
+from ..linkage.geometry import Box, HalfSpace, Meshed, Polyline, Shape, Sphere
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.skin import Skin
 from ..transforms import FloatArray
 from . import surfaces
+from .obstacle_parts import MARKED, is_floor, obstacle_parts, plane, veils
+from .parts import IntArray, Part, Points, joined_points, origins
 from .welding import detail_of, mesh_surface
 
 _LOG = logging.getLogger("linkwork")
-IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 INK = (0.17, 0.23, 0.30)
@@ -38,37 +40,6 @@ DEFAULT_VIEW = (22.0, -56.0)  # elevation and azimuth of the camera [deg]
 VIEWS = {"front": (0.0, 0.0), "side": (0.0, -90.0), "top": (90.0, -90.0)}
 FEW_SIDES = ((60, 32), (240, 20), (1200, 10))  # up to so many parts, so many flat sides stand for a circle
 CHUNK = 200_000  # points placed at a time when a whole motion is measured
-
-
-@dataclass(frozen=True)
-class Points:
-    """Points fixed to frames of a linkage: `owners` index them, `local` are coordinates (..., 3) there."""
-
-    owners: IntArray
-    local: FloatArray
-
-    def at(self, frames: FloatArray) -> FloatArray:
-        """Return world coordinates for transforms of shape (..., frames, 4, 4)."""
-        own = frames[..., self.owners, :, :]
-        return np.asarray(np.einsum("...ij,...j->...i", own[..., :3, :3], self.local) + own[..., :3, 3])
-
-
-@dataclass(frozen=True)
-class Part:
-    """A shape to draw: which link carries it, link_from_shape, the shape and its colour."""
-
-    link: int
-    matrix: FloatArray
-    shape: Shape
-    color: tuple[float, float, float]
-
-    def placed(self, points: FloatArray) -> FloatArray:
-        """Return points (..., 3) of the shape in the coordinates of its link."""
-        return np.asarray(points @ self.matrix[:3, :3].T + self.matrix[:3, 3])
-
-    def points(self, points: FloatArray) -> Points:
-        """Return points (n, 3) of the shape as points fixed to its link."""
-        return Points(np.full(len(points), self.link), self.placed(points))
 
 
 @dataclass(frozen=True)
@@ -121,10 +92,16 @@ class Sketch:
         linkage: The linkage.
         shapes: Draw shapes where links have them; False draws bones throughout.
         meshes: Read the files of meshes and skins; False draws bones in their place.
+        world: Obstacles to draw as well.
+        collision: Whether the shapes that links have for collisions are laid over them, half transparent.
+        marked: Names of links and obstacles to draw in red.
 
     Attributes:
         parts: The shapes that can be drawn.
         mesh_parts: Meshes with their surfaces.
+        world_frame: Which of the frames is the world, if it is drawn.
+        obstacles: The obstacles, each with its surface if it is a mesh.
+        veils: The shapes for collisions, likewise, if they are laid over the links.
         skin: The skin that the linkage's file has, or None; it stands for the links that it moves.
         meshes: Paths of the meshes that cannot be drawn.
         depth: How many joints lead to each link.
@@ -135,8 +112,18 @@ class Sketch:
         tips: Further frames.
     """
 
-    def __init__(self, linkage: Linkage, *, shapes: bool = True, meshes: bool = True) -> None:
-        self.linkage = linkage
+    def __init__(
+        self,
+        linkage: Linkage,
+        *,
+        shapes: bool = True,
+        meshes: bool = True,
+        world: World | None = None,
+        collision: bool = False,
+        marked: Collection[str] = (),
+    ) -> None:
+        self.linkage, self.world, self.marked = linkage, world, frozenset(marked)
+        self.world_frame = len(linkage.frames)
         self.parts: list[Part] = []
         self.mesh_parts: list[tuple[Part, Facets]] = []
         self.skin: Skin | None = None
@@ -145,34 +132,63 @@ class Sketch:
         self.depth = np.zeros(len(linkage.nodes), dtype=np.int64)
         for i, parent in enumerate(linkage.parents[1:], start=1):
             self.depth[i] = self.depth[parent] + 1
+        self._carriers: set[int] = set()  # links that show nothing: they carry a character about
         if shapes:
             self._take_shapes(meshes)
-        self._carriers: set[int] = set()  # links that show nothing: they carry a character about
+        self.obstacles: list[tuple[Part, Facets | None]] = []
+        self.veils = list(self._surfaces(veils(linkage))) if collision else []
         self.bones, self.rails = self._skeleton()
         kinds = [joint.articulation.kind for joint in linkage.arcs]
         self.round_joints = origins([i for i, kind in enumerate(kinds) if kind in ROUND])
         self.prismatic_joints = origins([i for i, kind in enumerate(kinds) if kind == "prismatic"])
         self.tips = origins(range(len(linkage.nodes), len(linkage.frames)))
-        self.flat = is_flat(linkage) and not self.mesh_parts and self.skin is None
+        if world is not None:
+            self._take_world(world)
+        meshed = [surface for _, surface in (*self.obstacles, *self.veils) if surface is not None]
+        self.flat = is_flat(linkage) and not self.mesh_parts and self.skin is None and not meshed
 
     def _take_shapes(self, meshes: bool) -> None:
         nodes = self.linkage.nodes
         shown = [(i, visual) for i, node in enumerate(nodes) for visual in node.visuals if visual.role == "visual"]
-        shown = [(i, visual) for i, visual in shown if meshes or not isinstance(visual.shape, Mesh)]
-        detail = detail_of(sum(isinstance(visual.shape, Mesh) for _, visual in shown))
-        for i, visual in shown:
-            color = LINKS[self.depth[i] % len(LINKS)] if visual.color is None else visual.color
-            part = Part(i, nodes[i].matrix @ visual.placement, visual.shape, color)
-            if not isinstance(visual.shape, Mesh):
+        shown = [(i, visual) for i, visual in shown if meshes or not isinstance(visual.shape, Meshed)]
+        colors = [LINKS[self.depth[i] % len(LINKS)] if visual.color is None else visual.color for i, visual in shown]
+        colors = [MARKED if nodes[i].name in self.marked else own for (i, _), own in zip(shown, colors, strict=True)]
+        matrices = [nodes[i].matrix @ visual.placement for i, visual in shown]
+        every = zip(shown, matrices, colors, strict=True)
+        for part, surface in self._surfaces([Part(i, at, visual.shape, color) for (i, visual), at, color in every]):
+            self.bare[part.link] = False
+            if surface is None:
                 self.parts.append(part)
-            elif (surface := mesh_surface(visual.shape, detail)) is not None:
-                self.mesh_parts.append((part, surface))
             else:
-                self.meshes.append(visual.shape.path)
-                continue
-            self.bare[i] = False
+                self.mesh_parts.append((part, surface))
         if meshes:
             self._take_skin()
+
+    def _surfaces(self, parts: Sequence[Part]) -> Iterator[tuple[Part, Facets | None]]:
+        """Yield parts that can be drawn with the surfaces of those that are meshes; note those that cannot be read."""
+        detail = detail_of(sum(isinstance(part.shape, Meshed) for part in parts))
+        for part in parts:
+            if not isinstance(part.shape, Meshed):
+                yield part, None
+            elif (surface := mesh_surface(part.shape, detail)) is not None:
+                yield part, surface
+            else:
+                self.meshes.append(getattr(part.shape, "path", part.shape.kind))
+
+    def _take_world(self, world: World) -> None:
+        """Take the obstacles. Those that are marked are drawn as the linkage is, so that others do not hide them."""
+        parts = list(obstacle_parts(self.linkage, world, self.marked))
+        reach = self.extent(self.linkage.neutral()[None]).size
+        found = list(self._surfaces([part for part in parts if not isinstance(part.shape, HalfSpace)]))
+        walls = [part for part in parts if isinstance(part.shape, HalfSpace) and not is_floor(part)]
+        found += [(part, plane(part, reach)) for part in walls]
+        for part, surface in found:
+            if part.color != MARKED:
+                self.obstacles.append((part, surface))
+            elif surface is None:
+                self.parts.append(part)
+            else:
+                self.mesh_parts.append((part, surface))
 
     def _take_skin(self) -> None:
         """Take the skin of the linkage's file: a character that wears one shows no bones."""
@@ -232,8 +248,11 @@ class Sketch:
             link = self.linkage.parents[link]
 
     def frames(self, q: FloatArray) -> FloatArray:
-        """Return world_from_frame of all frames, links first, shape (..., frames, 4, 4)."""
-        return self.linkage.forward(q).array
+        """Return world_from_frame of all frames, links first, the world last if it is drawn, (..., frames, 4, 4)."""
+        found = self.linkage.forward(q).array
+        if self.world is None:
+            return found
+        return np.concatenate([found, np.broadcast_to(np.eye(4), (*found.shape[:-3], 1, 4, 4))], axis=-3)
 
     def extent(self, poses: FloatArray, *more: FloatArray | None, camera: FloatArray | None = None) -> Extent:
         """Return the room that poses (n, nq) take, together with further points (..., 3).
@@ -256,8 +275,11 @@ class Sketch:
         """Return the points whose bounding box is the drawing's: frame origins, bone ends and coarse surfaces."""
         frames = [k for k in range(len(self.linkage.frames)) if k not in self._carriers]
         groups = [origins(frames if self.skin is None else []), self.bones, self.rails]
-        groups += [points for _, points in self._corners(sides=8)]
-        groups += [part.points(outermost(surface.corners)) for part, surface in self.mesh_parts]
+        more = [*self.obstacles, *self.veils]
+        solids = [*self.parts, *(part for part, surface in more if surface is None)]
+        groups += [points for _, points in self._corners(solids, sides=8)]
+        meshes = [*self.mesh_parts, *((part, surface) for part, surface in more if surface is not None)]
+        groups += [part.points(outermost(surface.corners)) for part, surface in meshes]
         groups += [] if self.skin is None else [self._skin_points(self.skin)]
         return joined_points(groups)
 
@@ -271,22 +293,22 @@ class Sketch:
                 groups.append(part.points(outermost(own)))
         return joined_points(groups)
 
-    def _corners(self, *, sides: int) -> Iterator[tuple[Part, Points]]:
+    def _corners(self, parts: list[Part], *, sides: int) -> Iterator[tuple[Part, Points]]:
         """Yield each part with its surface's corners, each corner once."""
         known: dict[Shape, FloatArray] = {}
-        for part in self.parts:
+        for part in parts:
             if part.shape not in known:
                 known[part.shape] = _distinct_corners(part.shape, sides)
             yield part, part.points(known[part.shape])
 
-    def outlines(self) -> list[tuple[Part, Points]]:
-        """Return the solid parts of a flat linkage, lowest first, and their outlines seen from above.
+    def outlines_of(self, parts: list[Part]) -> list[tuple[Part, Points]]:
+        """Return the solid ones of some parts, lowest first, and their outlines seen from above.
 
         Links turn about z only, so the points on an outline are the same in every pose.
         """
         frames = self.frames(self.linkage.neutral())
         found = []
-        for part, corners in self._corners(sides=48 if len(self.parts) <= FEW_SIDES[-1][0] else 12):
+        for part, corners in self._corners(parts, sides=48 if len(parts) <= FEW_SIDES[-1][0] else 12):
             if not isinstance(part.shape, Polyline):
                 world = corners.at(frames)
                 hull = surfaces.outline(world[:, :2])
@@ -299,7 +321,7 @@ class Sketch:
 
     def casting(self) -> list[Points]:
         """Return the corners of every solid part, coarsely: what its shadow is made from."""
-        return [points for part, points in self._corners(sides=8) if not isinstance(part.shape, Polyline)]
+        return [points for part, points in self._corners(self.parts, sides=8) if not isinstance(part.shape, Polyline)]
 
     @property
     def many(self) -> bool:
@@ -400,18 +422,6 @@ def seen_from(frames: FloatArray, camera: FloatArray) -> FloatArray:
     moved: FloatArray = frames.copy()
     moved[..., :3, 3] -= camera[..., None, :]
     return moved
-
-
-def origins(owners: ArrayLike) -> Points:
-    """Return the origins of frames, given by their indices."""
-    index = np.array(owners, dtype=np.int64)
-    return Points(index, np.zeros((len(index), 3)))
-
-
-def joined_points(groups: list[Points]) -> Points:
-    """Return many groups of points as one."""
-    owners = np.concatenate([np.zeros(0, dtype=np.int64), *(group.owners.ravel() for group in groups)])
-    return Points(owners, np.concatenate([np.zeros((0, 3)), *(group.local.reshape(-1, 3) for group in groups)]))
 
 
 def _segments(items: list[tuple[int, int, FloatArray, FloatArray]]) -> Points:

@@ -15,10 +15,11 @@ from matplotlib.colors import to_rgb
 from ..transforms import FloatArray
 from .axes3d import edges, number
 from .panels import GREY, GRID, SHADOW, Panel, PanelOptions, Region
+from .parts import Points, origins
 from .raster import Shadow, Solid, camera
-from .sketch import BONE, DEFAULT_VIEW, JOINT, VIEWS, Extent, Points, Sketch, Solids, nice_step, origins
+from .sketch import BONE, DEFAULT_VIEW, JOINT, VIEWS, Extent, Sketch, Solids, nice_step
 from .surfaces import outline, shaded
-from .triangles import of_sketch
+from .triangles import of_parts, of_sketch
 from .visibility import Covers, Eye, visible
 
 FOCAL_LENGTH = 1.0  # mild perspective: the camera is five diagonals of the box away
@@ -119,7 +120,9 @@ class SpacePanel(Panel):
         self._casting: list[Points] = []
         self._attached.append((self._set_lines, self._lines(9.0, GREY, 2.0), sketch.rails))
         self.faces: Faces | Solid
-        if self.options.fine and not sketch.mesh_parts and sketch.skin is None:
+        self._over: list[Solid] = []  # obstacles, and shapes for collisions
+        only_bodies = not (sketch.mesh_parts or sketch.obstacles or sketch.veils) and sketch.skin is None
+        if self.options.fine and only_bodies:
             self._make_polygons()
         else:
             self._make_pixels()
@@ -140,14 +143,24 @@ class SpacePanel(Panel):
 
     def _make_pixels(self) -> None:
         """Draw solids as pixels, which is fast, and serves meshes of any size."""
-        self.faces = Solid(of_sketch(self.sketch, self.scale, joints=not self.sketch.many), 10.0)
-        for artist in (Shadow(self.faces, self.ground, SHADOW, 2.0), self.faces):
+        sketch = self.sketch
+        self.faces = Solid(of_sketch(sketch, self.scale, joints=not sketch.many), 10.0)
+        artists = [Shadow(self.faces, self.ground, SHADOW, 2.0), self.faces]
+        if sketch.obstacles:  # whole below the linkage, and where they are nearer, half transparent over it
+            solid = of_parts(sketch.obstacles)
+            self._over += [Solid(solid, 9.5), Solid(solid, 14.0, self.faces)]
+            artists.append(Shadow(self._over[0], self.ground, SHADOW, 2.0))
+        if sketch.veils:
+            self._over.append(Solid(of_parts(sketch.veils, outside=True), 13.0, self.faces))
+        for artist in (*artists, *self._over):
             self._moves(self.ax.add_artist(artist))
             artist.set_clip_on(False)
 
     def _show_bodies(self, frames: FloatArray) -> None:
         """Place the faces, and drop a shadow straight down to the ground: it tells where things stand."""
         self.faces.place(frames)
+        for solid in self._over:
+            solid.place(frames)
         if isinstance(self.faces, Solid) or not self.options.ground:
             return
         shadows = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -15,12 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..linkage.geometry import Box, Capsule, Cylinder, Polyline, Shape, Sphere, bone
-from ..transforms import FloatArray
+from ..transforms import FloatArray, inverse, matrix_quaternion
 from .arguments import View
-from .sketch import BONE, DEFAULT_VIEW, VIEWS, Part, Sketch, nice_step, outermost
+from .parts import Part
+from .sketch import BONE, DEFAULT_VIEW, VIEWS, Sketch, nice_step, outermost
 from .surfaces import path
-from .triangles import Triangles, of_meshes
+from .triangles import Triangles, joined, of_meshes, of_parts
 
+WORLD = -1
 CAPSULE, CYLINDER, BOX = 0.0, 1.0, 2.0  # the shapes of the page
 LEAST_SIZE = 1e-9
 MOST_BONES = 4  # that move one corner of a mesh in the page
@@ -48,8 +51,9 @@ def scene(
     scale, flat = max(extent.size, LEAST_SIZE), sketch.flat and view is None
     own = max(sketch.extent(poses[:1]).size, LEAST_SIZE)  # the linkage itself, without its way
     parts = [*sketch.parts, *sketch.joint_parts(own), *(_rod(*rod, BONE) for rod in sketch.rods(own))]
+    parts += [part for part, surface in sketch.obstacles if surface is None]
     angles = VIEWS["top"] if flat else DEFAULT_VIEW if view is None else VIEWS[view] if isinstance(view, str) else view
-    span, mesh = extent.high - extent.low, of_meshes(sketch)
+    span, mesh = extent.high - extent.low, joined([of_meshes(sketch), _standing(sketch, poses)])
     stands = -0.02 * extent.size <= extent.low[2] <= 0.5 * extent.size  # on z = 0; else the ground is below everything
     links = len(sketch.linkage.links)
     return {
@@ -65,7 +69,7 @@ def scene(
         "ground": 0.0 if stands and not flat else float(extent.low[2] - 0.02 * extent.size),
         "cell": nice_step(max(float(span[:2].max()), LEAST_SIZE) / 8.0),
         "rest": numbers(sketch.frames(poses[0])[:links]),
-        "parts": numbers([row for part in parts for row in _rows(part, 0.0035 * own)]),
+        "parts": numbers([row for part in parts for row in _rows(_or_world(part, sketch), 0.0035 * own)]),
         "rails": numbers(np.concatenate([sketch.rails.owners, sketch.rails.local.reshape(-1, 6)], axis=1)),
         "hull": numbers(outermost(extent.points, fine=7)),
         "mesh": _mesh(mesh) if len(mesh.indices) else None,
@@ -74,7 +78,8 @@ def scene(
 
 def moving_links(sketch: Sketch) -> list[int]:
     """Return the links whose transforms the stage needs: those that carry something, and the ends of rails."""
-    carrying = {part.link for part in (*sketch.parts, *sketch.joint_parts(1.0))}
+    held = [part for part, _ in sketch.obstacles]
+    carrying = {part.link for part in (*sketch.parts, *sketch.joint_parts(1.0), *held)} - {sketch.world_frame}
     carrying |= {int(link) for link in (*sketch.bones.owners[:, 0], *sketch.rails.owners.ravel())}
     return sorted(carrying | set(of_meshes(sketch).links.tolist()))
 
@@ -86,11 +91,7 @@ def numbers(values: ArrayLike, kind: str = "<f4") -> str:
 
 def turns_and_places(matrices: FloatArray) -> FloatArray:
     """Return rigid transforms (..., 4, 4) as w, x, y, z of their quaternions and x, y, z, shape (..., 7)."""
-    from scipy.spatial.transform import Rotation
-
-    turns = Rotation.from_matrix(matrices[..., :3, :3].reshape(-1, 3, 3)).as_quat()
-    turns = np.roll(turns, 1, axis=-1)
-    return np.concatenate([turns.reshape(*matrices.shape[:-2], 4), matrices[..., :3, 3]], axis=-1)
+    return np.concatenate([matrix_quaternion(matrices[..., :3, :3]), matrices[..., :3, 3]], axis=-1)
 
 
 def _joints(sketch: Sketch) -> Iterator[dict[str, Any]]:
@@ -127,6 +128,30 @@ def _mesh(mesh: Triangles) -> dict[str, Any]:
     weights = np.round(255.0 * np.pad(mesh.weights, spare))
     weights[:, 0] += 255.0 - weights.sum(axis=1)  # rounding takes nothing from the whole
     return {**found, "bones": numbers(np.pad(mesh.bones, spare), "<u2"), "weights": numbers(weights, "u1")}
+
+
+# Obstacles
+
+
+def _or_world(part: Part, sketch: Sketch) -> Part:
+    """Return a part that stands in the world as one of the link -1, which is the world in the page."""
+    return replace(part, link=WORLD) if part.link == sketch.world_frame else part
+
+
+def _standing(sketch: Sketch, poses: FloatArray) -> Triangles:
+    """Return obstacles that are meshes; the page has no bone for the world, so a root that stands still serves."""
+    world_from_root = sketch.frames(poses[0])[0]
+    placed = []
+    for part, surface in sketch.obstacles:
+        if surface is None:
+            continue
+        if part.link != sketch.world_frame:
+            placed.append((part, surface))
+        elif not sketch.linkage.root.articulation.nq:
+            placed.append((replace(part, link=0, matrix=inverse(world_from_root) @ part.matrix), surface))
+        else:
+            sketch.meshes.append(part.shape.kind)
+    return of_parts(placed)
 
 
 # Solids

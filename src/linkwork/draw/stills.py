@@ -12,7 +12,8 @@ from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 from . import surfaces
 from .markup import BLUE, ORANGE, Safe
-from .sketch import DEFAULT_VIEW, Extent, Points, Sketch
+from .parts import Points
+from .sketch import DEFAULT_VIEW, Extent, Sketch
 
 WIDTH, HEIGHT, MARGIN = 220, 190, 14
 MOST = 300  # pieces of a kind

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..collision.surfaces import triangles_of
 from ..formats.mesh_export import Facets, facets_of
 from ..linkage.geometry import Polyline, Shape
 from ..linkage.skin import Skin
 from ..transforms import FloatArray
 from . import surfaces
-from .sketch import BONE, BoolArray, IntArray, Part, Sketch
+from .parts import IntArray, Part
+from .sketch import BONE, BoolArray, Sketch
 from .welding import is_closed, welded
 
 THREAD = 0.0035  # radius of the tube that stands for a polyline, of the size of the scene
@@ -137,6 +139,22 @@ def of_meshes(sketch: Sketch) -> Triangles:
     """Return the meshes and the skin of a linkage and nothing else."""
     pieces = [rigid(part.link, part.matrix, mesh, part.color) for part, mesh in sketch.mesh_parts]
     return joined(pieces if sketch.skin is None else [*pieces, of_skin(sketch.skin, sketch)])
+
+
+def of_parts(parts: Sequence[tuple[Part, Facets | None]], *, outside: bool = False) -> Triangles:
+    """Return parts, each with its surface if it is a mesh, as triangles.
+
+    Args:
+        parts: The parts.
+        outside: Whether the flat sides of round ones lie around them, so that nothing they hold shows through.
+    """
+    known: dict[Shape, Facets] = {}
+    for part, surface in parts:
+        if surface is None and part.shape not in known:
+            around = triangles_of(part.shape, outside=True) if outside else None
+            known[part.shape] = _surface(part.shape, 0.0) if around is None else welded(around)
+    shown = ((part, known[part.shape] if surface is None else surface) for part, surface in parts)
+    return joined([rigid(part.link, part.matrix, surface, part.color) for part, surface in shown])
 
 
 def of_skin(skin: Skin, sketch: Sketch) -> Triangles:

@@ -13,7 +13,8 @@ import numpy as np
 
 from ..linkage.geometry import Box, Capsule, Cylinder, Shape, Sphere
 from ..transforms import FloatArray
-from .sketch import BoolArray, IntArray, Part
+from .parts import IntArray, Part
+from .sketch import BoolArray
 
 CORNERS = 8  # a face of four corners that was cut up to four times; fewer repeat the last
 BOX, TUBE, PILL = range(3)  # a cylinder is a tube; a capsule is a pill, and a sphere one of no length

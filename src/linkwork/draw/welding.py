@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..formats.mesh_export import Facets, IntArray, facets_of
-from ..linkage.geometry import Mesh
+from ..linkage.geometry import Mesh, Meshed
 from ..transforms import FloatArray
 
 CREASE = np.cos(np.radians(40.0))  # where faces bend more than that, there is an edge
@@ -26,8 +26,10 @@ def detail_of(meshes: int) -> int:
     return int(np.clip(DETAIL // max(meshes, 1), LEAST_DETAIL, MOST_DETAIL))
 
 
-def mesh_surface(mesh: Mesh, most: int) -> Facets | None:
-    """Return the surface of a mesh in a file, with about so many triangles; None where it cannot be read."""
+def mesh_surface(mesh: Meshed, most: int) -> Facets | None:
+    """Return the surface of a mesh, with about so many triangles; None where its file cannot be read."""
+    if not isinstance(mesh, Mesh):
+        return _made(mesh, most)
     if mesh.file is None:
         return None
     try:
@@ -35,6 +37,12 @@ def mesh_surface(mesh: Mesh, most: int) -> Facets | None:
     except OSError:
         return None
     return _read(mesh.file, mesh.scale, most, (state.st_mtime_ns, state.st_size))
+
+
+@lru_cache(maxsize=KEPT)
+def _made(mesh: Meshed, most: int) -> Facets | None:
+    found = facets_of(mesh)
+    return None if found is None else welded(found.corners[found.indices], most=most)
 
 
 @lru_cache(maxsize=KEPT)

@@ -1,16 +1,21 @@
 """The studio: a page in the browser where a linkage is posed, solved and animated by hand.
 
-viser (extra ``studio``) is imported when a studio is opened.
+websockets (extra ``studio``) is imported when a studio is opened.
 """
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from .. import found_later
 
 if TYPE_CHECKING:
+    from ..collision.obstacles import World
     from ..formats.options import ReadOptions
     from ..linkage.linkage import Linkage
     from .app import Studio as Studio
@@ -26,6 +31,7 @@ if not TYPE_CHECKING:
 def open_studio(
     thing: Linkage | str | Path | Any = "panda",
     *,
+    world: World | None = None,
     host: str = "127.0.0.1",
     port: int = 8080,
     **options: Unpack[ReadOptions],
@@ -36,23 +42,47 @@ def open_studio(
 
     Args:
         thing: A linkage, a file, or the name of a ready-made model.
+        world: The obstacles around it; by default those of its scene file, if it has any.
         host: The address to bind; by default only this machine can reach it.
         port: The port; the next free one if it is taken, any for 0.
         **options: How to read a file, as in `load`.
 
     Raises:
-        MissingExtraError: If viser is not installed.
+        MissingExtraError: If websockets is not installed.
     """
-    from ..formats import FORMATS
+    with _uncollected():
+        return _opened(thing, world, host, port, options)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Hold garbage collection off: of what modules make when they are imported, nothing is garbage."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _opened(thing: Any, world: World | None, host: str, port: int, options: ReadOptions) -> Studio:
+    """Import what a studio needs, and open it."""
     from ..formats.options import as_options
+    from ..formats.registry import means_file
     from ..linkage.linkage import Linkage
     from ..models import build
     from .app import Studio
     from .saving import SCENES, read_scene
-    from .session import first_scene
+    from .scene import first_scene
 
-    if not isinstance(thing, Linkage) and (Path(thing).suffix.lower() in FORMATS or Path(thing).exists()):
+    if not isinstance(thing, Linkage) and means_file(thing):
         scene, remarks = read_scene(Path(thing), as_options(options))
         path = Path(thing) if Path(thing).suffix.lower() in SCENES else None
-        return Studio(scene, remarks=remarks, path=path, host=host, port=port)
-    return Studio(first_scene(thing if isinstance(thing, Linkage) else build(str(thing))), host=host, port=port)
+    else:
+        scene = first_scene(thing if isinstance(thing, Linkage) else build(str(thing)))
+        remarks, path = (), None
+    if world is not None:
+        world.check(scene.linkage)
+        scene = replace(scene, around=replace(scene.around, world=world))
+    return Studio(scene, remarks=remarks, path=path, host=host, port=port)

@@ -1,47 +1,48 @@
-"""The studio as one thing: a session, the page that shows it, and the two threads that do all the work.
+"""The studio as one thing: a session, the server that shows it, and the two threads that do all the work.
 
-Every tab of every browser shows the same session. What a page asks for is done by one worker, one thing after another,
-so that tabs cannot corrupt each other; what takes long (explanations, clouds of points, films) is thought out by a
-second one, on a copy that never changes, and handed back.
+Every page shows the same session. What a page or a script asks for is done by one worker, one thing after another, so
+that pages cannot corrupt each other; what takes long (explanations, motions, films) is worked out by a second one, on
+a scene that never changes, and handed back. Dragging and playing are solved in the page itself, by the same kernels.
 """
 
 from __future__ import annotations
 
-import contextlib
+import json
+import secrets
 import threading
 import time
-from collections.abc import Callable
-from html import escape
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial, reduce
+from operator import or_
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..draw import is_flat
+import msgspec
+
 from ..draw.embedding import window
-from ..draw.sketch import Sketch
-from ..errors import LinkworkError
-from ..explain.mobility import degrees_of_freedom
+from ..errors import LinkworkError, OptionError
 from ..formats import Remark
-from ..goals import Hold, Reach
-from ..solvers import Solution, solve
-from . import stage, viser_privates
-from .files_tab import FilesTab
-from .gizmos import Gizmos
-from .inside_tab import InsideTab
-from .overlays import Overlays
-from .posing_tab import PosingTab
-from .race_tab import RaceTab
-from .saving import UPLOAD_LIMIT
-from .serving import make_server, quiet
-from .session import TIME_BUDGET, Scene, Session, Why, explain, sentence
-from .timeline_tab import TimelineTab
-from .view_tab import ViewTab
+from ..solvers import Solution
+from . import sight
+from .actions import Action
+from .autosave import Autosave, lost_scenes, recovered
+from .jobs import Jobs
+from .judging import explain, sentence
+from .page import asset
+from .saving import write_scene
+from .scene import Scene
+from .server import Client, File, Message, Server
+from .session import Session, motion
+from .studio_actions import StudioAction
+from .uploads import LIMIT, Uploads
 from .worker import Worker
 
-FRAME = 1.0 / 50.0  # seconds between pictures at least: solves go on meanwhile
-SLOW = 0.12  # seconds between refreshes of what is not the stage: sliders, sentences, curves
-FOLLOWING = (PosingTab, InsideTab, TimelineTab)  # tabs whose controls follow the pose
+if TYPE_CHECKING:
+    from .racing import Chase
+
 IN_NOTEBOOK = 640  # pixels: its height there
-TONES = {"good": "#2b8a3e", "bad": "#c92a2a", "plain": "#495057"}
+KEPT = 16  # files to download that are kept
+SETTLED = 0.15  # seconds without a change, after which motions and reasons are worked out
 
 
 class Studio:
@@ -67,214 +68,256 @@ class Studio:
         host: str = "127.0.0.1",
         port: int = 8080,
     ) -> None:
-        self.server = make_server(host, port, label="linkwork studio", upload_limit=UPLOAD_LIMIT)
-        self.session, self.path = Session(scene.linkage), path
+        self.session, self.path = Session(scene, remarks), path
+        self._owner = scene.linkage  # of the path: saving over it is for that linkage alone
         self._closed = threading.Event()
-        self._refreshed, self._shown = 0.0, 0.0
-        self.linkage_view: Any = None
-        self._explanation: tuple[Solution, Why] | None = None
-        self._told: tuple[Solution | None, str] = None, ""
-        self.worker, self.thinker = (Worker(f"linkwork {name}", self._failed) for name in ("studio", "thinking"))
-        self.gui, self.scene_view = self.server.gui, self.server.scene
-        self.server.on_client_connect(lambda client: self.do(lambda: self.aim(client), name=f"aim {client.client_id}"))
-        self._build()
-        self.open_scene(scene, remarks)
-        self.think(lambda: warm_up(scene), name="warm up")
+        self._clients: list[Client] = []
+        self._sight = sight.Sight()
+        self._stages: dict[int, tuple[Any, str]] = {}
+        self._revision = 0
+        self._solver: tuple[Any, str | None] = None, None
+        self._motion: tuple[Any, bytes | None] = None, None
+        self._motions = 0
+        self._why: tuple[Solution | None, Any] = None, None
+        self._downloads: dict[str, File] = {}
+        self._uploads = Uploads()
+        self.jobs = Jobs(self._tell_jobs)
+        self.worker = Worker("linkwork studio", self._failed)
+        self.thinker = Worker("linkwork thinking", self._failed)
+        self._lost = lost_scenes()
+        self.autosave = Autosave(self._failed)
+        self.chase: Chase | None = None
+        asset("/studio.js"), asset("/linkwork.wasm")  # says now if the page cannot be made
+        self._show()
+        self.server = Server(_Door(self), host, port, limit=LIMIT + 2**20)
 
-    # The page
+    # In the worker's thread
 
-    def _build(self) -> None:
-        self.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(54, 79, 199))
-        self.scene_view.configure_default_lights(True, cast_shadow=True)
-        self.scene_view.world_axes.visible = False
-        self.gui.main_panel.dock_right()
-        self.gui.main_panel.set_width(380)
-        self.status = self.gui.add_html("")
-        self.history_buttons = self.on(self.gui.add_button_group("History", ("Undo", "Redo")), self._step_history)
-        tabs = self.gui.add_tab_group()
-        self.gizmos, self.overlays = Gizmos(self), Overlays(self)
-        self.tabs: list[Any] = []
-        for title, kind in (
-            ("Pose", PosingTab),
-            ("Race", RaceTab),
-            ("Inside", InsideTab),
-            ("Time", TimelineTab),
-            ("Files", FilesTab),
-            ("View", ViewTab),
-        ):
-            with tabs.add_tab(title):
-                self.tabs.append(kind(self))
+    def _welcome(self, client: Client) -> None:
+        self._clients.append(client)
+        client.send(json.dumps({"choices": sight.choices(), "limit": LIMIT}))
+        client.send(self._stage_message)
+        for message in (self._solver[1], self._motion[1]):
+            if message is not None:
+                client.send(message)
+        client.send(self._sight.everything())
 
-    def tab(self, kind: type[Any]) -> Any:
-        """Return the tab of a kind."""
-        return next(tab for tab in self.tabs if isinstance(tab, kind))
+    def _forget(self, client: Client) -> None:
+        if client in self._clients:
+            self._clients.remove(client)
 
-    def open_scene(self, scene: Scene, remarks: tuple[Remark, ...] = ()) -> None:
-        """Show another scene: everything in the page is made anew."""
-        self.session.load(scene, remarks)
-        self.size = stage.size_of(scene.linkage, scene.q)
-        self.flat = is_flat(scene.linkage)
-        self.view = stage.view_of(scene.linkage, scene.q)
-        self.look = stage.dressed(scene.linkage, self.size)
-        with self.server.atomic():
-            self.scene_view.set_up_direction("+y" if self.flat else "+z")
-            if self.linkage_view is not None:
-                self.linkage_view.remove()
-            self.linkage_view = stage.LinkageView(self.scene_view, "/linkage", self.look)
-            self._ground()
-            camera, view = self.server.initial_camera, self.view
-            camera.position, camera.look_at, camera.up, camera.fov = view.position, view.look_at, view.up, view.fov
-            camera.near, camera.far = view.distance / 100.0, view.distance * 100.0
-            self.overlays.rebuild()
-            self.gizmos.rebuild()
-        for tab in self.tabs:
-            tab.rebuild()
-        for client in self.server.get_clients().values():
-            self.aim(client)
-        freedom = degrees_of_freedom(scene.linkage)
-        self.say(
-            f"{scene.linkage.name}: {freedom} degree{'' if freedom == 1 else 's'} of freedom. Add a goal and drag it."
-        )
-        self.show(now=True)
-
-    def _ground(self) -> None:
-        cell = stage.round_up(self.size / 8.0)
-        low = 0.0 if self.flat else float(Sketch(self.look).extent(self.session.q[None]).low[2])
-        height = -0.02 * self.size if self.flat else min(0.0, low) if low > -0.5 * self.size else low
-        self.ground = self.scene_view.add_grid(
-            "/ground",
-            width=40 * cell,
-            height=40 * cell,
-            cell_size=cell,
-            section_size=5 * cell,
-            cell_color=(225, 228, 232),
-            section_color=(196, 202, 209),
-            fade_distance=12.0 * self.view.distance if self.flat else 6.0 * self.size,
-            shadow_opacity=0.0 if self.flat else 0.15,
-            position=(0.0, 0.0, height),
-        )
-
-    def aim(self, client: Any) -> None:
-        """Let one page look at the linkage as the stage wants it."""
-        camera, view = client.camera, self.view
-        with client.atomic():
-            camera.near, camera.far, camera.fov = view.distance / 100.0, view.distance * 100.0, view.fov
-            camera.up_direction, camera.position, camera.look_at = view.up, view.position, view.look_at
-
-    # Doing and showing
-
-    def do(self, work: Callable[[], None], *, name: str | None = None, show: bool = True) -> None:
-        """Have a change made by the worker, and what came of it shown. Of one name only the newest is done."""
-
-        def done() -> None:
-            work()
-            if show:
-                self.show()
-
-        self.worker.submit(done, name=name)
-
-    def on(self, control: Any, work: Callable[[Any], None], *, name: str | None = None) -> Any:
-        """Return a control; when a person changes it, not the studio itself, work is done with the new value."""
-
-        async def asked(event: Any) -> None:  # asynchronous: what one page asks for is done in its order
-            if event.client is not None:
-                value = event.target.value
-                self.do(lambda: work(value), name=name)
-
-        (control.on_click if hasattr(control, "on_click") else control.on_update)(asked)
-        return control
-
-    def think(self, work: Callable[[], Callable[[], None] | None], *, name: str) -> None:
-        """Have something long worked out; what it returns is then done by the worker."""
-
-        def thought() -> None:
-            result = work()
-            if result is not None:
-                self.do(result)
-
-        self.thinker.submit(thought, name=name)
-
-    def show(self, *, now: bool = False) -> None:
-        """Bring the page in line with the session: the stage many times a second, the rest a few times."""
-        clock = time.monotonic()
-        if not now and clock - self._shown < FRAME:
-            self.worker.submit(self.show, name="show", after=FRAME)
+    def _act(self, client: Client, number: int, action: Action) -> None:
+        try:
+            result = action.act(self) if isinstance(action, StudioAction) else action.apply(self.session)
+        except Exception as error:  # whatever it is, the page that asked is told; the studio goes on
+            client.send(json.dumps({"n": number, "refused": in_words(error)}))
+            self._show()
+            client.send(self._sight.everything())  # what the page has tried out by itself is put back
             return
-        self._shown = clock
-        with self.server.atomic():
-            self.linkage_view.pose(self.session.q)
-            self.gizmos.refresh()
-        if now or clock - self._refreshed > SLOW:
-            self._refreshed = clock
-            self.explain_now()
-            self.overlays.refresh()
-            for kind in FOLLOWING:
-                self.tab(kind).refresh()
-        else:
-            self.worker.submit(lambda: self.show(now=True), name="refresh", after=SLOW)
+        client.send(msgspec.json.encode({"n": number, "done": result}).decode())  # what is no number is null there
+        self._show()
 
-    def say(self, text: str, tone: str = "plain") -> None:
-        """Write the line at the top of the controls."""
-        style = f"color:{TONES[tone]};padding:6px 14px;font-size:13px;max-height:110px;overflow-y:auto"
-        content = f'<div class="linkwork-status" style="{style}">{escape(text)}</div>'
-        if self.status.content != content:
-            self.status.content = content
+    @property
+    def _stage_message(self) -> str:
+        return f'{{"stage":{self._revision},"scene":{self._stages[self._revision][1]}}}'
+
+    def _show(self) -> None:
+        """Tell all pages what has changed."""
+        scene = self.session.scene
+        self._show_stage(scene)
+        self._show_solver(scene)
+        news = self._sight.news(sight.parts_of(self.session, self._revision) | self._own_parts())
+        if news is not None:
+            self.broadcast(news)
+            self.thinker.submit(partial(self._work_out, scene, self.session.solution), name="work out", after=SETTLED)
+            self.autosave.soon(scene)
+
+    def _own_parts(self) -> dict[str, Any]:
+        solution, (known, why) = self.session.solution, self._why
+        if solution is not None and known is not solution:
+            why = sentence(solution)
+        shown = None if solution is None else sight.why_part(why) | {"success": bool(solution.success)}  # type: ignore[operator]
+        name = "" if self.path is None or self.session.linkage is not self._owner else self.path.name
+        lost = [path.stat().st_mtime for path in self._lost if path.exists()]
+        fits = self._motions if self._has_motion(self.session.scene) else 0
+        file = {"name": name, "linkage": self.session.linkage.name}
+        near = sight.near_part(self.session.scene)
+        return {"status": shown, "file": file, "lost": lost, "motion": fits, "near": near}
+
+    def _show_stage(self, scene: Scene) -> None:
+        """Send the linkage where it is another one; one that was shown before is not made again."""
+        if self._revision and self._stages[self._revision][0] is scene.linkage:
+            return
+        for revision, (linkage, _) in self._stages.items():
+            if linkage is scene.linkage:
+                self._revision = revision
+                break
+        else:
+            self._revision = max(self._stages, default=0) + 1
+            self._stages[self._revision] = scene.linkage, sight.stage_text(scene)
+            for old in sorted(self._stages)[:-4]:
+                del self._stages[old]
+        self.broadcast(self._stage_message)
+
+    def _show_solver(self, scene: Scene) -> None:
+        """Send the solver of the goals where they ask for other things than before, wherever they stand."""
+        goals = self.session.goals
+        asks = tuple(
+            (t.kind, t.frame, t.turn, t.weight, t.priority, t.active, t.name, t.place.tobytes() * (t.kind == "balance"))
+            for t in scene.targets
+        )
+        key = (scene.linkage, asks, scene.around)
+        if self._solver[0] is not None and all(a is b or a == b for a, b in zip(self._solver[0], key, strict=True)):
+            return
+        active: list[str | None] = [target.name for target in scene.targets if target.active]
+        names = [*(None for _ in range(len(goals) - len(active))), *active]
+        text = sight.solver_text(scene.linkage, goals, names)
+        self._solver = key, f'{{"solver":{text or "null"}}}'
+        self.broadcast(f'{{"solver":{text or "null"}}}')
+
+    def broadcast(self, message: Message) -> None:
+        """Send a message to all pages."""
+        for client in self._clients:
+            client.send(message)
+
+    # In the thinker's thread: on scenes and solutions that never change
+
+    def _work_out(self, scene: Scene, solution: Solution | None) -> None:
+        """Find out what takes a moment: the motion, and why goals were not served."""
+        if scene.timeline.keys and not self._has_motion(scene):
+            self._motions += 1
+            baked = sight.motion_packet(motion(scene), scene.timeline.fps, self._motions)
+            self.worker.submit(partial(self._moved, _motion_key(scene), baked))
+        if solution is not None and not solution.success and self._why[0] is not solution:
+            why = explain(solution)
+            self.worker.submit(partial(self._explained, solution, why))
+
+    def _has_motion(self, scene: Scene) -> bool:
+        """Return whether the motion that pages have is that of a scene."""
+        known = self._motion[0]
+        return known is not None and all(a is b for a, b in zip(known, _motion_key(scene), strict=True))
+
+    def _moved(self, key: Any, baked: bytes) -> None:
+        self._motion = key, baked
+        self.broadcast(baked)
+        self._tell_own()
+
+    def _explained(self, solution: Solution, why: Any) -> None:
+        if self.session.solution is solution:
+            self._why = solution, why
+            self._tell_own()
+
+    def _tell_own(self) -> None:
+        news = self._sight.news(self._own_parts())
+        if news is not None:
+            self.broadcast(news)
+
+    def _upload(self, client: Client, message: bytes) -> None:
+        """Read files that were dropped on a page, and go on with what is in them."""
+        try:
+            upload = self._uploads.read(message)
+            stage = sight.stage_text(upload.scene)  # what cannot be shown is refused, and nothing has changed
+        except Exception as error:  # whatever a file holds, the page that sent it is told
+            client.send(json.dumps({"uploaded": None, "refused": in_words(error)}))
+            return
+
+        def take() -> None:
+            self._stages[max(self._stages, default=0) + 1] = upload.scene.linkage, stage
+            self.session.open(upload.scene, upload.remarks, upload.name)
+            client.send(json.dumps({"uploaded": upload.name, "others": upload.others}))
+            self._show()
+
+        self.worker.submit(take)
+
+    def _tell_jobs(self, shown: list[dict[str, Any]]) -> None:
+        self.worker.submit(partial(self._told_jobs, shown), name="jobs")
+
+    def _told_jobs(self, shown: list[dict[str, Any]]) -> None:
+        news = self._sight.news({"jobs": shown})
+        if news is not None:
+            self.broadcast(news)
+
+    def save(self) -> str:
+        """Write the scene over the file that the studio was opened with, and return its name.
+
+        Raises:
+            OptionError: If another linkage is at hand by now, so that saving over the file would lose its own; or if
+                the file is a link that leads out of its folder.
+        """
+        if self.path is None or self.session.linkage is not self._owner:
+            raise OptionError("no scene file was opened for this linkage; download the scene instead.")
+        if self.path.resolve().parent != self.path.parent.resolve():
+            raise OptionError(f"{self.path.name} is a link that leads out of its folder; download the scene instead.")
+        write_scene(self.session.scene, self.path)
+        return self.path.name
+
+    def recover(self, number: int) -> None:
+        """Go on with a scene that an earlier studio left behind."""
+        self.session.open(*recovered(self._left_behind(number)), "a recovered scene")
+
+    def forget(self, number: int) -> None:
+        """Take a scene away that an earlier studio left behind."""
+        self._left_behind(number).unlink(missing_ok=True)
+
+    def _left_behind(self, number: int) -> Path:
+        if not 0 <= number < len(self._lost):
+            raise OptionError("that scene is not there any more.")
+        return self._lost.pop(number)
+
+    def offer(self, file: File) -> str:
+        """Return where a page finds a file to download."""
+        token = secrets.token_urlsafe(18)
+        self._downloads[token] = file
+        for old in list(self._downloads)[:-KEPT]:
+            del self._downloads[old]
+        return f"/download?file={token}"
 
     def _failed(self, error: Exception) -> None:
         """Say what went wrong; the studio goes on."""
-        known = isinstance(error, LinkworkError)
-        self.say(str(error) if known else f"{type(error).__name__}: {error}", "bad")
+        self.broadcast(json.dumps({"failed": in_words(error)}))
 
-    # Saying why
+    # For scripts and notebooks
 
-    def explain_now(self) -> None:
-        """Show how the last solve ended; if it failed and nothing is dragged, find out why."""
-        solution = self.session.solution
-        if solution is None:
-            self.overlays.show_why(None)
-            return
-        known = self._explanation is not None and self._explanation[0] is solution
-        why = self._explanation[1] if known and self._explanation is not None else sentence(solution)
-        if self._told[0] is not solution or self._told[1] != why.text:  # what else was said since stays
-            self._told = solution, why.text
-            self.say(why.text, "good" if solution.success else "bad")
-        self.overlays.show_why(why)
-        if not known and not solution.success and not self.gizmos.dragging:
-            self.think(lambda: self._explained(solution), name="explain")
+    def do(self, work: Callable[[Session], Any]) -> Any:
+        """Have something done to the session, shown in all pages, and return what it returns."""
+        done = threading.Event()
+        found: dict[str, Any] = {}
 
-    def _explained(self, solution: Solution) -> Callable[[], None]:
-        why = explain(solution)
+        def act() -> None:
+            try:
+                found["result"] = work(self.session)
+            except Exception as error:
+                found["error"] = error
+            finally:
+                self._show()
+                done.set()
 
-        def keep() -> None:
-            if self.session.solution is solution:
-                self._explanation = solution, why
+        self.worker.submit(act)
+        while not done.wait(0.1):
+            if self._closed.is_set():
+                raise OptionError("the studio is closed.")
+        if "error" in found:
+            raise found["error"]
+        return found.get("result")
 
-        return keep
-
-    # What pages ask for
-
-    def _step_history(self, what: str) -> None:
-        history = self.session.history
-        if not (history.can_undo if what == "Undo" else history.can_redo):
-            self.say(f"There is nothing to {what.lower()}.")
-            return
-        before = self.session.linkage
-        self.tab(TimelineTab).stop()
-        self.session.undo() if what == "Undo" else self.session.redo()
-        if self.session.linkage is not before:
-            self.open_scene(self.session.scene, self.session.remarks)
-        self.gizmos.rebuild()
-        self.tab(PosingTab).rebuild_targets()
-        self.say(f"{what}: done.")
-
-    # Life and death
+    def add_goal(self, frame: str, *, kind: str = "reach") -> str:
+        """Add a goal for a frame and return its name; it is there in all pages."""
+        name: str = self.do(lambda session: session.add_target(kind, frame).name)
+        return name
 
     @property
+    def q(self) -> Any:
+        """The pose; set it, and all pages show it."""
+        return self.session.q.copy()
+
+    @q.setter
+    def q(self, pose: Any) -> None:
+        self.do(lambda session: session.set_pose(pose, "pose of a script"))
+
+    @cached_property
     def url(self) -> str:
         """Where the page is."""
-        host = self.server.get_host()
-        shown = "127.0.0.1" if host == "0.0.0.0" else f"[{host}]" if ":" in host else host
-        return f"http://{shown}:{self.server.get_port()}"
+        return self.server.url
 
     def wait(self) -> None:
         """Serve until interrupted or closed."""
@@ -295,15 +338,18 @@ class Studio:
         if self._closed.is_set():
             return
         self._closed.set()
+        self.server.close()
+        self.jobs.close()
         self.worker.close()
         self.thinker.close()
-        with quiet():
-            viser_privates.stop(self.server)
+        self.autosave.close()
+        self._uploads.close()
 
     def _repr_html_(self) -> str:
         """Return the page in a frame, for a notebook."""
         if self._closed.is_set():
             return "<em>This studio is closed; lw.studio.open_studio(...) opens another.</em>"
+        self.server.framed = True
         return window(self.url, "linkwork studio", IN_NOTEBOOK)
 
     def __enter__(self) -> Studio:
@@ -313,10 +359,67 @@ class Studio:
         self.close()
 
 
-def warm_up(scene: Scene) -> None:
-    """Have the kernels compiled that the first drag will need, while the page is still opening."""
-    linkage, frame = scene.linkage, scene.linkage.frames[-1]
-    reach = Reach(frame, position=linkage.forward(scene.q, frame=frame)[:3, 3])
-    for goals in ([reach], [reach, Hold(frame)]):
-        with contextlib.suppress(LinkworkError):  # a linkage without joints, for one
-            solve(linkage, goals, start=scene.q, time_budget=TIME_BUDGET)
+class _Door:
+    """What happens at the server, in its thread: everything is handed on at once."""
+
+    def __init__(self, studio: Studio) -> None:
+        self._studio = studio
+
+    def file(self, path: str, query: Mapping[str, str]) -> File | None:
+        """Return what is served at a path."""
+        return self._studio._downloads.get(query.get("file", "")) if path == "/download" else asset(path)
+
+    def opened(self, client: Client) -> None:
+        """Show everything to a page that has come."""
+        self._studio.worker.submit(partial(self._studio._welcome, client))
+
+    def closed(self, client: Client) -> None:
+        """Forget a page that has gone."""
+        self._studio.worker.submit(partial(self._studio._forget, client))
+
+    def received(self, client: Client, message: Message) -> None:
+        """Have done what a page asks for: an action, or files as bytes."""
+        studio, number = self._studio, 0
+        if isinstance(message, bytes):
+            studio.thinker.submit(partial(studio._upload, client, message))
+            return
+        try:
+            head = msgspec.json.decode(message, type=_Head)
+            number = head.n
+            action = ACTIONS.decode(head.ask)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            client.send(json.dumps({"n": number, "refused": f"this page and the studio do not fit together: {error}"}))
+            return
+        name = f"{type(action).__name__} {id(client)}" if getattr(action, "goes_on", False) else None
+        studio.worker.submit(partial(studio._act, client, number, action), name=name)
+
+
+def in_words(error: Exception) -> str:
+    """Return what a page is told of an error: its text, and its kind if it is none of linkwork's own.
+
+    Example:
+        >>> in_words(KeyError("a")), in_words(OptionError("no clip."))
+        ("KeyError: 'a'", 'no clip.')
+    """
+    return str(error) if isinstance(error, LinkworkError) else f"{type(error).__name__}: {error}"
+
+
+def _motion_key(scene: Scene) -> tuple[Any, ...]:
+    """Return what a motion is made of: goals count only where they have keys."""
+    line = scene.timeline
+    return scene.linkage, line, scene.targets if any(key.places for key in line.keys) else None
+
+
+class _Head(msgspec.Struct):
+    """A message of a page: its number, to be answered, and what it asks for."""
+
+    ask: msgspec.Raw
+    n: int = 0
+
+
+def _kinds(kind: type[Any]) -> list[type[Any]]:
+    """Return the actions below a class that have none below themselves."""
+    return [leaf for child in kind.__subclasses__() for leaf in (_kinds(child) or [child])]
+
+
+ACTIONS: msgspec.json.Decoder[Action] = msgspec.json.Decoder(reduce(or_, _kinds(Action)))

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import GoalError
-from ..explain.proofs import reach
 from ..goals import Goal
 from ..linkage.linkage import Linkage
 from ..linkage.poses import difference
+from ..linkage.program import reach
 from ..solvers import METHODS, Method, Problem, Settings, configure
 from ..solvers.iterate import follow, settled
 from ..transforms import FloatArray

@@ -1,39 +1,35 @@
-"""Files of the studio: scenes with their targets and keys, uploads that are trusted with nothing, and exports.
-
-Everything that comes from a page is read in a private folder that is gone afterwards, and everything that goes to a
-page is made in one: no other file is touched.
-"""
+"""Files of the studio: scenes with their targets and keys, and exports, which are made in a private folder."""
 
 from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from pathlib import Path, PurePath
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from .. import draw
+from ..collision.obstacles import World
 from ..errors import FormatError, LinkworkError, MethodNotFoundError, listed
-from ..formats import CLIP, Content, Remark, read, write, yaml_json
+from ..formats import CLIP, Content, Remark, read, write
 from ..formats.atomic_files import MAX_BYTES, read_bytes, read_text, write_text
-from ..formats.doctor import examine
 from ..formats.options import DEFAULTS, Options
-from ..formats.scene_document import document
-from ..linkage.geometry import Mesh, Visual
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
+from ..motion.keys import check_handles
+from ..motion.splines import HANDLES
 from ..solvers import METHODS
 from ..transforms import FloatArray, read_only
-from .session import Scene, first_scene, ready_pose
+from .scene import FIRST, MOST_CLIPS, Scene, begun_pose, check_size, first_scene
+from .surroundings import Surroundings, usual_margin
 from .targets import Target
 from .timeline import FPS, SceneKey, SceneTimeline
 
-UPLOAD_LIMIT = 16 * 2**20
 SCENES = (".yaml", ".yml", ".json")
 LONGEST_NAME = 80
 
@@ -61,6 +57,16 @@ class KeyEntry(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     pose: list[float] | None = None
     places: dict[str, list[list[float]]] = {}
     kind: str = "cubic"
+    handles: list[float] = msgspec.field(default_factory=lambda: list(HANDLES))
+
+
+class ClipEntry(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A clip in a file."""
+
+    name: str
+    keys: list[KeyEntry] = []
+    fps: float = FPS
+    loop: bool = True
 
 
 class Section(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -69,26 +75,37 @@ class Section(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     pose: list[float] | None = None
     method: str = "robust"
     targets: list[TargetEntry] = []
-    keys: list[KeyEntry] = []
+    keys: list[KeyEntry] = []  # of the only clip, as files had it before there were several
     fps: float = FPS
     loop: bool = True
+    clips: list[ClipEntry] = []
+    clip: str = ""
     time: float = 0.0
+    margin: float | None = None
+    keeps_clear: bool = True
+    clear_of_itself: bool = False
 
 
 def scene_text(scene: Scene, kind: str = "yaml") -> str:
     """Return a scene as the text of a file that `read_scene` reads back to the last bit."""
-    line = scene.timeline
+    from ..formats import yaml_json
+    from ..formats.scene_document import document
+
     said = {
         "pose": scene.q,
         "method": scene.method,
         "targets": scene.targets,
-        "keys": line.keys,
-        "fps": line.fps,
-        "loop": line.loop,
+        "clips": [
+            {"name": name, "keys": line.keys, "fps": line.fps, "loop": line.loop} for name, line in scene.clips.items()
+        ],
+        "clip": scene.clip,
         "time": scene.time,
+        "margin": scene.around.margin,
+        "keeps_clear": scene.around.keeps,
+        "clear_of_itself": scene.around.itself,
     }
     section = msgspec.convert(msgspec.to_builtins(said, enc_hook=_plain), Section)  # which leaves out what is usual
-    return yaml_json.write(document(scene.linkage) | {"studio": msgspec.to_builtins(section)}, kind)
+    return yaml_json.write(document(scene.whole, scene.around.world) | {"studio": msgspec.to_builtins(section)}, kind)
 
 
 def write_scene(scene: Scene, path: Path) -> None:
@@ -104,15 +121,22 @@ def read_scene(path: Path, options: Options = DEFAULTS) -> tuple[Scene, tuple[Re
     Raises:
         FormatError: If it cannot be read, or holds what cannot be.
     """
+    from ..formats.doctor import examine
+    from ..formats.worlds import read_world
+
     content = read(path, options)
-    return scene_of(content, _section(path)), examine(content)
+    world, remarks = read_world(path, options) if path.suffix.lower() in SCENES else (World(), ())
+    world.check(content.linkage)
+    return scene_of(content, _section(path), world), (*examine(content), *remarks)
 
 
-def scene_of(content: Content, section: Section | None = None) -> Scene:
-    """Return the scene of a file's content, as its section says or as one begins with it."""
+def scene_of(content: Content, section: Section | None = None, world: World | None = None) -> Scene:
+    """Return the scene of a file's content and the world around it, as its section says or as one begins with it."""
     linkage = content.linkage
     if section is None:
-        return first_scene(linkage, next(iter(content.clips.values()), None))
+        scene = first_scene(linkage, {**content.clips} or None)
+        return replace(scene, around=replace(scene.around, world=world or World()))
+    check_size(linkage)
     targets = tuple(
         Target(**(msgspec.structs.asdict(entry) | {"place": _place(entry.place)})) for entry in section.targets
     )
@@ -123,22 +147,41 @@ def scene_of(content: Content, section: Section | None = None) -> Scene:
         raise LinkworkError(f"two targets of a scene share a name: {listed(names)}.")
     if section.method not in METHODS:
         raise MethodNotFoundError(section.method, "linkwork", METHODS)
-    if not 1.0 <= section.fps <= 1000.0:
-        raise LinkworkError(f"fps of a scene goes from 1 to 1000, got {section.fps:g}.")
-    timeline = SceneTimeline(fps=section.fps, loop=section.loop)
-    for entry in section.keys:
-        pose = None if entry.pose is None else read_only(linkage.pose(entry.pose))
-        timeline = timeline.with_key(
-            SceneKey(entry.time, pose, {name: _place(rows) for name, rows in entry.places.items()}, entry.kind)
-        )
-    q = ready_pose(linkage) if section.pose is None else linkage.pose(section.pose)
-    return Scene(linkage, read_only(linkage.clamp(q)), targets, section.method, timeline, section.time)
+    clips = _clips(linkage, section)
+    clip = section.clip if section.clip in clips else next(iter(clips))
+    q = begun_pose(linkage) if section.pose is None else linkage.pose(section.pose)
+    margin = usual_margin(linkage, q) if section.margin is None else section.margin
+    around = Surroundings(world or World(), margin, section.keeps_clear, section.clear_of_itself)
+    pose = read_only(linkage.clamp(q))
+    return Scene(linkage, pose, targets, section.method, MappingProxyType(clips), clip, section.time, around)
+
+
+def _clips(linkage: Linkage, section: Section) -> dict[str, SceneTimeline]:
+    """Return the clips of a section by name."""
+    entries = section.clips or [ClipEntry(FIRST, section.keys, section.fps, section.loop)]
+    if len(entries) > MOST_CLIPS or len({entry.name for entry in entries}) < len(entries):
+        raise LinkworkError(f"a scene has {MOST_CLIPS} clips at most, each with a name of its own.")
+    clips = {}
+    for entry in entries:
+        if not 1.0 <= entry.fps <= 1000.0:
+            raise LinkworkError(f"fps of a clip goes from 1 to 1000, got {entry.fps:g}.")
+        line = SceneTimeline(fps=entry.fps, loop=entry.loop)
+        for key in entry.keys:
+            pose = None if key.pose is None else read_only(linkage.pose(key.pose))
+            places = {name: _place(rows) for name, rows in key.places.items()}
+            check_handles(key.handles)
+            x1, y1, x2, y2 = key.handles
+            line = line.with_key(SceneKey(key.time, pose, places, key.kind, (x1, y1, x2, y2)))
+        clips[entry.name] = line
+    return clips
 
 
 def _section(path: Path) -> Section | None:
     """Return what a scene file says to the studio, if it is one and says anything."""
     if path.suffix.lower() not in SCENES:
         return None
+    from ..formats import yaml_json
+
     raw = yaml_json.read(read_text(path), path, "json" if path.suffix.lower() == ".json" else "yaml")
     if not isinstance(raw, dict) or "studio" not in raw:
         return None
@@ -159,71 +202,14 @@ def _place(rows: list[list[float]]) -> FloatArray:
     return read_only(np.array([*rows, [0.0, 0.0, 0.0, 1.0]]))
 
 
-# Uploads
-
-
-def read_upload(name: str, content: bytes, *, limit: int = UPLOAD_LIMIT) -> tuple[Scene, tuple[Remark, ...]]:
-    """Return the scene in an uploaded file.
-
-    It is put into a folder of its own and read there by the reader of its kind. Meshes that it names are not looked
-    for: nothing of this machine is shown because a page asked for it.
-
-    Raises:
-        FormatError: If it is too large, of no known kind, or cannot be read; the message has the uploaded name.
-    """
-    label = safe_name(name)
-    if len(content) > limit:
-        raise FormatError(label, f"is larger than {limit / 2**20:.4g} MiB, the most that is uploaded.")
-    with private_folder(label) as folder:
-        path = folder / label
-        path.write_bytes(content)
-        scene, remarks = read_scene(path)
-        told = (replace(remark, text=_without(folder, remark.text)) for remark in remarks)
-        return replace(scene, linkage=without_files(scene.linkage)), tuple(told)
-
-
-def safe_name(name: str) -> str:
-    """Return the last part of a file name with nothing in it but letters, digits, dots, dashes and underscores.
+def file_name(name: str) -> str:
+    """Return a name for a file with nothing in it but letters, digits, dots, dashes and underscores.
 
     Example:
-        >>> safe_name("../../etc/pass wd.urdf")
-        'pass_wd.urdf'
+        >>> file_name("my robot/2")
+        'my_robot_2'
     """
-    last = PurePath(name.replace("\\", "/")).name
-    clean = re.sub(r"[^\w.-]", "_", last, flags=re.ASCII).lstrip(".")
-    return clean[-LONGEST_NAME:] or "upload"
-
-
-@contextmanager
-def private_folder(label: str) -> Iterator[Path]:
-    """Give out a folder that only this user may enter and that is gone afterwards; errors do not tell its name."""
-    with tempfile.TemporaryDirectory(prefix="linkwork-") as name:
-        try:
-            yield Path(name)
-        except LinkworkError as error:
-            text = _without(name, str(error)).strip()
-            line = getattr(error, "line", None)
-            place = f"{label}:{line}: " if line is not None else f"{label}: "
-            raise FormatError(label, text.removeprefix(place), line=line) from error
-
-
-def _without(folder: str | Path, text: str) -> str:
-    return text.replace(f"{folder}/", "").replace(f"{folder}\\", "").replace(str(folder), "")
-
-
-def without_files(linkage: Linkage) -> Linkage:
-    """Return a linkage whose meshes have their names but lie nowhere on this machine."""
-
-    def forgotten(visual: Visual) -> Visual:
-        shape = visual.shape
-        return replace(visual, shape=replace(shape, file=None)) if isinstance(shape, Mesh) else visual
-
-    links = {
-        link.name: {"visuals": tuple(map(forgotten, link.visuals))}
-        for link in linkage.nodes
-        if any(isinstance(visual.shape, Mesh) and visual.shape.file for visual in link.visuals)
-    }
-    return linkage.replace(links=links) if links else linkage
+    return re.sub(r"[^\w.-]", "_", name, flags=re.ASCII).strip("._")[:LONGEST_NAME] or "linkwork"
 
 
 # Exports
@@ -232,15 +218,38 @@ MOTIONS = (".bvh", ".glb", ".usda", ".csv", ".npz", ".trajectory.yaml")
 EXPORTS = (*MOTIONS, ".gif", ".mp4", ".html")  # what the motion can be written as
 
 
-def export(clip: Clip, suffix: str) -> tuple[str, bytes]:
-    """Return the name and content of a file of the motion, of a kind in `EXPORTS`."""
+@dataclass(frozen=True)
+class Film:
+    """How a motion is written: from when to when [s], how many frames a second, pixels, and from where it is seen."""
+
+    first: float | None = None
+    last: float | None = None
+    fps: float | None = None
+    size: tuple[int, int] | None = None
+    view: Any = None
+
+
+WHOLE = Film()
+
+
+def export(
+    clip: Clip, suffix: str, how: Film = WHOLE, progress: Callable[[float], None] = lambda _: None
+) -> tuple[str, bytes]:
+    """Return the name and content of a file of the motion, of a kind in `EXPORTS`; `progress` is told its share."""
     if suffix not in EXPORTS:
         raise FormatError(f"motion{suffix}", f"is not written; there are {listed(EXPORTS)}.")
-    label = safe_name(f"{clip.linkage.name}{suffix}")
-    with private_folder(label) as folder:
-        path = folder / label
+    label = f"{file_name(clip.linkage.name)}{suffix}"
+    with tempfile.TemporaryDirectory(prefix="linkwork-") as folder:
+        path = Path(folder) / label
         if suffix in draw.FILMS:
-            draw.film(clip, path)
+            dots = 100.0 if suffix == ".gif" else 200.0
+            size = None if how.size is None else (how.size[0] / dots, how.size[1] / dots)
+            draw.film(
+                clip, path, start=how.first, end=how.last, fps=how.fps, size=size, view=how.view,
+                progress=lambda done, total: progress(done / max(total, 1)),
+            )  # fmt: skip
         else:
-            write(Content(clip.linkage, {CLIP: clip}), path)
+            part = clip if how.first is None and how.last is None else clip.slice(how.first, how.last)
+            write(Content(clip.linkage, {CLIP: part if how.fps is None else part.resample(fps=how.fps)}), path)
+        progress(1.0)
         return label, read_bytes(path, MAX_BYTES * 4)

@@ -1,68 +1,44 @@
-"""The session: one linkage with its pose, targets, method and timeline, and what a person does to them.
+"""The session: a scene, its past, and what a person or a script does to it.
 
-Nothing here knows of a page. One thread at a time may use a session: the studio gives all work to one `Worker`.
+Nothing here knows of a page. One thread at a time may use a session: the studio gives all work to one `Worker`. Every
+change is a transaction: what cannot be done raises, and leaves the scene as it was.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import KeyFrameError, MethodNotFoundError, OptionError, TargetNotFoundError
-from ..explain.diagnosis import at_limits, diagnose
-from ..explain.proofs import reach
+from ..errors import GoalError, KeyFrameError, MethodNotFoundError, OptionError, TargetNotFoundError
 from ..formats import Remark
+from ..goals import Goal
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
 from ..solvers import METHODS, Solution, solve
 from ..transforms import FloatArray, read_only
-from .history import History
+from .history import HEAVIEST, History
+from .judging import judged
+from .scene import Scene, checked_name
 from .targets import Target, new_target
 from .timeline import LONGEST, SceneKey, SceneTimeline, closed
+from .weighing import weight
 
+State = tuple[Scene, tuple[Remark, ...]]
 TIME_BUDGET = 0.05  # seconds for a solve while something is dragged: twenty a second at the very least
 
 
-@dataclass(frozen=True, eq=False)
-class Scene:
-    """Everything that is undone and redone, and saved."""
-
-    linkage: Linkage
-    q: FloatArray
-    targets: tuple[Target, ...] = ()
-    method: str = "robust"
-    timeline: SceneTimeline = field(default_factory=SceneTimeline)
-    time: float = 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class Why:
-    """Why the targets were not reached.
-
-    Attributes:
-        cause: As in `linkwork.explain.diagnosis.Diagnosis`.
-        text: The sentence, and what to try.
-        joints: The joints at their limits, or that would have to go beyond them.
-        center: Where the limb of a target out of reach begins, shape (3,), or None.
-        radii: The least and largest distance it reaches from there [m].
-    """
-
-    cause: str
-    text: str
-    joints: tuple[str, ...] = ()
-    center: FloatArray | None = None
-    radii: tuple[float, float] = (0.0, 0.0)
-
-
 class Session:
-    """A linkage at work.
+    """A scene at work.
 
     Args:
-        linkage: The linkage.
-        clip: A motion that came with it, which becomes keys.
+        scene: What to begin with.
+        remarks: What is to be known about its file.
 
     Attributes:
         scene: Everything that is saved and undone.
@@ -71,24 +47,24 @@ class Session:
 
     Example:
         >>> import linkwork as lw
-        >>> session = Session(lw.models.planar([15, 10, 5]))
-        >>> session.add_target("reach", "tip").name
-        'tip'
+        >>> from linkwork.studio.scene import first_scene
+        >>> session = Session(first_scene(lw.models.planar([15, 10, 5])))
+        >>> [target.name for target in session.scene.targets]
+        ['tip']
         >>> place = np.eye(4); place[:2, 3] = -20, 5
         >>> session.drag("tip", place).success
         True
-        >>> session.commit(); session.undo(); session.scene.targets[0].place[:2, 3].round(3).tolist() != [-20, 5]
+        >>> session.history.can_undo
+        'drag of tip'
+        >>> session.undo(); session.scene.targets[0].place[:2, 3].round(3).tolist() != [-20, 5]
         True
     """
 
-    def __init__(self, linkage: Linkage, *, clip: Clip | None = None) -> None:
-        self.load(first_scene(linkage, clip))
-
-    def load(self, scene: Scene, remarks: tuple[Remark, ...] = ()) -> None:
-        """Begin anew with another scene; what was before cannot be undone."""
+    def __init__(self, scene: Scene, remarks: tuple[Remark, ...] = ()) -> None:
         self.scene, self.remarks = scene, remarks
-        self.history: History[Scene] = History(scene)
+        self.history: History[State] = History((scene, remarks), weigh=_weight, heaviest=HEAVIEST)
         self.solution: Solution | None = None
+        self._grip: tuple[Any, ...] = ()
 
     @property
     def linkage(self) -> Linkage:
@@ -100,31 +76,59 @@ class Session:
         """The pose."""
         return self.scene.q
 
-    # Undo and redo
+    # Changes
+
+    @contextmanager
+    def changing(self, what: str, *, instead: bool = False) -> Iterator[None]:
+        """Record the changes made inside as one that is undone at once; an error takes all of them back."""
+        before, remarks, solution = self.scene, self.remarks, self.solution
+        try:
+            yield
+        except BaseException:
+            self.scene, self.remarks, self.solution = before, remarks, solution
+            raise
+        if self.scene is not before:
+            self.history.record((self.scene, self.remarks), what, instead=instead)
+            self._leave(before.linkage)
 
     def change(self, **values: Any) -> None:
-        """Change the scene without a place in the history: it gets one from `commit`."""
+        """Change the scene without a place in the history: `changing` gives it one."""
         self.scene = replace(self.scene, **values)
-
-    def commit(self, *, instead: bool = False) -> None:
-        """Keep the scene as it is in the history, or `instead` of the last one there if the same change goes on."""
-        self.history.record(self.scene, instead=instead)
 
     def undo(self) -> None:
         """Go back to the state before."""
-        self.scene, self.solution = self.history.undo(), None
+        self._go(self.history.undo())
 
     def redo(self) -> None:
         """Go forward to the state that was undone."""
-        self.scene, self.solution = self.history.redo(), None
+        self._go(self.history.redo())
+
+    def _go(self, state: State) -> None:
+        before = self.linkage
+        (self.scene, self.remarks), self.solution = state, None
+        self._leave(before)
+
+    def _leave(self, linkage: Linkage) -> None:
+        """Empty the cache of a linkage that is not at hand any more: the history may hold hundreds of them."""
+        if linkage is not self.linkage:
+            linkage.cache.clear()
+
+    def open(self, scene: Scene, remarks: tuple[Remark, ...], what: str) -> None:
+        """Go on with another scene; undo leads back."""
+        with self.changing(f"opening of {what}"):
+            scene.around.nearest(scene.linkage, scene.q)  # shapes that cannot be are refused now
+            self.scene, self.remarks, self.solution = scene, remarks, None
 
     # The pose
 
-    def set_pose(self, q: ArrayLike | str) -> None:
-        """Take a pose, or a stored one by name; targets stay where they are until the next solve."""
-        pose = self.linkage.pose(q)
-        self.change(q=read_only(self.linkage.clamp(pose)))
-        self.solution = None
+    def set_pose(self, q: ArrayLike | str, what: str = "pose", *, instead: bool = False) -> None:
+        """Take a pose, or a stored one by name; goals that reach go along, pins stay."""
+        pose = self.linkage.pose(self.scene.poses.get(q, q) if isinstance(q, str) else q)
+        if not np.isfinite(pose).all():
+            raise OptionError("a pose is made of finite numbers.")
+        with self.changing(what, instead=instead):
+            self.change(q=read_only(self.linkage.clamp(pose)))
+            self._bring_along()
 
     def turn(self, q: FloatArray, joint: str) -> None:
         """Take a pose in which one joint was turned, and let the other joints of closed loops follow it.
@@ -132,14 +136,20 @@ class Session:
         Raises:
             LoopError: If a loop cannot be closed with that joint there; the pose stays as it was.
         """
-        self.set_pose(closed(self.linkage, q, keep=(joint,)))
+        self.set_pose(closed(self.linkage, q, keep=(joint,)), f"turn of {joint}", instead=True)
 
-    def settle(self) -> None:
+    def _bring_along(self) -> None:
         """Move what reaches to where the pose has it: after that only pins pull."""
         places = self.linkage.forward(self.q)
         moved = [t.moved(places[t.frame]) if t.kind == "reach" else t for t in self.scene.targets]
         self.change(targets=tuple(moved))
         self.solution = None
+
+    def store_pose(self, name: str) -> None:
+        """Keep the present pose under a name."""
+        checked_name(name, (), "a pose")
+        with self.changing(f"stored pose {name}"):
+            self.change(poses=MappingProxyType({**self.scene.poses, name: self.q}))
 
     # Targets
 
@@ -151,31 +161,97 @@ class Session:
         raise TargetNotFoundError(name, "the studio", [target.name for target in self.scene.targets])
 
     def add_target(self, kind: str, frame: str) -> Target:
-        """Add a target where the pose has its frame, and return it."""
+        """Add a target where the pose has its frame, and return it.
+
+        Raises:
+            GoalError: If nothing can move the frame: a goal there would be reached while nothing follows.
+        """
         taken = tuple(target.name for target in self.scene.targets)
         target = new_target(self.linkage, self.q, kind, frame, taken)
-        self.change(targets=(*self.scene.targets, target))
-        self.commit()
+        if kind != "balance" and not self.linkage.evaluator.moving_rows(frame).any():
+            raise GoalError(f"no joint moves {frame!r}; choose a frame of a link that moves.")
+        with self.changing(f"goal {target.name}"):
+            self.change(targets=(*self.scene.targets, target))
         return target
 
-    def change_target(self, name: str, **values: Any) -> None:
-        """Change fields of a target, such as its weight."""
+    def change_target(self, name: str, /, **values: Any) -> None:
+        """Change fields of a target, such as its weight, and let the linkage follow."""
         old = self.target(name)
         new = replace(old, **values)
+        if new.name != old.name:
+            checked_name(new.name, tuple(target.name for target in self.scene.targets), "a goal")
         new.goal(self.linkage)  # says now if it cannot be
-        self.change(targets=tuple(new if target is old else target for target in self.scene.targets))
+        with self.changing(f"change of {name}"):
+            scene = self.scene
+            self._exchange(old, new)
+            if new.name != old.name:
+                lines = {key: line.with_target_named(name, new.name) for key, line in scene.clips.items()}
+                self.change(clips=MappingProxyType(lines))
+            self.solve()
 
     def remove_target(self, name: str) -> None:
         """Take a target away."""
         old = self.target(name)
-        self.change(targets=tuple(target for target in self.scene.targets if target is not old))
-        self.solution = None
-        self.commit()
+        with self.changing(f"removal of {name}"):
+            self.change(targets=tuple(target for target in self.scene.targets if target is not old))
+            self.solution = None
 
     @property
-    def goals(self) -> list[Any]:
-        """The goals of the targets that are switched on."""
-        return [target.goal(self.linkage) for target in self.scene.targets if target.active]
+    def goals(self) -> list[Goal]:
+        """The goals of the targets that are switched on, after the one that keeps the linkage clear."""
+        wanted = [target.goal(self.linkage) for target in self.scene.targets if target.active]
+        return self.scene.around.goals(self.linkage, wanted)
+
+    def settle(self, q: ArrayLike, places: Mapping[str, FloatArray], what: str, *, turned: Sequence[str] = ()) -> None:
+        """Take what a page has found by itself: a pose, and where it has put targets. It is judged here again.
+
+        Args:
+            q: The pose.
+            places: Where targets are now, by name.
+            what: What was done, in a few words.
+            turned: Targets that were turned by hand, and keep their turn from now on.
+        """
+        pose = self.linkage.pose(q)
+        if not np.isfinite(pose).all():
+            raise OptionError("a pose is made of finite numbers.")
+        with self.changing(what):
+            for name, place in places.items():
+                self._exchange(self.target(name), self.target(name).moved(place))
+            for name in turned:
+                self._exchange(self.target(name), replace(self.target(name), turn=True))
+            start = self.q
+            self.change(q=read_only(self.linkage.clamp(pose)))
+            self._judge(start)
+
+    def _exchange(self, old: Target, new: Target) -> None:
+        self.change(targets=tuple(new if target is old else target for target in self.scene.targets))
+
+    def _judge(self, start: FloatArray) -> None:
+        """Say how the pose serves the goals; nothing is moved."""
+        goals = self.goals
+        self.solution = judged(self.linkage, goals, start, self.q, self.scene.method) if goals else None
+
+    # Obstacles
+
+    def add_obstacle(self, kind: str, size: float) -> str:
+        """Add an obstacle beside the linkage, whose size is given, and return its name."""
+        place = np.eye(4)
+        place[:3, 3] = self.linkage.forward(self.q).array[:, :3, 3].max(axis=0) + 0.15 * size
+        if not self.linkage.evaluator.moving_rows(self.linkage.frames[-1])[2]:
+            place[2, 3] = 0.0  # beside a planar arm, not above it
+        around, name = self.scene.around.added(kind, place, size)
+        around.check(self.linkage)
+        with self.changing(f"obstacle {name}"):
+            self.change(around=around)
+        return name
+
+    def change_surroundings(self, what: str, around: Any, *, instead: bool = False) -> None:
+        """Take other surroundings, and let the linkage give way."""
+        if around.itself and not self.scene.around.itself:
+            around.check(self.linkage)
+        with self.changing(what, instead=instead):
+            self.change(around=around)
+            self.solve()
 
     # Solving
 
@@ -183,16 +259,41 @@ class Session:
         """Choose a method by its name."""
         if method not in METHODS:
             raise MethodNotFoundError(method, "linkwork", METHODS)
-        self.change(method=method)
-        self.commit()
+        with self.changing(f"method {method}"):
+            self.change(method=method)
 
-    def drag(self, name: str, place: FloatArray) -> Solution:
-        """Move a target and let the linkage follow."""
-        self.change_target(name, place=place)
-        solution = self.solve()
-        if solution is None:
-            raise OptionError(f"target {name!r} is switched off, and so are all others.")
+    def drag(self, name: str, place: FloatArray, *, turn: bool = False, instead: bool = False) -> Solution:
+        """Move a target and let the linkage follow; one that is turned by hand keeps its turn from now on."""
+        old = self.target(name)
+        with self.changing(f"{'turn' if turn else 'drag'} of {name}", instead=instead):
+            self._exchange(old, replace(old, place=place, turn=old.turn or turn))
+            solution = self.solve()
+            if solution is None:
+                raise OptionError(f"goal {name!r} is switched off, and so are all others.")
         return solution
+
+    def pull(
+        self, link: str, point: ArrayLike, place: FloatArray, *, turn: bool = False, instead: bool = False
+    ) -> None:
+        """Pull a point of a link to a place, or turn it there; goals that reach follow, all others hold against it."""
+        linkage, frame = self._held_at(link, tuple(np.asarray(point, np.float64).tolist()))
+        with self.changing(f"{'turn' if turn else 'drag'} of {link}", instead=instead):
+            hand = Target(frame, "reach", frame, place, turn=turn)
+            others = [target for target in self.scene.targets if target.active and target.kind != "reach"]
+            goals = self.scene.around.goals(linkage, [target.goal(linkage) for target in (hand, *others)])
+            start = self.q
+            self.change(q=read_only(solve(linkage, goals, start=start, time_budget=TIME_BUDGET).q))
+            self._bring_along()
+            self._judge(start)
+
+    def _held_at(self, link: str, point: tuple[float, ...]) -> tuple[Linkage, str]:
+        """Return the linkage with a frame at a point of a link, as long as that point is held."""
+        frame = f"{link}, where it is held"
+        if self._grip[:3] != (self.linkage, link, point):
+            place = np.eye(4)
+            place[:3, 3] = point
+            self._grip = self.linkage, link, point, self.linkage.add_frame(frame, link, place)
+        return self._grip[3], frame
 
     def solve(self, *, time_budget: float | None = TIME_BUDGET) -> Solution | None:
         """Solve for the targets from the present pose, and take the pose found; None if there are no targets."""
@@ -205,27 +306,37 @@ class Session:
         self.change(q=read_only(self.solution.q))
         return self.solution
 
-    def traced(self) -> Solution | None:
-        """Return the last solve once more from the same start, with every iteration kept; the pose stays."""
-        if self.solution is None:
-            return None
-        return solve(
-            self.linkage, self.goals, start=self.solution.start, method=self.scene.method, trace=True, time_budget=2.0
-        )
+    def traced(self, start: FloatArray | None = None) -> Solution | None:
+        """Return the last solve once more, with every iteration kept; the pose stays. None where there are no goals.
 
-    # The timeline
+        Args:
+            start: Where the solve began that led here, if the page knows it; the last one's here by default.
+        """
+        goals = self.goals
+        if not goals:
+            return None
+        begun = start if start is not None else self.q if self.solution is None else self.solution.start
+        method = "damped" if self.scene.method == "robust" else self.scene.method  # the search keeps no iterations
+        return solve(self.linkage, goals, start=begun, method=method, trace=True, time_budget=2.0)
+
+    # The clips
+
+    def edit_clip(self, what: str, line: SceneTimeline, *, instead: bool = False) -> None:
+        """Take the clip at hand as it was changed."""
+        with self.changing(what, instead=instead):
+            self.scene = self.scene.with_timeline(line)
 
     def set_key(self, time: float, *, kind: str = "cubic", pose: bool = True, places: bool = True) -> None:
         """Set a key at a time: the present pose, the places of all targets, or both."""
         stand = {target.name: target.place for target in self.scene.targets if target.active} if places else {}
         if not pose and not stand:
-            raise KeyFrameError("there is no target to key; add one, or key the pose.")
+            raise KeyFrameError("there is no goal to key; add one, or key the pose.")
         key = SceneKey(round(float(time), 6), self.q if pose else None, stand, kind)
-        self.change(timeline=self.scene.timeline.with_key(key), time=key.time)
-        self.commit()
+        with self.changing(f"key at {key.time:g} s"):
+            self.scene = replace(self.scene.with_timeline(self.scene.timeline.with_key(key)), time=key.time)
 
     def scrub(self, time: float) -> None:
-        """Go to a time: the pose and the places of keyed targets are those of the keys there, or of the last one."""
+        """Go to a time: the pose and the places of keyed targets are those of the keys there. It is not undone."""
         line = self.scene.timeline
         time = float(min(max(time, 0.0), LONGEST))
         places = line.places_at(time)
@@ -236,58 +347,15 @@ class Session:
         self.solution = None
         if places:
             self.solve()
+        else:
+            self._bring_along()
+
+
+def _weight(state: State, before: State | None) -> int:
+    """Return the bytes of a state of the history, beside what it shares with the one before."""
+    return weight(state[0], None if before is None else before[0])
 
 
 def motion(scene: Scene) -> Clip:
-    """Return the motion of a scene's timeline."""
+    """Return the motion of a scene's clip at hand."""
     return scene.timeline.bake(scene.linkage, scene.targets, start=scene.q)
-
-
-def explain(solution: Solution) -> Why:
-    """Return why a solve ended as it did, with what can be shown of it."""
-    found = diagnose(solution)
-    beyond = [name for name, amount in found.evidence.get("violations", {}).items() if amount > 0.0]
-    return _why(solution, found.cause, found.paragraph, beyond)
-
-
-def sentence(solution: Solution) -> Why:
-    """Return in one sentence how a solve ended, without experiments: fast enough for every step of a drag."""
-    return _why(solution, "reached" if solution.success else solution.status, solution.reason, [])
-
-
-def _why(solution: Solution, cause: str, text: str, beyond: list[str]) -> Why:
-    """Return a cause with the joints to blame, and the reach of a limb whose goal is outside it."""
-    if solution.success:
-        return Why(cause, text)
-    linkage = solution.linkage
-    names = [limit.rsplit(" (", 1)[0] for limit in at_limits(linkage, solution.q)] + beyond
-    joints = tuple(dict.fromkeys(name if name in linkage.joints else name.rsplit(".", 1)[0] for name in names))
-    for goal in solution.goals:
-        position = getattr(goal, "position", None)
-        if position is None:
-            continue
-        center, least, most, _ = reach(linkage, goal.frame)  # type: ignore[attr-defined]
-        distance = float(np.linalg.norm(position - center[: len(position)]))
-        if np.isfinite(most) and not least <= distance <= most:
-            return Why(cause, text, joints, center, (least, most))
-    return Why(cause, text, joints)
-
-
-def first_scene(linkage: Linkage, clip: Clip | None = None) -> Scene:
-    """Return the scene that one begins with: the ready pose, or a motion that came with the linkage, as keys."""
-    q = ready_pose(linkage) if clip is None else clip.poses[0]
-    return Scene(linkage, read_only(np.array(q)), timeline=SceneTimeline() if clip is None else timeline_of(clip))
-
-
-def ready_pose(linkage: Linkage) -> FloatArray:
-    """Return the pose to begin with: the stored one called ready, else the first, else the neutral one."""
-    name = "ready" if "ready" in linkage.poses else next(iter(linkage.poses), None)
-    return linkage.neutral() if name is None else linkage.stored_pose(name)
-
-
-def timeline_of(clip: Clip) -> SceneTimeline:
-    """Return a timeline that has a key for each frame of a motion: it plays as the clip does."""
-    times = clip.times - clip.times[0]
-    keys = tuple(SceneKey(float(time), q, kind="linear") for time, q in zip(times, clip.poses, strict=True))
-    fps = (len(times) - 1) / times[-1] if len(times) > 1 else SceneTimeline().fps
-    return SceneTimeline(keys, fps=float(fps))

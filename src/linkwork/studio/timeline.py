@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from ..linkage.linkage import Link, Linkage
 from ..linkage.poses import as_poses
 from ..motion import timeline
 from ..motion.clips import KINDS, Clip, sample
+from ..motion.keys import check_handles
+from ..motion.splines import HANDLES
 from ..solvers.closing import close
 from ..transforms import FloatArray, read_only
 from .targets import Target
@@ -40,14 +42,17 @@ class SceneKey:
         pose: The pose of the linkage, or None where the key is about targets alone.
         places: Where targets stand, by name, as 4x4 transforms.
         kind: How the motion goes on from here: one of `KINDS`.
+        handles: For ``"bezier"``, as in `Key`.
     """
 
     time: float
     pose: FloatArray | None = None
     places: dict[str, FloatArray] = field(default_factory=dict)
     kind: str = "cubic"
+    handles: tuple[float, float, float, float] = HANDLES
 
     def __post_init__(self) -> None:
+        check_handles(self.handles)
         if not isinstance(self.time, int | float) or not 0.0 <= self.time <= LONGEST:
             raise KeyFrameError(f"a key's time goes from 0 to {LONGEST:g} s, got {self.time!r}.")
         if self.kind not in KINDS:
@@ -101,9 +106,17 @@ class SceneTimeline:
         """Return a timeline whose key at a time stands at another."""
         return self.without(time).with_key(replace(self._key(time), time=to))
 
-    def with_kind(self, time: float, kind: str) -> SceneTimeline:
-        """Return a timeline whose key at a time is left in another way."""
-        return self.with_key(replace(self._key(time), kind=kind))
+    def with_way(self, time: float, **way: Any) -> SceneTimeline:
+        """Return a timeline whose key at a time is left in another way: its `kind`, its `handles`."""
+        return self.with_key(replace(self._key(time), **way))
+
+    def with_target_named(self, name: str, new: str) -> SceneTimeline:
+        """Return a timeline whose keys know a target by another name."""
+        keys = tuple(
+            replace(key, places={new if other == name else other: place for other, place in key.places.items()})
+            for key in self.keys
+        )
+        return replace(self, keys=keys)
 
     def _key(self, time: float) -> SceneKey:
         key = self.at(time)
@@ -122,18 +135,18 @@ class SceneTimeline:
 
     def pose_at(self, linkage: Linkage, time: float) -> FloatArray | None:
         """Return the pose that the keys give at a time; None where no key has a pose."""
-        keys = [(key.time, key.pose, key.kind) for key in self.keys if key.pose is not None]
+        keys = [(key.time, key.pose, key) for key in self.keys if key.pose is not None]
         return sampled(linkage, keys, np.array([time]))[0] if keys else None
 
     def places_at(self, time: float) -> dict[str, FloatArray]:
         """Return where the targets that have keys stand at a time."""
         found = {}
         for name in dict.fromkeys(name for key in self.keys for name in key.places):
-            keys = [(key.time, _as_pose(key.places[name]), key.kind) for key in self.keys if name in key.places]
+            keys = [(key.time, _as_pose(key.places[name]), key) for key in self.keys if name in key.places]
             found[name] = _BODY.forward(sampled(_BODY, keys, np.array([time]))[0], frame="target")
         return found
 
-    @cached_property
+    @property
     def frame_times(self) -> FloatArray:
         """The times of the frames from zero to the last key [s]."""
         count = math.floor(self.duration * self.fps + 1e-9) + 1
@@ -162,7 +175,7 @@ class SceneTimeline:
         if not self.keys:
             raise KeyFrameError("the timeline has no keys; set one first.")
         times = self.frame_times
-        keys = [(key.time, key.pose, key.kind) for key in self.keys if key.pose is not None]
+        keys = [(key.time, key.pose, key) for key in self.keys if key.pose is not None]
         poses = sampled(linkage, keys, times) if keys else np.repeat(start[None], len(times), axis=0)
         body = Clip(linkage, times, np.stack([closed(linkage, pose) for pose in poses]), source="keys")
         aims = [target for target in targets if target.active]
@@ -172,7 +185,7 @@ class SceneTimeline:
 
     def _pin(self, linkage: Linkage, aim: Target) -> timeline.Pin:
         """Return a target as what holds it: from its first key to its last, or all along if it has no two keys."""
-        held = [(key.time, _as_pose(key.places[aim.name]), key.kind) for key in self.keys if aim.name in key.places]
+        held = [(key.time, _as_pose(key.places[aim.name]), key) for key in self.keys if aim.name in key.places]
         if len(held) < 2:
             place = aim.place if not held else _BODY.forward(held[0][1], frame="target")
             return timeline.Pin(0.0, self.duration, aim.moved(place).goal(linkage), ease=0.0)
@@ -184,19 +197,20 @@ class SceneTimeline:
         return timeline.Pin(held[0][0], held[-1][0], goal, ease=EASE)
 
 
-def sampled(linkage: Linkage, keys: Sequence[tuple[float, FloatArray, str]], times: FloatArray) -> FloatArray:
-    """Return poses (n, nq) at times (n,) from keys, every stretch in the way its first key says.
+def sampled(linkage: Linkage, keys: Sequence[tuple[float, FloatArray, SceneKey]], times: FloatArray) -> FloatArray:
+    """Return poses (n, nq) at times (n,) from times, poses and keys, every stretch in the way its first key says.
 
     Example:
         >>> import linkwork as lw
         >>> arm = lw.models.planar([2, 1])
-        >>> keys = [(0.0, np.zeros(2), "step"), (1.0, np.ones(2), "linear"), (2.0, np.zeros(2), "linear")]
-        >>> sampled(arm, keys, np.array([0.5, 1.0, 1.5]))[:, 0].tolist()
-        [0.0, 1.0, 0.5]
+        >>> keys = [SceneKey(0.0, np.zeros(2), kind="step"), SceneKey(1.0, np.ones(2), kind="linear")]
+        >>> sampled(arm, [(key.time, key.pose, key) for key in keys], np.array([0.5, 1.0]))[:, 0].tolist()
+        [0.0, 1.0]
     """
     at = np.array([time for time, _, _ in keys])
     poses = as_poses(linkage, np.stack([pose for _, pose, _ in keys]))
-    return sample(linkage, at, poses, np.clip(times, at[0], at[-1]), kind=[kind for _, _, kind in keys])
+    kinds, handles = [key.kind for *_, key in keys], np.array([key.handles for *_, key in keys])
+    return sample(linkage, at, poses, np.clip(times, at[0], at[-1]), kind=kinds, handles=handles)
 
 
 def closed(linkage: Linkage, q: FloatArray, keep: Sequence[str] = ()) -> FloatArray:

@@ -1,0 +1,87 @@
+"""How a pose serves its goals, and why it does not: in words, with what can be shown of it on the stage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..goals import Goal
+from ..linkage.linkage import Linkage
+from ..linkage.program import reach
+from ..solvers import Problem, Settings, Solution
+from ..solvers.options import usual_tolerance
+from ..solvers.solution import Status
+from ..transforms import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Why:
+    """How the goals were served.
+
+    Attributes:
+        cause: As in `linkwork.explain.diagnosis.Diagnosis`.
+        text: The sentence, and what to try.
+        joints: The joints at their limits, or that would have to go beyond them.
+        center: Where the limb of a goal out of reach begins, shape (3,), or None.
+        radii: The least and largest distance it reaches from there [m].
+    """
+
+    cause: str
+    text: str
+    joints: tuple[str, ...] = ()
+    center: FloatArray | None = None
+    radii: tuple[float, float] = (0.0, 0.0)
+
+
+def judged(linkage: Linkage, goals: Sequence[Goal], start: FloatArray, q: FloatArray, method: str) -> Solution:
+    """Return a pose that was found elsewhere as an answer to goals: nothing is moved, only looked at.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([2, 1])
+        >>> judged(arm, [lw.Reach("tip", position=(3, 0))], np.zeros(2), np.zeros(2), "robust").success
+        True
+    """
+    problem = Problem(linkage, tuple(goals), start)
+    settings = Settings(usual_tolerance(linkage))
+    residuals = problem.residuals(problem.error(q))
+    inside = np.array_equal(linkage.clamp(q), q) or bool(np.allclose(linkage.clamp(q), q, atol=1e-9))
+    success = bool((residuals <= settings.tolerances(problem)).all()) and inside
+    status: Status = "reached" if success else "closest"
+    return Solution(linkage, problem.goals, method, start, q, success, residuals, 0, status, (), settings)
+
+
+def explain(solution: Solution) -> Why:
+    """Return why a solve ended as it did, with what can be shown of it."""
+    from ..explain.diagnosis import diagnose
+
+    found = diagnose(solution)
+    beyond = [name for name, amount in found.evidence.get("violations", {}).items() if amount > 0.0]
+    return _why(solution, found.cause, found.paragraph, beyond)
+
+
+def sentence(solution: Solution) -> Why:
+    """Return in one sentence how a solve ended, without experiments."""
+    return _why(solution, "reached" if solution.success else str(solution.status), solution.reason, [])
+
+
+def _why(solution: Solution, cause: str, text: str, beyond: list[str]) -> Why:
+    """Return a cause with the joints to blame, and the reach of a limb whose goal is outside it."""
+    if solution.success:
+        return Why(cause, text)
+    from ..explain.diagnosis import at_limits
+
+    linkage = solution.linkage
+    names = [limit.rsplit(" (", 1)[0] for limit in at_limits(linkage, solution.q)] + beyond
+    joints = tuple(dict.fromkeys(name if name in linkage.joints else name.rsplit(".", 1)[0] for name in names))
+    for goal in solution.goals:
+        position = getattr(goal, "position", None)
+        if position is None:
+            continue
+        center, least, most, _ = reach(linkage, goal.frame)  # type: ignore[attr-defined]
+        distance = float(np.linalg.norm(position - center[: len(position)]))
+        if np.isfinite(most) and not least <= distance <= most:
+            return Why(cause, text, joints, center, (least, most))
+    return Why(cause, text, joints)

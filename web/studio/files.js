@@ -1,0 +1,176 @@
+// @ts-check
+/** Opening, saving and exporting: models, files dropped on the page, scenes, motions; remarks on what was opened. */
+
+import { choice, node } from "./dom.js";
+import { field } from "./goals.js";
+import { heading } from "./room.js";
+
+/** @typedef {import("./studio.js").LinkworkStudio} Studio */
+
+const MOST_FILES = 4000;
+
+export class FilesPanel {
+  /** @param {Studio} studio */
+  constructor(studio) {
+    this.studio = studio;
+    this.page = studio.room.panel("Files");
+    this.open = node("div");
+    this.remarks = node("ul", { className: "remarks" });
+    this.save = node("div");
+    this.jobs = node("ul", { className: "jobs" });
+    this.page.append(heading("Open"), this.open, this.remarks, heading("Save"), this.save, this.jobs);
+    const room = studio.room.root;
+    room.addEventListener("dragover", (/** @type {DragEvent} */ event) => {
+      event.preventDefault();
+      room.classList.add("dropping");
+    });
+    room.addEventListener("dragleave", (/** @type {DragEvent} */ event) => !event.relatedTarget && room.classList.remove("dropping"));
+    room.addEventListener("drop", (/** @type {DragEvent} */ event) => {
+      event.preventDefault();
+      room.classList.remove("dropping");
+      dropped(event.dataTransfer).then((files) => this.send(files));
+    });
+    /** What was sent last, to be read in another way. @type {File[]} */ this.sent = [];
+    studio.link.on("uploaded", (name, message) => {
+      room.classList.remove("busy");
+      if (name === null) return studio.status.trouble(message.refused);
+      this.others = message.others ?? [];
+      this.main = name;
+      return this.listRemarks();
+    });
+  }
+
+  /** @param {Record<string, any>} parts */
+  show(parts) {
+    if ("stage" in parts || "file" in parts) this.build();
+    if ("remarks" in parts) this.listRemarks();
+    if ("jobs" in parts) this.listJobs();
+    if ("lost" in parts) this.offerLost();
+    const name = this.studio.state.file?.linkage;
+    if (name) this.studio.room.name.textContent = name;
+  }
+
+  build() {
+    const { studio } = this;
+    const { choices, state, link } = studio;
+    const models = choice("Model", [["", "a ready-made model"], ...(choices.models ?? []).map((/** @type {string} */ name) => [name, name])], "", (name) => name && link.tell({ do: "open model", name }));
+    const input = node("input", { type: "file", multiple: true, hidden: true, onchange: () => this.send([...input.files]) });
+    const tree = node("input", { type: "file", webkitdirectory: true, hidden: true, onchange: () => this.send([...tree.files]) });
+    const pick = node("button", { type: "button", textContent: "Files ...", onclick: () => input.click() });
+    const folder = node("button", { type: "button", textContent: "A folder ...", onclick: () => tree.click() });
+    this.open.replaceChildren(field("Model", models), node("div", { className: "row" }, [pick, input, folder, tree, node("span", { className: "soft", textContent: "or drop them" })]));
+    const get = (/** @type {any} */ ask) => link.ask(ask).then((where) => download(where)).catch((error) => studio.status.trouble(error.message));
+    const kind = choice("Kind", choices.exports ?? [], (choices.exports ?? [""])[0], () => {});
+    const buttons = [node("button", { type: "button", textContent: "Download the scene", onclick: () => get({ do: "download" }) })];
+    if (state.file?.name) buttons.push(node("button", { type: "button", textContent: `Save over ${state.file.name}`, onclick: () => link.tell({ do: "save" }) }));
+    const film = node("div", { className: "row" }, [kind, node("button", { type: "button", textContent: "Export the motion", onclick: () => this.exporting(kind.value) })]);
+    this.save.replaceChildren(node("div", { className: "buttons" }, buttons), film);
+  }
+
+  /** Send files to Python. @param {File[]} files @param {any} [how] units, up axis, which of them to read */
+  async send(files, how = {}) {
+    const { studio } = this;
+    if (!files.length) return undefined;
+    const total = files.reduce((sum, file) => sum + file.size, 0);
+    if (total > studio.limit) return studio.status.trouble(`That is ${(total / 2 ** 20).toFixed(0)} MiB; the studio takes ${(studio.limit / 2 ** 20).toFixed(0)}.`);
+    const parts = await Promise.all(files.map((file) => file.arrayBuffer()));
+    const head = { files: files.map((file, k) => ({ name: /** @type {any} */ (file).path ?? (/** @type {any} */ (file).webkitRelativePath || file.name), size: parts[k].byteLength })), ...how };
+    this.sent = files;
+    studio.room.root.classList.add("busy");
+    if (!studio.link.upload(head, parts)) studio.status.trouble("the studio does not answer.");
+    return undefined;
+  }
+
+  /** What is to be known about the file, with buttons to read it in another way. */
+  listRemarks() {
+    const all = this.studio.state.remarks ?? [];
+    const again = (/** @type {string} */ text, /** @type {any} */ how) => node("button", { type: "button", className: "chip", textContent: text, onclick: () => this.send(this.sent, { main: this.main, ...how }) });
+    const ways = !this.sent.length ? [] : [["z is up", { up: "z" }], ["y is up", { up: "y" }], ["metres", { units: 1 }], ["centimetres", { units: 0.01 }], ["millimetres", { units: 0.001 }], ["inches", { units: 0.0254 }]];
+    const others = (this.others ?? []).slice(0, 8).map((/** @type {string} */ name) => again(name, { main: name }));
+    this.remarks.replaceChildren(
+      ...(ways.length ? [node("li", {}, ["Read it again: ", ...ways.map(([text, how]) => again(/** @type {string} */ (text), how))])] : []),
+      ...(others.length ? [node("li", {}, ["Or open: ", ...others])] : []),
+      ...all.slice(0, 20).map((/** @type {any} */ one) => node("li", { textContent: one.text })),
+    );
+  }
+
+  /** Ask how a motion is written, and have it made. @param {string} kind */
+  exporting(kind) {
+    const { studio } = this;
+    const { duration, fps } = studio.timeline.clip;
+    const number = (/** @type {any} */ own) => node("input", { type: "number", ...own });
+    const [first, last] = [number({ min: 0, max: duration, step: "any", value: 0 }), number({ min: 0, max: duration, step: "any", value: Number(duration.toFixed(3)) })];
+    const rate = number({ min: 1, max: 240, value: Math.min(fps, 60) });
+    const [width, height] = [number({ min: 64, max: 3840, value: 1280 }), number({ min: 64, max: 2160, value: 720 })];
+    const seen = node("input", { type: "checkbox", checked: true });
+    const film = [".gif", ".mp4", ".html"].includes(kind);
+    const rows = [field("From [s]", first), field("To [s]", last), field("Frames a second", rate)];
+    if (film && kind !== ".html") rows.push(field("Width", width), field("Height", height));
+    if (film && !studio.solving?.scene.flat) rows.push(node("label", { className: "check" }, [seen, "Seen as the stage is now"]));
+    studio.room.ask(`Export as ${kind}`, rows, [["Export", () => studio.link.tell({ do: "export", kind, first: Number(first.value), last: Number(last.value), fps: Number(rate.value),
+      ...(film && kind !== ".html" ? { width: Number(width.value), height: Number(height.value) } : {}),
+      ...(film && seen.checked && !studio.solving?.scene.flat ? { view: this.view() } : {}) })]]);
+  }
+
+  /** Where the stage is seen from: degrees above the ground, and around. @returns {number[]} */
+  view() {
+    const [x, y, z] = /** @type {any} */ (this.studio.stage).camera.towards;
+    return [(Math.asin(Math.min(Math.max(z, -1), 1)) * 180) / Math.PI, (Math.atan2(y, x) * 180) / Math.PI];
+  }
+
+  /** A studio that ended without a word left its scene behind. */
+  offerLost() {
+    const { studio } = this;
+    const [first] = studio.state.lost ?? [];
+    this.lost?.remove();
+    if (!first) return;
+    const when = new Date(1000 * first).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+    const act = (/** @type {string} */ word, /** @type {any} */ ask) => node("button", { type: "button", textContent: word, onclick: () => studio.link.tell(ask) });
+    this.lost = node("div", { className: "card" }, [node("p", { textContent: `A studio ended without closing on ${when}. Its scene was kept.` }),
+      node("div", { className: "buttons" }, [act("Take it", { do: "open", recovered: 0 }), act("Forget it", { do: "forget", recovered: 0 })])]);
+    this.page.prepend(this.lost);
+  }
+
+  listJobs() {
+    const { studio } = this;
+    this.jobs.replaceChildren(...(studio.state.jobs ?? []).map((/** @type {any} */ job) => node("li", {}, [
+      node("span", { textContent: job.what }),
+      job.state === "working" ? node("progress", { max: 1, value: job.share }) : "",
+      job.state === "working" ? node("button", { type: "button", textContent: "Cancel", onclick: () => studio.link.tell({ do: "cancel", job: job.number }) }) : "",
+      job.state === "done" ? node("button", { type: "button", textContent: "Download", onclick: () => download(job.said) }) : "",
+      ["failed", "cancelled"].includes(job.state) ? node("span", { className: "soft", textContent: job.said || job.state }) : "",
+    ])));
+  }
+}
+
+/** Files that were dropped, those in folders too, with their paths. @param {DataTransfer | null} data @returns {Promise<File[]>} */
+async function dropped(data) {
+  const entries = [...(data?.items ?? [])].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+  if (!entries.length) return [...(data?.files ?? [])];
+  /** @type {File[]} */ const found = [];
+  /** @param {any} entry @param {string} path */
+  const walk = async (entry, path) => {
+    if (found.length > MOST_FILES) return;
+    if (entry.isFile) {
+      const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+      found.push(Object.assign(file, { path: path + entry.name }));
+      return;
+    }
+    const reader = entry.createReader();
+    for (;;) {
+      const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+      if (!some.length) return;
+      for (const one of some) await walk(one, `${path}${entry.name}/`);
+    }
+  };
+  for (const entry of entries) await walk(entry, "");
+  return found;
+}
+
+/** @param {string} where a path of the studio */
+function download(where) {
+  const link = node("a", { href: where, download: "" });
+  document.body.append(link);
+  link.click();
+  link.remove();
+}

@@ -1,0 +1,117 @@
+// @ts-check
+/**
+ * The way to Python: one socket, over which the page asks and is told.
+ *
+ *     const link = new Link(address);
+ *     link.on("state", (parts) => ...);             // what has changed
+ *     await link.ask({ do: "undo" });               // what it returns, or an error that says why not
+ *
+ * A connection that is lost is made again, and everything is told anew.
+ */
+
+/** @typedef {(value: any, message: any) => void} Ear */
+
+const WAITS = [200, 500, 1000, 2000, 4000]; // ms before a connection is tried again
+
+export class Link {
+  /** @param {string} address */
+  constructor(address) {
+    this.address = address;
+    /** @type {Map<string, Ear[]>} */ this.ears = new Map();
+    /** @type {Map<number, {resolve: (value: any) => void, reject: (error: Error) => void}>} */ this.asked = new Map();
+    this.count = 0;
+    this.tries = 0;
+    this.ended = false;
+    /** @type {WebSocket | null} */ this.socket = null;
+    this.open();
+  }
+
+  open() {
+    const socket = new WebSocket(this.address);
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => {
+      this.tries = 0;
+      this.say("open", true);
+    };
+    socket.onmessage = ({ data }) => this.heard(data);
+    socket.onclose = () => this.lost();
+    this.socket = socket;
+  }
+
+  lost() {
+    for (const { reject } of this.asked.values()) reject(new Error("the studio does not answer."));
+    this.asked.clear();
+    this.socket = null;
+    if (this.ended) return;
+    this.say("open", false);
+    setTimeout(() => !this.ended && this.open(), WAITS[Math.min(this.tries++, WAITS.length - 1)]);
+  }
+
+  /** @param {string | ArrayBuffer} data */
+  heard(data) {
+    if (typeof data !== "string") {
+      const length = new DataView(data).getUint32(0, true);
+      const head = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
+      for (const [name, value] of Object.entries(head)) this.say(name, value, data.slice(4 + length));
+      return;
+    }
+    const message = JSON.parse(data);
+    if (!("n" in message)) {
+      for (const [name, value] of Object.entries(message)) this.say(name, value, message);
+      return;
+    }
+    const { n, done, refused } = message;
+    const waiting = this.asked.get(n);
+    this.asked.delete(n);
+    if (refused !== undefined) {
+      if (waiting) waiting.reject(new Error(refused));
+      else this.say("refused", refused);
+    } else waiting?.resolve(done);
+  }
+
+  /** Be told of messages of a kind. @param {string} name @param {Ear} ear */
+  on(name, ear) {
+    this.ears.set(name, [...(this.ears.get(name) ?? []), ear]);
+  }
+
+  /** @param {string} name @param {any} value @param {any} [message] */
+  say(name, value, message) {
+    for (const ear of this.ears.get(name) ?? []) ear(value, message);
+  }
+
+  /** Ask for something, and be told what came of it. @param {Record<string, any>} ask @returns {Promise<any>} */
+  ask(ask) {
+    const n = (this.count += 1);
+    return new Promise((resolve, reject) => {
+      if (!this.send({ n, ask })) return reject(new Error("the studio does not answer."));
+      this.asked.set(n, { resolve, reject });
+    });
+  }
+
+  /** Ask for something without waiting for it; a refusal is told to whoever listens for "refused". @param {Record<string, any>} ask */
+  tell(ask) {
+    this.ask(ask).catch((error) => this.say("refused", error.message));
+  }
+
+  /** Send files: a head, and their bytes one after the other. @param {any} head @param {ArrayBuffer[]} parts */
+  upload(head, parts) {
+    if (this.socket?.readyState !== WebSocket.OPEN) return false;
+    const text = new TextEncoder().encode(JSON.stringify(head));
+    const length = new Uint8Array(new Uint32Array([text.length]).buffer);
+    this.socket.send(new Blob([length, text, ...parts]));
+    return true;
+  }
+
+  /** @param {any} message */
+  send(message) {
+    if (this.socket?.readyState !== WebSocket.OPEN) return false;
+    this.socket.send(JSON.stringify(message));
+    return true;
+  }
+
+  /** End it. */
+  close() {
+    this.ended = true;
+    this.socket?.close();
+  }
+}

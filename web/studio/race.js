@@ -1,0 +1,146 @@
+// @ts-check
+/** The race: methods follow the same goals, each as a ghost of its own colour, step by step; curves show how. */
+
+import { node } from "./dom.js";
+import { origin } from "./holding.js";
+import { plot } from "./plots.js";
+import { heading } from "./room.js";
+
+/** @typedef {import("./studio.js").LinkworkStudio} Studio */
+
+const HUES = ["#de6c08", "#2f6fd6", "#3a7d1f", "#c2367d", "#8158d6", "#0f8a7e", "#a8641c", "#627386", "#cc3f3c", "#1b7fa8", "#6d7f13", "#a352c2", "#6672cf"];
+const FIRST = ["pseudoinverse", "damped", "transpose", "ccd"];
+const CURVES = [["error", true], ["joint speed", true], ["smallest singular value", true]];
+const PACE = 60; // ms between steps
+const ROUND = 9000; // ms for the way through a singularity
+
+export class RacePanel {
+  /** @param {Studio} studio */
+  constructor(studio) {
+    this.studio = studio;
+    this.page = studio.room.panel("Race");
+    this.methods = node("ul", { className: "racers" });
+    this.start = node("button", { type: "button", className: "main", textContent: "Start", onclick: () => (this.running ? this.stop() : this.begin()) });
+    this.through = node("input", { type: "checkbox" });
+    this.plots = node("div", { className: "plots" });
+    this.page.append(heading("Methods"), this.methods, node("div", { className: "row" }, [this.start, node("label", { className: "check" }, [this.through, "through a singularity"])]),
+      node("p", { className: "soft", textContent: "Drag a goal while they run. Stop puts everything back." }), this.plots);
+    /** @type {Set<string>} */ this.chosen = new Set(FIRST);
+    /** @type {Map<string, any>} */ this.ghosts = new Map();
+    this.running = false;
+    studio.commands.add({ title: "Race: start or stop", act: () => {
+      studio.room.open("Race");
+      if (this.running) this.stop();
+      else this.begin();
+    } });
+  }
+
+  /** @param {Record<string, any>} parts */
+  show(parts) {
+    if (parts.stage && typeof parts.stage === "object") {
+      this.ghosts.clear();
+      if (this.running) this.stop();
+      this.list();
+    }
+    if ("goals" in parts && this.running && !parts.goals.some((/** @type {any} */ goal) => goal.active)) this.stop();
+  }
+
+  /** @param {string} name */
+  color(name) {
+    return HUES[Math.max(0, (this.studio.choices.methods ?? []).indexOf(name)) % HUES.length];
+  }
+
+  /** @param {Record<string, string>} [refused] */
+  list(refused = {}) {
+    this.methods.replaceChildren(...(this.studio.choices.methods ?? []).map((/** @type {string} */ name) => {
+      const dot = node("i", { className: "dot" });
+      dot.style.background = this.color(name);
+      const input = node("input", { type: "checkbox", checked: this.chosen.has(name), onchange: () => {
+        if (input.checked) this.chosen.add(name);
+        else this.chosen.delete(name);
+        this.fresh = true;
+      } });
+      return node("li", {}, [node("label", { className: "check", title: refused[name] ?? "" }, [input, dot, node("span", { textContent: name }), refused[name] ? node("small", { className: "soft", textContent: "cannot" }) : ""])]);
+    }));
+  }
+
+  begin() {
+    const { studio } = this;
+    if (!(studio.state.goals ?? []).some((/** @type {any} */ goal) => goal.active)) return studio.status.trouble("There is nothing to race for: add a goal.");
+    this.running = true;
+    this.fresh = true;
+    this.begun = performance.now();
+    this.start.textContent = "Stop";
+    return this.step();
+  }
+
+  async step() {
+    const { studio } = this;
+    if (!this.running || !studio.solving || !studio.stage) return;
+    const places = studio.solving.places();
+    const lead = this.through.checked && this.way();
+    if (lead) places[lead.name] = lead.place;
+    try {
+      const { racers, refused } = await studio.link.ask({ do: "race", methods: [...this.chosen], begin: Boolean(this.fresh), places });
+      if (!this.running) return;
+      if (this.fresh) this.list(refused);
+      this.fresh = false;
+      this.draw(racers, lead);
+    } catch (error) {
+      this.stop();
+      studio.status.trouble(/** @type {Error} */ (error).message);
+      return;
+    }
+    setTimeout(() => this.step(), PACE);
+  }
+
+  /** Where the first goal is on its way out beyond reach and back. */
+  way() {
+    const { solving } = this.studio;
+    const goal = solving && [...solving.pins.values()].find((/** @type {any} */ one) => one.kind === "reach");
+    const reach = goal && solving?.scene.reach[goal.frame];
+    if (!goal || !reach) return null;
+    const share = ((performance.now() - (this.begun ?? 0)) % ROUND) / ROUND;
+    const [x, y, z, , most] = reach.numbers;
+    const out = origin(goal.target).map((v, k) => v - [x, y, z][k]);
+    const length = Math.hypot(...out) || 1;
+    const far = length + (1.15 * most - length) * Math.sin(Math.PI * share) ** 2;
+    const place = Array.from(goal.target);
+    const aside = 0.3 * Math.sin(2 * Math.PI * share);
+    const [c, s] = [Math.cos(aside), Math.sin(aside)];
+    const turned = [c * out[0] - s * out[1], s * out[0] + c * out[1], out[2]];
+    turned.forEach((v, k) => (place[4 * k + 3] = [x, y, z][k] + (v / length) * far));
+    return { name: /** @type {any} */ (goal).name, place };
+  }
+
+  /** @param {Record<string, any>} racers @param {any} lead */
+  draw(racers, lead) {
+    const { stage, solving, holding } = this.studio;
+    if (!stage || !solving) return;
+    for (const [name, ghost] of this.ghosts) {
+      if (name in racers) continue;
+      ghost.remove();
+      this.ghosts.delete(name);
+    }
+    for (const [name, { q }] of Object.entries(racers)) {
+      if (!this.ghosts.has(name)) this.ghosts.set(name, stage.ghost(this.color(name), 0.5));
+      this.ghosts.get(name).pose(solving.linkage.matrices(q));
+    }
+    const handle = lead && holding.handles.get(lead.name);
+    if (handle) handle.position = origin(lead.place);
+    const curves = CURVES.map(([what, log]) => node("figure", {}, [node("figcaption", { textContent: what }),
+      plot(Object.entries(racers).map(([name, racer]) => ({ name, color: this.color(name), values: racer.curves[/** @type {string} */ (what)] })), { log: Boolean(log), label: String(what) })]));
+    this.plots.replaceChildren(...curves);
+    stage.render();
+  }
+
+  stop() {
+    this.running = false;
+    this.start.textContent = "Start";
+    for (const ghost of this.ghosts.values()) ghost.remove();
+    this.ghosts.clear();
+    this.studio.link.tell({ do: "end race" });
+    this.studio.holding.settle();
+    this.studio.draw();
+  }
+}

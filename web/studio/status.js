@@ -1,0 +1,76 @@
+// @ts-check
+/** How it goes, in people's words, at a fixed place: in a few words, and on demand in full. */
+
+import { sentence } from "../view/words.js";
+import { node, tool } from "./dom.js";
+
+/** @typedef {import("./studio.js").LinkworkStudio} Studio */
+
+const FIRST = "Take hold of the orange ball and pull. Any link can be dragged; a double click pins it.";
+const STAYS = 6000; // ms that a trouble is told at least
+const LETTER = 80; // ms more for each letter of it
+
+export class Status {
+  /** @param {Studio} studio */
+  constructor(studio) {
+    this.studio = studio;
+    this.words = node("span", { className: "words", textContent: "preparing" });
+    this.more = node("p", { className: "why" });
+    this.chip = node("details", { className: "status" }, [node("summary", { title: "Why?" }, [node("i"), this.words]), this.more]);
+    this.heard = node("p", { className: "unseen", role: "status" }); // for those who hear the page: once something has settled
+    this.told = node("span");
+    this.note = node("div", { className: "note", role: "alert", hidden: true }, [this.told, tool("close", "Close this message", () => (this.note.hidden = true))]);
+    studio.room.status.append(this.chip, this.heard);
+    studio.room.root.append(this.note);
+    this.first = true;
+  }
+
+  /** @param {string} kind @param {string} words @param {string} more */
+  say(kind, words, more) {
+    this.chip.dataset.kind = kind;
+    if (this.words.textContent !== words) this.words.textContent = words;
+    if (this.more.textContent !== more) this.more.textContent = more;
+  }
+
+  /** @param {Record<string, any>} parts */
+  show(parts) {
+    if ("chosen" in parts || "selected" in parts) return;
+    if (!("status" in parts) && !("goals" in parts) && !("stage" in parts)) return;
+    const { status } = this.studio.state;
+    if (this.studio.holding?.dragging) return;
+    if (!status) return this.say("", "ready", this.first ? FIRST : "Nothing was asked for since the last change.");
+    this.first = false;
+    const told = this.studio.solving?.told;
+    const short = told && !status.success ? this.short ?? firstWords(status.text) : status.success ? "reached" : firstWords(status.text);
+    this.say(status.success ? "good" : "bad", short, status.text);
+    if (this.heard.textContent !== short) this.heard.textContent = short;
+  }
+
+  /** While something is dragged. @param {string} headline @param {any} told */
+  live(headline, told) {
+    this.first = false;
+    this.short = headline;
+    this.say(told.status === "reached" ? "good" : told.status === "following" ? "way" : "bad", headline, sentence(told));
+  }
+
+  /** Something could not be done. @param {string} text */
+  trouble(text) {
+    this.told.textContent = text;
+    this.note.hidden = false;
+    clearTimeout(this.clock);
+    this.clock = setTimeout(() => (this.note.hidden = true), STAYS + LETTER * text.length);
+  }
+
+  /** @param {boolean} open */
+  connected(open) {
+    this.studio.room.root.classList.toggle("alone", !open);
+    if (!open) this.trouble("The studio does not answer; trying again.");
+    else this.note.hidden = true;
+  }
+}
+
+/** @param {string} text @returns {string} the part before its numbers */
+function firstWords(text) {
+  const short = text.split(/[:;.]/)[0];
+  return short.length < 60 ? short : `${short.slice(0, 57)}...`;
+}

@@ -1,0 +1,77 @@
+// @ts-check
+/** The first minute: a few things to do, each waits until it is done; it can be skipped, and comes only once. */
+
+import { node, tool } from "./dom.js";
+import { shown } from "./commands.js";
+
+/** @typedef {import("./studio.js").LinkworkStudio} Studio */
+/** @typedef {{text: string, done: (studio: Studio) => boolean}} Step */
+
+const KEPT = "linkwork-studio-tour";
+
+/** @param {Studio} studio @returns {string} what was done last */
+const last = (studio) => studio.state.history?.undo ?? "";
+
+/** @type {Step[]} */
+const STEPS = [
+  { text: "Take hold of the orange ball and pull: the linkage follows.", done: (studio) => last(studio).startsWith("drag of") },
+  { text: "Any link can be taken. Drag one where you like.", done: (studio) => last(studio).startsWith("drag of") && last(studio) !== studio.tour?.first },
+  { text: "Double-click a link to pin it; again, and it is free.", done: (studio) => last(studio).startsWith("goal pin") || last(studio).startsWith("removal of pin") },
+  { text: "Press K to set a key, move the time, drag, and press K again. Space plays.", done: (studio) => (studio.state.clip?.keys.length ?? 0) > 1 },
+  { text: `${shown("ctrl+z")} undoes everything, ${shown("ctrl+k")} finds every command, ? lists the keys.`, done: (studio) => Boolean(studio.state.history?.redo) },
+];
+
+export class Tour {
+  /** @param {Studio} studio */
+  constructor(studio) {
+    this.studio = studio;
+    this.at = -1;
+    /** The first drag, so that the second is another. */ this.first = "";
+    this.text = node("p");
+    this.count = node("small", { className: "soft" });
+    this.card = node("div", { className: "tour", role: "status", hidden: true }, [this.text, node("div", { className: "row" }, [this.count, node("button", { type: "button", textContent: "Next", onclick: () => this.go(this.at + 1) }), tool("close", "Skip the first minute", () => this.end())])]);
+    studio.room.root.append(this.card);
+    studio.commands.add({ title: "The first minute, again", act: () => this.go(0) });
+  }
+
+  /** @param {Record<string, any>} parts */
+  show(parts) {
+    if (this.at < 0) {
+      if ("goals" in parts && !remembered()) this.go(0);
+      return;
+    }
+    if (STEPS[this.at]?.done(this.studio)) {
+      if (this.at === 0) this.first = last(this.studio);
+      this.go(this.at + 1);
+    }
+  }
+
+  /** @param {number} at */
+  go(at) {
+    this.at = at;
+    if (at >= STEPS.length) return this.end();
+    this.card.hidden = false;
+    this.text.textContent = STEPS[at].text;
+    this.count.textContent = `${at + 1} of ${STEPS.length}`;
+    return undefined;
+  }
+
+  end() {
+    this.at = STEPS.length;
+    this.card.hidden = true;
+    try {
+      localStorage.setItem(KEPT, "seen");
+    } catch {
+      this.at = STEPS.length; // a page that may keep nothing shows it again
+    }
+  }
+}
+
+/** @returns {boolean} whether it was seen before */
+function remembered() {
+  try {
+    return localStorage.getItem(KEPT) === "seen";
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,13 @@
+// @ts-check
+/** Numbers as a person wants them: degrees or radians, metres or what they like. */
+
+import { amount } from "../view/words.js";
+
+const LENGTHS = /** @type {Record<string, [number, number]>} */ ({ m: [1, 3], cm: [100, 1], mm: [1000, 0], in: [1 / 0.0254, 2] });
+
+/** @param {number} value @param {string} unit "rad" or "m" @param {{angle: string, length: string}} units @returns {string} */
+export function written(value, unit, units) {
+  if (unit === "rad") return units.angle === "rad" ? `${value.toFixed(3)} rad` : `${((value * 180) / Math.PI).toFixed(1)}\u00b0`;
+  const [factor, digits] = LENGTHS[units.length] ?? [0, 0];
+  return factor ? `${(value * factor).toFixed(digits)} ${units.length}` : `${value < 0 ? "-" : ""}${amount(Math.abs(value), "m")}`;
+}
