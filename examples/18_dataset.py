@@ -11,7 +11,6 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 from matplotlib.figure import Figure
 
@@ -29,12 +28,12 @@ def main(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     arm = lw.models.panda()
     x, y = (axis.ravel() for axis in np.meshgrid(*[np.linspace(-EDGE, EDGE, SIDE)] * 2))
-    same = np.ones_like(x)
-    goals = {"x": x, "y": y, "z": HEIGHT * same, "qw": 0 * same, "qx": same, "qy": 0 * same, "qz": 0 * same}
+    targets = np.tile(np.diag([1.0, -1.0, -1.0, 1.0]), (len(x), 1, 1))  # the hand points down
+    targets[:, :3, 3] = np.stack([x, y, np.full_like(x, HEIGHT)], axis=1)
 
     with tempfile.TemporaryDirectory() as name:
         dataset, answers = Path(name, "goals.parquet"), Path(name, "answers")
-        pq.write_table(pa.table(goals), dataset, row_group_size=5000)
+        lw.save_goals(dataset, targets)
         try:
             lw.solve_dataset(arm, "tip", dataset, answers, block_rows=5000, progress=stop_halfway)
         except KeyboardInterrupt:

@@ -28,7 +28,7 @@ def main(out: Path) -> None:
 
     carrier = lw.synthesis.motion(POSITIONS)[0]
     print(f"four positions: {carrier}")
-    clip = lw.drive(carrier.linkage, "crank", np.linspace(*carrier.angles[[0, -1]], 49), start="start")
+    clip = lw.drive(carrier.linkage, "crank", np.linspace(carrier.angles[0], carrier.angles[-1], 49), start="start")
     lw.draw.mechanism(clip, trails="point", marks=POSITIONS, path=out / "carrier.png")
 
     pump = lw.synthesis.slider_crank(0.1, 1.2)

@@ -92,7 +92,10 @@ def put_goals(line, folder):
         from pyarrow import csv, table
 
         write = csv.write_csv if words[1].endswith(".csv") else parquet.write_table
-        write(table({"x": [0.4], "y": [0.3], "z": [0.5]}), folder / words[1])
+        frames = [f"{words[k + 1]}." for k, word in enumerate(words) if word == "--frame"]
+        several = frames if len(frames) > 1 else [""]  # frames a row
+        place = {"x": [0.4], "y": [0.3], "z": [0.5]}
+        write(table({frame + name: values for frame in several for name, values in place.items()}), folder / words[1])
 
 
 @pytest.mark.parametrize("line", help_examples())

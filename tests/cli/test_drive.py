@@ -90,7 +90,7 @@ def test_what_makes_no_sense_is_refused():
         (("engine", "--joint", "piston", "--turns", "1"), "--turns is for joints that turn"),
         (("four_bar:0.4,0.3,0.3,0.25",), "can be turned all the way round"),
         (("peaucellier",), "say which drives, and from where to where"),  # it stops where branches meet
-        (("four_bar", "--view", "top", "-o", "x.csv"), "are of films"),
+        (("four_bar", "--view", "top", "-o", "x.csv"), "are for films"),
     ):
         result = run("drive", *words)
         assert result.exit_code == 2, (words, result.output)

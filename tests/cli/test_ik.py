@@ -80,6 +80,14 @@ def test_solve_all_prints_every_solution():
     assert len(run("solve", "planar:2,1", "--position", "1,2", "--all", "--csv").stdout.splitlines()) == 3
 
 
+def test_solve_all_says_how_many_collide(tmp_path):
+    lw.World([lw.Obstacle(lw.Sphere(0.1), (0, 2, 0), name="ball")]).save(tmp_path / "cell.yaml")
+    words = ("solve", "planar:2,1", "--position", "1,2", "--all", "--world", str(tmp_path / "cell.yaml"))
+    assert run(*words).stdout.startswith("1 solution; 1 more collides; found from ")
+    got = data(*words)
+    assert (got["count"], got["dropped"]) == (1, 1)
+
+
 @pytest.mark.parametrize(("words", "code"), [(("4,0",), 1), (("1,2", "--method", "damped"), 2)])
 def test_solve_all_says_that_there_is_none_and_refuses_a_method(words, code):
     assert run("solve", "planar:2,1", "--all", "--position", *words).exit_code == code
@@ -625,7 +633,7 @@ GOAL = ["--position", "1,2"]
 WRONG_USAGE = [
     (["solve", ARM], "there is no goal"),
     (["solve", "pnada", *GOAL], "did you mean 'panda'?"),
-    (["solve", ARM, "-", *GOAL], "not in both"),
+    (["solve", ARM, "-", *GOAL], "not both"),
     (["solve", ARM, "--position", "1"], "2 or 3 finite numbers"),
     (["solve", ARM, "--position", "1,2,3,4"], "2 or 3 finite numbers"),
     (["solve", ARM, "--position", "1,x"], "--position takes numbers"),
@@ -659,7 +667,7 @@ WRONG_USAGE = [
     (["solve", ARM, *GOAL, "--method", "ccd", "--set", "damping=5"], "no option 'damping'"),
     (["solve", ARM, *GOAL, "--set", "limits=clamp", "--limits", "clamp"], "given twice"),
     (["solve", ARM, *GOAL, "--set", "linkage=5"], "'linkage' is not one"),
-    (["solve", ARM, *GOAL, "--csv", "--json"], "one of them"),
+    (["solve", ARM, *GOAL, "--csv", "--json"], "not both"),
     (["track", ARM], "--path"),
     (["track", ARM, *GOAL, "--path", "points.csv"], "--path"),
     (["track", ARM, *GOAL, "--closed"], "--closed"),

@@ -13,10 +13,10 @@ from command_line import command_of, run
 from linkwork.cli.app import MODULES
 from linkwork.models.humanoids import humanoid
 
-WITHOUT = {"demo", "figure", "learn", "synthesis", "warmup"}  # they read neither linkages nor motions
+WITHOUT = {"demo", "figure", "learn", "synthesis", "warmup", "verify", "describe"}  # they read none
 COMMANDS = {
     **{name: command_of(name) for name in MODULES if name not in WITHOUT | {"batch"}},
-    **{f"batch {name}": command for name, command in command_of("batch").commands.items()},
+    **{f"batch {name}": one for name, one in command_of("batch").commands.items() if name not in WITHOUT},
 }
 OPTIONS = ("--strict", "--follower-limits", "--argument", "--srdf", "--joint-limits", "--up", "--units", "--positions")
 GRIPPER = """<robot name="bot"><link name="a"/><link name="b"/><link name="c"/>

@@ -109,8 +109,8 @@ def test_a_bvh_file_is_put_right_and_read_again(tmp_path):
 @pytest.mark.parametrize(
     ("words", "status", "text"),
     [
-        (["panda", "--fix"], 2, "go together"),
-        (["panda", "-o", "x.bvh"], 2, "go together"),
+        (["panda", "--fix"], 2, "need each other"),
+        (["panda", "-o", "x.bvh"], 2, "need each other"),
         (["panda", "--foot", "hoof"], 2, "no frame 'hoof'"),
         (["nothing.bvh"], 3, "nothing.bvh"),
         (["pnada"], 2, "did you mean 'panda'"),

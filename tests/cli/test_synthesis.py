@@ -46,7 +46,7 @@ def test_strokes_and_swings_need_no_table(tmp_path):
     for words, message in (
         (("path",), "a path needs a table"),
         (("slider-crank",), "a slider-crank needs --stroke"),
-        (("slider-crank", "--stroke", "1", "--ground", "2"), "--ground does not matter for a slider-crank"),
+        (("slider-crank", "--stroke", "1", "--ground", "2"), "--ground does not apply to a slider-crank"),
         (("quick-return", "points.csv"), "a quick-return takes no file"),
     ):
         refused = run("synthesis", *words)
@@ -60,7 +60,7 @@ def test_strokes_and_swings_need_no_table(tmp_path):
         (["path"], "0,0\n1,one\n", 3, "points.csv:2"),
         (["path"], "\n", 3, "there are no rows"),
         (["walk"], "0,0\n", 2, "give one of path, motion, function"),
-        (["path", "--dials"], "0,0\n1,1\n2,0\n", 2, "--dials does not matter for a path"),
+        (["path", "--dials"], "0,0\n1,1\n2,0\n", 2, "--dials does not apply to a path"),
         (["motion", "--kind", "crank"], "0,0,0\n1,1,0.4\n2,0,0.8\n", 2, "no four-bar is a 'crank'"),
     ],
 )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..explain.all_solutions import Branches
     from ..linkage.linkage import Linkage
 
-TAKEN = ("joints", "limits", "seed")  # options of a solve that finding all solutions takes too
+TAKEN = ("joints", "limits", "seed", "avoid")  # options of a solve that finding all solutions takes too
 Form = Literal["json", "csv", "text"]
 
 
@@ -26,7 +26,7 @@ def find_all(
 
     strange = [name for name in settings if name not in TAKEN]
     if strange:
-        raise OptionError(f"--all finds solutions in its own way and does not take {listed(strange)}")
+        raise OptionError(f"--all does not take the options {listed(strange)}")
     if any(len(goals) != 1 for goals in problems):
         raise OptionError(
             "--all finds the solutions of one goal at a time; goals in a list within the list are several"
@@ -45,6 +45,7 @@ def all_data(branches: Branches) -> dict[str, Any]:
         "evidence": branches.evidence,
         "dimension": branches.dimension,
         "starts": branches.starts,
+        "dropped": branches.dropped,
         "curves": [
             {"length": curve.length, "closed": curve.closed, "begins": curve.ends[0], "ends": curve.ends[1]}
             for curve in branches.curves
@@ -86,6 +87,8 @@ def in_words(branches: Branches) -> str:
         )
     doubles = int(branches.doubles.sum())
     told = f", {doubles} of them next to a singular pose" if doubles else ""
+    if branches.dropped and not branches.curves:
+        told += f"; {branches.dropped} more collide{'s' * (branches.dropped == 1)}"
     if branches.complete:
         why = "" if branches.evidence is None else f" ({branches.evidence})"
         return f"{count}{told}; proven, by the closed form of the family {branches.family!r}{why}"

@@ -7,8 +7,8 @@ wrong usage, 3 unreadable or invalid file.
 
 from __future__ import annotations
 
-import os
 import re
+import shutil
 import signal
 import sys
 from importlib import import_module
@@ -21,8 +21,10 @@ from .. import __version__
 from ..errors import FormatError, LinkworkError, meant
 from .commands import HELP_NAMES, build, examples
 from .console import BAD_FILE, WRONG_USAGE, say
+from .streams import forget_output, is_closed_pipe, open_closed
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
+NARROW = 52  # columns below which click would write help that is wider than the terminal
 
 # The module of each command, in the order of the help.
 MODULES = {
@@ -34,6 +36,8 @@ MODULES = {
     "synthesis": "synthesis",
     "page": "page",
     **dict.fromkeys(("inspect", "retime"), "report"),
+    "collisions": "collisions",
+    "fit": "fit",
     "retarget": "retarget",
     "layer": "layer",
     "markers": "markers",
@@ -69,8 +73,10 @@ class Commands(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")  # a name that the console cannot show is no crash
+        columns = shutil.get_terminal_size().columns
+        narrow = {"terminal_width": columns} if columns < NARROW else {}
         try:
-            status = super().main(*args, **{**options, "standalone_mode": False})
+            status = super().main(*args, **{**narrow, **options, "standalone_mode": False})
         except click.exceptions.NoArgsIsHelpError as error:
             error.show()
             status = WRONG_USAGE
@@ -89,13 +95,13 @@ class Commands(click.Group):
             sys.stdout.flush()
         except KeyboardInterrupt:
             raise Exit(INTERRUPTED) from None
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing is left to flush at exit
-            raise Exit(BROKEN_PIPE) from None
         except LinkworkError as error:
             say(error)
             raise Exit(BAD_FILE if isinstance(error, FormatError) else WRONG_USAGE) from None
         except OSError as error:
+            if is_closed_pipe(error):
+                forget_output()
+                raise Exit(BROKEN_PIPE) from None
             say(f"{error.filename}: {error.strerror}" if error.filename else error)
             raise Exit(BAD_FILE) from None
 
@@ -118,7 +124,7 @@ def _with_hint(message: str) -> str:
 @click.option("--version", is_flag=True, help="Print the version.")
 @click.pass_context
 def app(context: click.Context, version: bool) -> None:
-    """Build kinematic linkages, pose them, solve them and see them.
+    """Build, pose, solve and draw kinematic linkages.
 
     MODEL is a file (.urdf, .xml, .bvh, .glb, .usd, .yaml, ...) or a ready-made model, with arguments after a colon:
     panda, planar:15,10,5, snake:9.
@@ -133,5 +139,6 @@ def app(context: click.Context, version: bool) -> None:
 
 def main() -> None:
     """Run the command line; SIGTERM ends it as Ctrl-C does, also where that is ignored: nothing is left behind."""
+    open_closed()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     app()

@@ -6,7 +6,7 @@ A function is made a command when it is asked for, by its name or for the list o
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from types import NoneType
@@ -103,8 +103,24 @@ class Operand(click.Argument):
         return self.metavar or "", f"{self.text}{rule}"
 
 
+class HelpText(click.HelpFormatter):
+    """Help whose left column leaves half of a narrow terminal to the right one."""
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        """Write names and what they are for."""
+        super().write_dl(rows, min(col_max, self.width // 2), col_spacing)
+
+
+class Context(click.Context):
+    """What click knows while it runs a command."""
+
+    formatter_class = HelpText
+
+
 class Command(click.Command):
     """A command whose help says what stands without a name, too."""
+
+    context_class = Context
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what it takes: by place, then by name."""
@@ -152,7 +168,7 @@ def _parameter(name: str, hint: Any, default: Any) -> click.Parameter:
         kind = next(one for one in get_args(kind) if one is not NoneType)
     many, needed = get_origin(kind) is list, any(default is one for one in NOTHING)
     kind = get_args(kind)[0] if many else kind
-    rules: dict[str, Any] = {"metavar": word.metavar} | ({"required": True} if needed else {"default": default})
+    rules: dict[str, Any] = {"metavar": word.metavar, "required": needed} | ({} if needed else {"default": default})
     if many:
         rules["callback"] = lambda _context, _parameter, values: list(values) or None
     if word.least is not None or word.most is not None:

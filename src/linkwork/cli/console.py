@@ -4,24 +4,42 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from unicodedata import combining, east_asian_width
 
 import click
 
 from ..errors import OptionError, listed
+from ..solvers import progress_lines
+from .columns import laid_out
 
 NOT_DONE, WRONG_USAGE, BAD_FILE = 1, 2, 3  # exit statuses; 1 also where a file or a motion has faults
+
+FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f]')  # in names of files, on Windows at least
 
 
 def say(message: object) -> None:
     """Print one line on stderr."""
     print(f"linkwork: {' '.join(str(message).split())}", file=sys.stderr)
+
+
+def named_after(name: str, suffix: str) -> Path:
+    """Return the file that is written where none is given: called as a linkage, as far as every system takes that.
+
+    Example:
+        >>> str(named_after("arm: left/right", ".png")), str(named_after("con", ".png"))
+        ('arm_ left_right.png', 'con_.png')
+    """
+    from ..formats.atomic_files import DEVICES
+
+    plain = FORBIDDEN.sub("_", name).strip(". ") or "linkage"
+    return Path(f"{plain}_{suffix}" if DEVICES.fullmatch(plain) else f"{plain}{suffix}")
 
 
 @contextmanager
@@ -42,16 +60,12 @@ def writing(output: Path, suffixes: Sequence[str]) -> Iterator[Path]:
 
 @contextmanager
 def progress(title: str, *, shown: bool = True) -> Iterator[Callable[[float, str], None]]:
-    """Give a function that shows how much of the work is done, 0 to 1, and on what; only on a terminal."""
-    if not shown or not sys.stderr.isatty():
+    """Give a function that shows how much of the work is done, 0 to 1, and on what: by a bar, or by lines of a log."""
+    if not shown:
         yield lambda _done, _what: None
         return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=1.0)
-        yield lambda done, what: bar.update(task, completed=done, description=f"{title} {what}")
+    with progress_lines.shown(title) as report:
+        yield report
 
 
 def print_json(data: Any) -> None:
@@ -60,19 +74,10 @@ def print_json(data: Any) -> None:
 
 
 def print_columns(rows: Iterable[Sequence[str]]) -> None:
-    """Print rows of text as columns; on a terminal the titles are dim and the first column bold."""
-    rows = list(rows)
-    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+    """Print rows of text as columns that fit a terminal; titles are dim there and the first column bold."""
+    terminal = sys.stdout.isatty()
     lines = []
-    for i, row in enumerate(rows):
-        cells = [cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True)]
-        line, first = "  ".join(cells).rstrip(), len(cells[0])
-        lines.append(click.style(line[:first], bold=True) + line[first:] if i else click.style(line, dim=True))
-    click.echo("\n".join(lines), color=False if os.environ.get("TERM") == "dumb" else None)
-
-
-def _width(text: str) -> int:
-    """Return how many columns of a terminal a text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+    for first, rest, title in laid_out(list(rows), shutil.get_terminal_size().columns if terminal else None):
+        lines.append(click.style(first + rest, dim=True) if title else click.style(first, bold=True) + rest)
+    plain = not terminal or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    click.echo("\n".join(lines), color=False if plain else None)

@@ -39,29 +39,29 @@ def drive(
     model: ModelOperand,
     *,
     given: PoseOptions,
-    output: Annotated[Path | None, writes("A film: .html, .mp4, .gif, .png; or a table: .csv, .json.")] = None,
-    joint: Annotated[str | None, takes("NAME", "The joint that drives; one that can turn by default.")] = None,
-    turns: Annotated[float | None, takes("N", "How many turns, 1 by default; -1 turns back.")] = None,
-    begin: Annotated[str | None, takes("VALUE", "Where to begin, in place of the pose: 30deg, 0.1.", "--from")] = None,
-    end: Annotated[str | None, takes("VALUE", "Where to end, in place of turns.", "--to")] = None,
-    speed: Annotated[float | None, takes("RATE", "Of the joint [rad/s, m/s]; a turn, or less, in 2 s.")] = None,
-    fps: Annotated[float, takes("RATE", "Frames a second.", "--fps")] = 24.0,
-    frame: Annotated[list[str] | None, takes("NAME", "A frame whose path is wanted; may be repeated.")] = None,
-    driven: Annotated[str | None, takes("NAME", "The joint that is driven: one on the ground.", "--driven")] = None,
+    output: Annotated[Path | None, writes("Film (.html, .mp4, .gif, .png) or table (.csv, .json).")] = None,
+    joint: Annotated[str | None, takes("NAME", "Input joint; by default one that can make a full turn.")] = None,
+    turns: Annotated[float | None, takes("N", "Number of turns, 1 by default; negative turns backwards.")] = None,
+    begin: Annotated[str | None, takes("VALUE", "First value, instead of the pose's: 30deg, 0.1.", "--from")] = None,
+    end: Annotated[str | None, takes("VALUE", "Last value, instead of --turns.", "--to")] = None,
+    speed: Annotated[float | None, takes("RATE", "Joint speed [rad/s, m/s]; by default 2 s for a turn.")] = None,
+    fps: Annotated[float, takes("RATE", "Frames per second.", "--fps")] = 24.0,
+    frame: Annotated[list[str] | None, takes("NAME", "Frame whose path is shown; may be repeated.")] = None,
+    driven: Annotated[str | None, takes("NAME", "Output joint; by default one on the ground.", "--driven")] = None,
     size: Size = None,
     view: View = None,
-    title: Annotated[str | None, takes("TEXT", "A line above the picture.", "--title")] = None,
+    title: Annotated[str | None, takes("TEXT", "Title above the picture.", "--title")] = None,
     reading: FileOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Drive a mechanism with closed loops by one joint.
+    """Drive a mechanism with closed loops through one joint.
 
-    Prints how it moves: dead centres, the fastest and the least transmission angle. A table has values, velocities
-    and accelerations of all joints and of the frames asked for, exactly. A film shows their paths; what moves in a
-    plane is drawn as in a textbook, and as a page (.html) with curves of its rates. --view shows it in space.
+    Prints dead centres, the highest velocity and the smallest transmission angle. A table has the exact values,
+    velocities and accelerations of all joints and of each --frame. A film shows the paths of the frames. A planar
+    mechanism is drawn in textbook style; its page (.html) also plots velocities. --view draws it in 3D.
 
-    Exits with 1 if the mechanism cannot go so far. Where rates are not determined, at a dead centre or where branches
-    meet, the table has none (nan in .csv, null in .json), and a message says where.
+    Exits with 1 if the mechanism cannot move that far. Velocities are undefined at a dead centre and where branches
+    meet: the table has nan (.csv) or null (.json) there, and a message says where.
     """
     from .. import draw
     from ..motion.drive_table import drive_table, ground_joint, turning_joint
@@ -69,7 +69,7 @@ def drive(
     linkage = reading.model(model)
     if not linkage.constrained and all(arc.mimic is None for arc in linkage.arcs):
         raise OptionError(
-            f"linkage {linkage.name!r} has no closed loops or gears; linkwork animate and pose move others"
+            f"linkage {linkage.name!r} has no closed loops or gears to drive; use linkwork animate or pose"
         )
     usual = "start" if "start" in linkage.poses else None
     start = given.read(linkage, usual) if given.values or given.stored or usual else None
@@ -86,7 +86,7 @@ def drive(
         with writing(output, (*draw.FILMS, *TABLES)) as path:
             if path.suffix.lower() in TABLES:
                 if size or view or title:
-                    raise OptionError("--size, --view and --title are of films; a table has none of them")
+                    raise OptionError("--size, --view and --title are for films, not for tables")
                 _write(table, path)
             else:
                 _film(clip, (name, out), path, frame or [], size, view, title)

@@ -43,11 +43,11 @@ def convert(
     saving: SaveOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Write a file in another format.
+    """Convert a file to another format.
 
-    What was assumed about SOURCE and what TARGET cannot hold is said on stderr. A ready-made model brings its motion
-    along, where TARGET can hold one. Numbers alone (.csv) need --linkage to say whose they are. On the way, frames may
-    be added and other linkages hung on frames: a gripper on a flange, a second robot.
+    Reports on stderr what was assumed about SOURCE and what TARGET cannot hold. A ready-made model is written with its
+    motion, if TARGET can hold one. A .csv motion needs --linkage. Frames can be added, and other linkages attached to
+    frames: a gripper to a flange, a second robot.
     """
     from .. import formats
     from ..retargeting.recognition import bones_for
@@ -79,20 +79,21 @@ def convert(
 )
 def pack(
     model: ModelOperand,
-    target: Annotated[Path, operand("TARGET", "The file to write: .json is text, .linkwork bytes.")],
+    target: Annotated[Path, operand("TARGET", "File to write: .json (text) or .linkwork (binary).")],
     frames: Annotated[
-        list[str] | None, takes("NAME", "A frame to solve for: tip, or the last one; may be repeated.", "--frame")
+        list[str] | None,
+        takes("NAME", "Frame to solve for; may be repeated. By default tip, or else the last one.", "--frame"),
     ] = None,
-    position_only: Annotated[bool, flag("--position-only", "Solve for positions alone.")] = False,
-    tolerance: Annotated[float | None, takes("M", "Position error that counts as reached.")] = None,
-    rotation_tolerance: Annotated[float | None, takes("RAD", "Rotation error that does.")] = None,
+    position_only: Annotated[bool, flag("--position-only", "Solve for positions only.")] = False,
+    tolerance: Annotated[float | None, takes("M", "Largest position error of a reached goal [m].")] = None,
+    rotation_tolerance: Annotated[float | None, takes("RAD", "Largest rotation error of a reached goal [rad].")] = None,
     *,
     reading: FileOptions,
     as_json: AsJson = False,
 ) -> None:
     """Pack a linkage and its solvers for a web page.
 
-    linkwork.js reads the file. Any frame can be asked where it is; each --frame can also be solved for.
+    linkwork.js reads the file. It gives forward kinematics of every frame, and inverse kinematics of each --frame.
     """
     from ..goals import Reach
 
@@ -112,15 +113,15 @@ def pack(
 
 @command("doctor panda", "doctor human --json")
 def doctor(
-    file: Annotated[str, operand("FILE", "The file to look at, or a ready-made model.")],
+    file: Annotated[str, operand("FILE", "The file to check, or a ready-made model.")],
     linkage: MoverName = None,
     *,
     options: FileOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Say everything that was assumed about a file, or is odd in it.
+    """Check a file: list assumptions made and problems found.
 
-    Exits with 0 if there is nothing to say, 1 if there is, and 3 if the file cannot be read.
+    Exits with 0 if there is nothing to report, 1 if there is, and 3 if the file cannot be read.
     """
     from ..formats.doctor import examine
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from ..errors import OptionError
 from .commands import command, flag, takes, writes
-from .console import print_json, progress, say, writing
-from .options import AsJson, ClipName, FrameCount, MotionOperand, MoverName, Size, View
+from .console import named_after, print_json, progress, say, writing
+from .options import AsJson, ClipName, FrameCount, MotionOperand, MoverName, Size, View, WorldFile
 from .output import save_clip
 from .parsing import read_size, read_view
 from .reading import FileOptions
@@ -26,51 +27,52 @@ if TYPE_CHECKING:
 )
 def animate(
     motion: MotionOperand,
-    output: Annotated[Path | None, writes("A .html, .mp4, .gif or .png, or a motion: .glb, .bvh, .usd, ...")] = None,
+    output: Annotated[Path | None, writes("Film (.html, .mp4, .gif, .png) or motion (.glb, .bvh, .usd, ...).")] = None,
     clip: ClipName = None,
     linkage: MoverName = None,
     fps: Annotated[
-        float | None, takes("RATE", "Frames a second; by default those of the motion, and 30 in a .mp4.", "--fps")
+        float | None, takes("RATE", "Frames per second; by default those of the motion, or 30 for .mp4.", "--fps")
     ] = None,
     frames: FrameCount = None,
-    start: Annotated[float | None, takes("S", "Where to begin [s].", "--from")] = None,
-    end: Annotated[float | None, takes("S", "Where to end [s].", "--until")] = None,
-    speed: Annotated[float, takes("FACTOR", "2 is twice as fast, 0.5 slow motion.", "--speed")] = 1.0,
+    start: Annotated[float | None, takes("S", "Start time [s].", "--from")] = None,
+    end: Annotated[float | None, takes("S", "End time [s].", "--until")] = None,
+    speed: Annotated[float, takes("FACTOR", "Playback speed: 2 is twice as fast.", "--speed")] = 1.0,
     size: Size = None,
     view: View = None,
     trail: Annotated[str | None, takes("FRAME", "Draw the path of a frame.", "--trail")] = None,
-    follow: Annotated[bool, flag("--follow", "The camera goes along with the motion.")] = False,
-    follow_frame: Annotated[str | None, takes("FRAME", "The camera goes along with a frame.", "--follow-frame")] = None,
-    title: Annotated[str | None, takes("TEXT", "A line above the picture.", "--title")] = None,
+    follow: Annotated[bool, flag("--follow", "Let the camera follow the motion.")] = False,
+    follow_frame: Annotated[str | None, takes("FRAME", "Let the camera follow a frame.", "--follow-frame")] = None,
+    title: Annotated[str | None, takes("TEXT", "Title above the picture.", "--title")] = None,
+    world: WorldFile = None,
     *,
     reading: FileOptions,
     as_json: AsJson = False,
 ) -> None:
     """Make a film of a motion.
 
-    Writes NAME.html if no file is given: a page that plays in three dimensions in any browser, from disk and without a
-    network. A .mp4 needs ffmpeg, or the extra video. A .png is a strip of frames, or with a number in its name,
-    walk_%04d.png, one picture for each frame. With -o - the page goes to stdout.
+    Writes NAME.html if no file is given: a page that plays in 3D in any browser and works offline. A .mp4 needs ffmpeg,
+    or the extra video. A .png is a strip of frames; with a number in its name, walk_%04d.png, it is one picture per
+    frame. With -o - the page goes to stdout.
 
-    The motion is that of the file or the ready-made model; a file without one goes through its stored poses.
+    The motion is that of the file or the ready-made model. A file without a motion moves through its stored poses.
     """
     from .. import draw, formats
     from ..draw.film_range import FilmRange, film_frames
 
     moving = reading.motion(motion, clip=clip, linkage=linkage, poses=True)
-    target = output or Path(f"{moving.linkage.name}.html")
+    target = output or named_after(moving.linkage.name, ".html")
     with writing(target, (*draw.FILMS, *formats.suffixes("clips", "writes"))) as path:
         suffix, part = path.suffix.lower(), FilmRange(fps, frames, start, end, speed)
         if suffix in draw.FILMS:
             with progress("drawing") as report:
                 draw.film(
                     moving, path, **vars(part), view=read_view(view), trail=trail, title=title,
-                    follow=follow_frame or follow, size=read_size(size, suffix),
+                    follow=follow_frame or follow, size=read_size(size, suffix), world=reading.world(world),
                     progress=lambda done, all_: report(done / all_, f"frame {done}"),
                 )  # fmt: skip
-        elif size or view or trail or title or follow or follow_frame:
-            options = "--size, --view, --trail, --follow and --title"
-            raise OptionError(f"a {suffix} holds the motion itself: {options} do not matter")
+        elif size or view or trail or title or follow or follow_frame or world:
+            options = "--size, --view, --trail, --follow, --title and --world"
+            raise OptionError(f"a {suffix} holds the motion itself: {options} do not apply")
         else:
             shown = film_frames(moving, part, most=1000.0, what=f"a {suffix}", even=False)
             save_clip(shown.as_clip(moving), path)
@@ -81,7 +83,10 @@ def animate(
 def _report(clip: Clip, target: Path, as_json: bool) -> None:
     from ..draw.films import NUMBERED
 
-    every = target.parent.glob(NUMBERED.sub("*", target.name)) if NUMBERED.search(target.name) else [target]
+    every = [target]
+    if NUMBERED.search(target.name):
+        pattern = NUMBERED.sub("*", glob.escape(target.name))
+        every = [*target.parent.glob(pattern)]
     size = sum(path.stat().st_size for path in every)
     if as_json:
         motion = {"frames": len(clip), "seconds": clip.duration}

@@ -38,7 +38,7 @@ from .output import (
     write_motion,
 )
 from .parsing import position_hint, read_frame, read_goals, read_points
-from .reading import FileOptions
+from .reading import FileOptions, WorldOptions
 
 if TYPE_CHECKING:
     from ..linkage.linkage import Linkage
@@ -49,49 +49,57 @@ if TYPE_CHECKING:
     "solve panda --position 0.4,0.2,0.5 --orientation wxyz=0,1,0,0 --start ready --explain",
     "solve planar:15,10,5 --position -20,5 --method damped --set damping=5 --json",
     "solve ur5 --position 0.4,0.2,0.3 --orientation euler=xyz:180deg,0,0 --all",
+    "solve panda --position 0.4,0.2,0.5 --margin 2cm",
 )
 def solve(
     model: ModelOperand,
-    goals: Annotated[str | None, operand("GOALS", "Goals in a file; - reads stdin.")] = None,
+    goals: Annotated[str | None, operand("GOALS", "A .json or .csv file of goals; - reads stdin.")] = None,
     *,
     goal: GoalOptions,
     method: MethodName = None,
     options: SolverOptions,
-    stay: Annotated[bool, flag("--stay", "Stay on the branch of --start: never jump.")] = False,
+    stay: Annotated[bool, flag("--stay", "Stay on the solution branch of --start.")] = False,
     every: Annotated[bool, flag("--all", "Find every pose that reaches the goal.")] = False,
-    windings: Annotated[bool, flag("--windings", "With --all: every copy by whole turns too.")] = False,
+    windings: Annotated[
+        bool, flag("--windings", "With --all: also list solutions that differ by whole turns.")
+    ] = False,
+    around: WorldOptions,
     reading: FileOptions,
-    explain: Annotated[bool, flag("--explain", "Say why, and what to try.")] = False,
-    as_csv: Annotated[bool, flag("--csv", "Print CSV, one row a goal.")] = False,
+    explain: Annotated[bool, flag("--explain", "Explain why a goal is not reached, and what to try.")] = False,
+    as_csv: Annotated[bool, flag("--csv", "Print CSV, one row per goal.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Find joint values that bring a frame to a goal.
 
-    Exits with 1 if a goal was not reached, and prints the closest pose found and the reason. An orientation is
+    If a goal is not reached, prints the closest pose found and the reason, and exits with 1. An orientation is
     wxyz=1,0,0,0, xyzw=0,0,0,1, euler=xyz:0,0,90deg, rotvec=0,0,1.57 or matrix= with nine numbers, row by row.
 
     GOALS holds JSON, an object or a list of them, {"frame": "tip", "position": [1, 2], "orientation": {"wxyz":
-    [1, 0, 0, 0]}}, or CSV with the columns x,y[,z][,qw,qx,qy,qz][,frame]. Each goal is solved by itself, from the same
-    start; goals in a list within the list are solved at once.
+    [1, 0, 0, 0]}}, or CSV with the columns x,y[,z][,qw,qx,qy,qz][,frame]. Each goal is solved on its own, from the same
+    start. Goals in a nested list are solved together, by one pose.
 
-    With --all, every pose that reaches the goal is printed, the nearest to --start first where the arm has a closed
-    form, and whether it is proven that there are no others. Exits with 1 if there is none.
+    With --all, prints every pose that reaches the goal, and whether they are proven to be all. If the arm has a closed
+    form, the nearest to --start comes first. Exits with 1 if there is none.
+
+    With --world or --margin, a solution keeps clear of all obstacles, and of itself, by the margin, 1 cm by default.
     """
     from .. import solvers
 
     if as_csv and as_json:
-        raise OptionError("--csv and --json are two forms of one answer; give one of them")
+        raise OptionError("give --csv or --json, not both")
     linkage = reading.model(model)
     problems, many = _problems(linkage, goal, goals)
+    avoid = around.avoid(reading)
     settings, begin = options.read() | given(method=method, stay=stay or None), options.read_start(linkage)
     if every or windings:
-        found = find_all(linkage, problems, begin, settings, windings=windings)
+        found = find_all(linkage, problems, begin, settings | given(avoid=avoid), windings=windings)
         print_all(found, many, "json" if as_json else "csv" if as_csv else "text")
         raise Exit(0 if all(map(len, found)) else NOT_DONE)
     with progress("solving", shown=many) as report:
         solutions = []
         for k, problem in enumerate(problems):
-            solutions.append(solvers.solve(linkage, problem, start=begin, **settings))
+            wanted = problem if avoid is None else [*problem, avoid]
+            solutions.append(solvers.solve(linkage, wanted, start=begin, **settings))
             report((k + 1) / len(problems), f"goal {k}")
     results = [solution_data(solution, explain=explain) for solution in solutions]
     if as_json:
@@ -113,7 +121,7 @@ def _problems(linkage: Linkage, goal: GoalOptions, goals: str | None) -> tuple[l
         return read_goals(linkage, goals, goal.frame)
     if goal.position is not None and position_hint(f"{goal.position} {goals}"):
         raise OptionError(f"--position takes one word, got two: {position_hint(f'{goal.position} {goals}')}")
-    raise OptionError("a goal stands in --position and --orientation or in GOALS, not in both")
+    raise OptionError("give the goal with --position and --orientation or in GOALS, not both")
 
 
 @command(
@@ -124,22 +132,25 @@ def track(
     model: ModelOperand,
     *,
     goal: GoalOptions,
-    points: Annotated[str | None, takes("FILE", "Points to pass: CSV with x,y[,z]; - reads stdin.", "--path")] = None,
-    closed: Annotated[bool, flag("--closed", "Let the path come back to its first point.")] = False,
+    points: Annotated[
+        str | None, takes("FILE", "Points to pass through: CSV with x,y[,z]; - reads stdin.", "--path")
+    ] = None,
+    closed: Annotated[bool, flag("--closed", "Close the path: return to its first point.")] = False,
     frames: FrameCount = None,
-    fps: Annotated[float, takes("RATE", "Frames a second.", "--fps")] = 24.0,
+    fps: Annotated[float, takes("RATE", "Frames per second.", "--fps")] = 24.0,
     method: MethodName = None,
-    steps: Annotated[int | None, takes("N", "Take exactly N steps a frame.", "--steps")] = None,
-    lookahead: Annotated[bool, flag("--lookahead", "Choose among all branches of the whole path.")] = False,
+    steps: Annotated[int | None, takes("N", "Take exactly N solver steps per frame.", "--steps")] = None,
+    lookahead: Annotated[bool, flag("--lookahead", "Plan the whole path over all solution branches.")] = False,
     options: SolverOptions,
+    around: WorldOptions,
     reading: FileOptions,
-    output: Annotated[Path | None, writes("A motion (.json, .csv, .glb), strip (.png) or film (.html, .mp4).")] = None,
+    output: Annotated[Path | None, writes("Motion (.json, .csv, .glb), strip (.png) or film (.html, .mp4).")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Move a frame along a line to a goal, or through points.
+    """Move a frame in a straight line to a goal, or through points.
 
-    Exits with 1 if a frame missed its goal. With --steps, frames are taken as they come, one step each as in the
-    chapter, and the first is the start itself; they are not judged.
+    Exits with 1 if a frame of the motion misses its goal. With --steps, each frame takes that many solver steps and is
+    kept whether or not it reached its goal; the first frame is the start pose.
     """
     from .. import draw, formats
     from ..motion import paths, tracking
@@ -161,6 +172,7 @@ def track(
             clip = tracking.track(
                 linkage, goals, frames=frames, start=begin, method=chosen, fps=fps, steps=steps, lookahead=lookahead,
                 progress=lambda done, total: report(done / total, f"frame {done}"), **settings,
+                **given(avoid=around.avoid(reading)),
             )  # fmt: skip
         _, loop = configure(chosen, {k: v for k, v in settings.items() if k not in ("joints", "weights")}, linkage)
         data = motion_data(clip, name, loop.tolerances(Problem(linkage, first)))
@@ -178,9 +190,9 @@ def track(
 def workspace(
     model: ModelOperand,
     frame: FrameName = None,
-    samples: Annotated[int, takes("N", "How many poses to try.", "--samples")] = 20_000,
+    samples: Annotated[int, takes("N", "Number of random poses to try.", "--samples")] = 20_000,
     orientations: Annotated[
-        int, takes("K", "Also try K orientations at each point: the dexterous workspace.", "--orientations")
+        int, takes("K", "Also try K orientations at each point, for the dexterous workspace.", "--orientations")
     ] = 0,
     seed: Seed = 0,
     *,
@@ -188,7 +200,7 @@ def workspace(
     output: Picture = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show where a frame can be."""
+    """Show the workspace of a frame: where it can be."""
     from .. import draw
     from ..explain import workspaces as analysis
 
@@ -241,18 +253,18 @@ def race(
     *,
     goal: GoalOptions,
     methods: Annotated[
-        list[str] | None, takes("NAME", "A method; may be repeated. By default all.", "--method")
+        list[str] | None, takes("NAME", "Method to run; may be repeated. By default all.", "--method")
     ] = None,
     options: SolverOptions,
     reading: FileOptions,
-    output: Annotated[Path | None, writes("Draw it: .png, .svg or .pdf; or .html, a live page.")] = None,
-    strips: Annotated[Path | None, takes("FILE", "Draw a strip of frames for each method too.", "--strips")] = None,
+    output: Annotated[Path | None, writes("Picture to write: .png, .svg, .pdf; or a live page: .html.")] = None,
+    strips: Annotated[Path | None, takes("FILE", "Also draw a strip of frames for each method.", "--strips")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let every method solve the same problem, and compare.
+    """Solve the same problem with every method, and compare.
 
-    Exits with 1 if no method reached the goal. A method that does not serve the goal says why. As a page, race.html,
-    the race of an arm in the plane is live: the goal can be dragged.
+    Exits with 1 if no method reaches the goal. A method that cannot solve this kind of goal says why. On a page
+    (-o race.html), the race of a planar arm is live: the goal can be dragged.
     """
     from .. import draw
     from ..explain.races import Race, race as compare
@@ -289,7 +301,7 @@ def race(
     "figure all -o figures.zip --format svg",
 )
 def figure(
-    number: Annotated[str, operand("NUMBER", "5.1 to 5.25, or all.")],
+    number: Annotated[str, operand("NUMBER", "Number of the figure, 5.1 to 5.25, or all.")],
     output: Annotated[Path | None, writes("A .png, .svg, .pdf, .gif or .html; for all, a folder or a .zip.")] = None,
     formats: Annotated[
         list[str] | None,
@@ -297,12 +309,12 @@ def figure(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Draw a figure of the chapter from its numbers.
+    """Draw a textbook figure, computed from its numbers.
 
-    Writes figure-NUMBER.png if no file is given. A .gif shows the motion of the figures that move, a .html is the live
-    figure: one page to play with, from disk. All figures go into a folder, named figures by default, or into one ZIP,
-    for slides. --json prints the numbers: poses and the effector's places of every row, angles, lengths and vectors of
-    every diagram; it draws only into a file that is given.
+    Writes figure-NUMBER.png if no file is given. A .gif shows the motion of a moving figure; a .html is an interactive
+    page that opens from disk. All figures go into a folder, named figures by default, or into one ZIP. --json prints
+    the numbers: poses and end effector positions of every row, and angles, lengths and vectors of every diagram; it
+    draws only if a file is given.
     """
     from ..models import textbook as figures
 

@@ -17,25 +17,25 @@ from .reading import FileOptions
     "layer panda panda -o nod.npz --joints panda_joint6 --additive --weight 0.5",
 )
 def layer(
-    base: Annotated[str, operand("BASE", "The motion below: a file, or a ready-made model.")],
-    over: Annotated[str, operand("OVER", "The motion above, of the same body.")],
-    output: Annotated[Path, writes("The two together.")],
-    base_clip: Annotated[str | None, takes("NAME", "Which motion of BASE, where there are several.")] = None,
-    over_clip: Annotated[str | None, takes("NAME", "Which motion of OVER.")] = None,
+    base: Annotated[str, operand("BASE", "Base motion: a file, or a ready-made model.")],
+    over: Annotated[str, operand("OVER", "Motion to lay over it, of the same body.")],
+    output: Annotated[Path, writes("Combined motion to write.")],
+    base_clip: Annotated[str | None, takes("NAME", "Motion of BASE, if it has several.")] = None,
+    over_clip: Annotated[str | None, takes("NAME", "Motion of OVER, if it has several.")] = None,
     parts: PartNames = None,
     joints: JointNames = None,
-    weight: Annotated[float, takes("SHARE", "How much of it is seen, from 0 to 1.")] = 1.0,
-    additive: Annotated[bool, flag("--additive", "Add what it differs from its first pose.")] = False,
-    start: Annotated[float, takes("SECONDS", "When it begins, after the beginning of BASE.")] = 0.0,
-    fade: Annotated[float, takes("SECONDS", "Over which time it comes and goes.")] = 0.0,
+    weight: Annotated[float, takes("SHARE", "Weight of OVER, 0 to 1.")] = 1.0,
+    additive: Annotated[bool, flag("--additive", "Add the change of OVER from its first pose.")] = False,
+    start: Annotated[float, takes("SECONDS", "Start of OVER, after the start of BASE.")] = 0.0,
+    fade: Annotated[float, takes("SECONDS", "Time to fade in and out.")] = 0.0,
     *,
     reading: FileOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Lay one motion over another, in parts of the body or in joints.
+    """Lay one motion over another, in parts of a body or in joints.
 
-    The result has the times of BASE. Before OVER begins and after it ends, BASE is seen. Without --parts and --joints,
-    all joints but the root are covered.
+    The result has the times of BASE. Before OVER starts and after it ends, BASE is played. Without --parts and
+    --joints, OVER covers all joints except the root.
     """
     from .. import formats, retargeting
 

@@ -43,17 +43,17 @@ def lessons(*, as_json: bool) -> None:
 
 @command("learn check 8.1", "learn check 8.1 25.16")
 def check(
-    number: Annotated[str, operand("EXERCISE", "Its number: 8.1 is the first of lesson 8.")],
-    answer: Annotated[list[str] | None, operand("ANSWER", "Numbers, with units if you like: 45deg, 12cm, 0.3,0.4.")] = (
+    number: Annotated[str, operand("EXERCISE", "Number of the exercise: 8.1 is the first of lesson 8.")],
+    answer: Annotated[list[str] | None, operand("ANSWER", "Numbers, with or without units: 45deg, 12cm, 0.3,0.4.")] = (
         None
     ),
     hint: Annotated[bool, flag("--hint", "Print the hint.")] = False,
-    solution: Annotated[bool, flag("--solution", "Print the answer and why it is so.")] = False,
+    solution: Annotated[bool, flag("--solution", "Print the answer and the reason.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Ask an exercise, or check an answer to it.
+    """Show an exercise, or check an answer to it.
 
-    Exit 0 if the answer is right, 1 if not. Numbers without a unit are in the one that is asked for.
+    Exits with 0 if the answer is right, 1 if not. Numbers without a unit are in the unit that is asked for.
     """
     from ..models.lessons import answers, exercise
 
@@ -79,9 +79,9 @@ def check(
 
 @command("learn notebook 8", "learn notebook all -o course")
 def notebook(
-    number: Annotated[str, operand("LESSON", "Its number, or all.")],
-    output: Annotated[Path, writes("Where to write; made if it is not there.", "FOLDER")] = Path(),
-    force: Annotated[bool, flag("--force", "Write over a notebook that is there, answers and all.")] = False,
+    number: Annotated[str, operand("LESSON", "Number of the lesson, or all.")],
+    output: Annotated[Path, writes("Folder to write to; created if missing.", "FOLDER")] = Path(),
+    force: Annotated[bool, flag("--force", "Overwrite a notebook, with the answers in it.")] = False,
 ) -> None:
     """Write a lesson as a Jupyter notebook."""
     from ..models.learn import all_lessons, save_notebook
@@ -94,10 +94,14 @@ def notebook(
 
 @command("learn open 8")
 def open_lesson(
-    number: Annotated[str, operand("LESSON", "Its number.")],
-    no_browser: Annotated[bool, flag("--no-browser", "Say where it is; open no browser.")] = False,
+    number: Annotated[str, operand("LESSON", "Number of the lesson.")],
+    no_browser: Annotated[bool, flag("--no-browser", "Print where it is; do not open a browser.")] = False,
 ) -> None:
-    """Open a lesson: the page of the documentation where it is built, else its notebook, written here."""
+    """Open a lesson in the browser, or write it as a notebook.
+
+    Opens its documentation page if the documentation is built. Otherwise writes its notebook to the current folder, if
+    it is not there yet.
+    """
     from ..models.learn import lesson, save_notebook
     from ..models.lessons import pages
 
@@ -117,8 +121,8 @@ def open_lesson(
 
 @command("learn figure jacobian-columns -o columns.html")
 def figure(
-    name: Annotated[str | None, operand("FIGURE", "Its name; without one, all names are printed.")] = None,
-    output: Annotated[Path | None, writes("Where to write the page; FIGURE.html by default.")] = None,
+    name: Annotated[str | None, operand("FIGURE", "Name of the figure; without it, all names are printed.")] = None,
+    output: Annotated[Path | None, writes("Page to write; by default FIGURE.html.")] = None,
     settings: Annotated[
         list[str] | None, takes("NAME=VALUE", "An option of the figure: pose=0.4,0.8,0.8.", "--set")
     ] = (None),

@@ -26,19 +26,19 @@ HEAD = """# The link or frame that each marker sits on. Take a # away to use a m
 def markers(
     file: Annotated[str, operand("FILE", "Captured markers: .c3d or .trc.")],
     to: To,
-    output: Annotated[Path | None, writes("The motion that follows them.")] = None,
-    map_file: Annotated[Path | None, takes("FILE", "Which marker sits on which link, YAML.", "--map")] = None,
-    write_map: Annotated[Path | None, takes("FILE", "Write a map to fill in: all markers, all links.")] = None,
+    output: Annotated[Path | None, writes("Motion to write.")] = None,
+    map_file: Annotated[Path | None, takes("FILE", "YAML file: which marker is on which link.", "--map")] = None,
+    write_map: Annotated[Path | None, takes("FILE", "Write a map to fill in, with all markers and links.")] = None,
     *,
     reading: FileOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Move a linkage after captured markers.
+    """Make a linkage follow captured markers.
 
-    Points on it follow the markers, as closely as all of them together allow.
+    Finds the poses whose points come closest to all markers together.
 
-    --map says which marker sits on which link; --write-map writes one to fill in. Other markers bridge gaps of one. The
-    linkage is not scaled: take one with the proportions of the person, such as human:1.68.
+    --map says which marker is on which link; --write-map writes a map to fill in. Where a marker is missing, the others
+    bridge the gap. The linkage is not scaled: choose one with the proportions of the person, such as human:1.68.
     """
     from .. import formats, load_markers, solve_markers
 
@@ -51,7 +51,9 @@ def markers(
     if map_file is None or output is None:
         if write_map is not None:
             return
-        raise OptionError("markers needs --map, which says what sits where (--write-map writes one), and -o")
+        raise OptionError(
+            "markers needs --map, which says which marker is on which link (--write-map writes one), and -o"
+        )
     fit = solve_markers(linkage, found, _read_map(map_file))
     with writing(output, formats.suffixes("clips", "writes")) as path:
         save_clip(fit.clip, path)

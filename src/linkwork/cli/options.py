@@ -39,22 +39,24 @@ ARGUMENTS = (  # of a solve, not of a method
 # Single options, and what stands without a name
 
 ModelOperand = Annotated[str, operand("MODEL", "A file, or a ready-made model.")]
-MotionOperand = Annotated[str, operand("MOTION", "A file with a motion, or a ready-made model.")]
+MotionOperand = Annotated[str, operand("MOTION", "A motion file, or a ready-made model.")]
 AsJson = Annotated[bool, flag("--json", "Print JSON.")]
-FrameName = Annotated[str | None, takes("NAME", "The frame that should get there: tip, or the last one.", "--frame")]
-MethodName = Annotated[str | None, takes("NAME", "The method.", "--method")]
-ClipName = Annotated[str | None, takes("NAME", "Which motion, where there are several.", "--clip")]
-MoverName = Annotated[str | None, takes("MODEL", "Whose motion it is, for numbers alone (.csv).", "--linkage")]
+Quiet = Annotated[bool, flag("--quiet", "Show no progress.")]
+FrameName = Annotated[str | None, takes("NAME", "Name of the frame; by default tip, or else the last one.", "--frame")]
+MethodName = Annotated[str | None, takes("NAME", "Solver method: damped, ccd, fabrik, ...", "--method")]
+ClipName = Annotated[str | None, takes("NAME", "Motion to use, if the file has several.", "--clip")]
+MoverName = Annotated[str | None, takes("MODEL", "Linkage that a .csv motion belongs to.", "--linkage")]
 PartNames = Annotated[
     str | None, takes("PART,...", "Parts of the body: arms, head, upper_body, left_hand ...", "--parts")
 ]
-JointNames = Annotated[str | None, takes("JOINT,...", "Joints by name.", "--joints")]
-FrameCount = Annotated[int | None, takes("N", "How many frames.", "--frames")]
-Seed = Annotated[int, takes("N", "Where random numbers come from.", "--seed", least=0)]
-Picture = Annotated[Path | None, writes("Draw it: .png, .svg or .pdf.")]
+JointNames = Annotated[str | None, takes("JOINT,...", "Names of joints.", "--joints")]
+FrameCount = Annotated[int | None, takes("N", "Number of frames.", "--frames")]
+Seed = Annotated[int, takes("N", "Seed of the random numbers.", "--seed", least=0)]
+Picture = Annotated[Path | None, writes("Picture to write: .png, .svg or .pdf.")]
 View = Annotated[str | None, takes("VIEW", "front, side, top, or elevation and azimuth: 20,-60.", "--view")]
 Size = Annotated[str | None, takes("WxH", "Width and height in pixels: 960x540.", "--size")]
-To = Annotated[str, takes("MODEL", "Who should move so: a file, or a ready-made model.", "--to")]
+WorldFile = Annotated[str | None, takes("FILE", "File of obstacles to draw as well.", "--world")]
+To = Annotated[str, takes("MODEL", "Body or robot to move: a file, or a ready-made model.", "--to")]
 
 
 # Groups of options
@@ -92,11 +94,11 @@ class GoalOptions:
     """One goal: a frame, and where it should be."""
 
     frame: FrameName = None
-    position: Annotated[str | None, takes("X,Y[,Z]", "Where it should be [m].")] = None
-    orientation: Annotated[str | None, takes("FORM=...", "How it should be turned: euler=xyz:0,0,90deg.")] = None
-    position_range: Annotated[str | None, takes("X,Y,Z", "How far off it may be along each axis [m]: 0.01,0,0.")] = None
-    rotation_range: Annotated[str | None, takes("X,Y,Z", "How far turned about each axis: 0,0,30deg.")] = None
-    range_axes: Annotated[str | None, takes("WHOSE", "Axes of the ranges: the goal's own, or the world's.")] = None
+    position: Annotated[str | None, takes("X,Y[,Z]", "Target position [m].")] = None
+    orientation: Annotated[str | None, takes("FORM=...", "Target orientation: euler=xyz:0,0,90deg.")] = None
+    position_range: Annotated[str | None, takes("X,Y,Z", "Allowed offset along each axis [m]: 0.01,0,0.")] = None
+    rotation_range: Annotated[str | None, takes("X,Y,Z", "Allowed rotation about each axis: 0,0,30deg.")] = None
+    range_axes: Annotated[str | None, takes("AXES", "Axes of both ranges: goal (default) or world.")] = None
 
     @property
     def given(self) -> bool:
@@ -123,10 +125,10 @@ class GoalOptions:
 class ToleranceOptions:
     """Where to begin, errors that count as reached, and joints that may move."""
 
-    start: Annotated[list[str] | None, takes("POSE", "Where to begin: a stored pose, values, JOINT=VALUE.")] = None
-    tolerance: Annotated[float | None, takes("M", "Position error that counts as reached.")] = None
-    rotation_tolerance: Annotated[float | None, takes("RAD", "Rotation error that does.")] = None
-    joints: Annotated[str | None, takes("NAMES", "Joints that may move, with commas; or a group's name.")] = None
+    start: Annotated[list[str] | None, takes("POSE", "Start pose: its stored name, all values, or JOINT=VALUE.")] = None
+    tolerance: Annotated[float | None, takes("M", "Largest position error of a reached goal [m].")] = None
+    rotation_tolerance: Annotated[float | None, takes("RAD", "Largest rotation error of a reached goal [rad].")] = None
+    joints: Annotated[str | None, takes("NAMES", "Joints that may move: J1,J2,... or a group's name.")] = None
 
     def read_start(self, linkage: Linkage) -> FloatArray | None:
         """Return the pose to begin with, if one is given: a name or all values in order, then ``JOINT=VALUE``."""
@@ -150,8 +152,10 @@ class ToleranceOptions:
 class SolverOptions(ToleranceOptions):
     """What every method takes, and what one takes by its own name."""
 
-    weights: Annotated[list[str] | None, takes("JOINT=W", "What moving a joint costs; repeat it.", "--weight")] = None
-    max_iterations: Annotated[int | None, takes("N", "Steps at most.")] = None
+    weights: Annotated[list[str] | None, takes("JOINT=W", "Cost of moving a joint; may be repeated.", "--weight")] = (
+        None
+    )
+    max_iterations: Annotated[int | None, takes("N", "Largest number of iterations.")] = None
     limits: Annotated[str | None, takes("RULE", "Joint limits: clamp, project or ignore.")] = None
     settings: Annotated[list[str] | None, takes("NAME=VALUE", "An option of the method; may be repeated.", "--set")] = (
         None
@@ -177,17 +181,17 @@ class SolverOptions(ToleranceOptions):
 
 @dataclass(frozen=True)
 class EditOptions:
-    """What is added to a linkage: frames first, then other linkages hung on frames."""
+    """What is added to a linkage: first frames, then other linkages attached to frames."""
 
     frames: Annotated[
         list[str] | None,
-        takes("NAME=LINK:X,Y,Z[:FORM]", "Add a frame, at a place in a link; may be repeated.", "--add-frame"),
+        takes("NAME=LINK:X,Y,Z[:FORM]", "Add a frame at a position in a link; may be repeated.", "--add-frame"),
     ] = None
     parts: Annotated[
-        list[str] | None, takes("FRAME=MODEL", "Hang another linkage on a frame; may be repeated.", "--attach")
+        list[str] | None, takes("FRAME=MODEL", "Attach another linkage to a frame; may be repeated.", "--attach")
     ] = None
     prefixes: Annotated[
-        list[str] | None, takes("TEXT", "Before the names of each --attach, in their order.", "--prefix")
+        list[str] | None, takes("TEXT", "Prefix for the names of each --attach, in order.", "--prefix")
     ] = None
 
     def edit(self, linkage: Linkage) -> Linkage:
@@ -210,17 +214,17 @@ class RetargetOptions:
     """How a motion is given to another body."""
 
     map_file: Annotated[Path | None, takes("FILE", "Joint map to use, as --write-map writes it.", "--map")] = None
-    role: Annotated[str | None, takes("ROLE", "What leads a robot arm: right_hand by default.")] = None
-    smooth: Annotated[float | None, takes("SECONDS", "Smooth the motion over this time; 0 not at all.")] = None
-    keep_first: Annotated[bool, flag("--keep-first", "Keep a first frame that is a pose of its own.")] = False
-    rest: Annotated[str | None, takes("POSE", "Know the source by a frame, t-pose, a-pose, rest or stored pose.")] = (
-        None
-    )
-    target_rest: Annotated[str | None, takes("POSE", "Know the target by such a pose.")] = None
+    role: Annotated[str | None, takes("ROLE", "Body part a robot arm follows; right_hand by default.")] = None
+    smooth: Annotated[float | None, takes("SECONDS", "Time to smooth over; 0 turns smoothing off.")] = None
+    keep_first: Annotated[bool, flag("--keep-first", "Keep a first frame that is a separate rest pose.")] = False
+    rest: Annotated[
+        str | None, takes("POSE", "Reference pose of the source: a frame, t-pose, a-pose, rest or stored.")
+    ] = None
+    target_rest: Annotated[str | None, takes("POSE", "Reference pose of the target.")] = None
     parts: PartNames = None
-    over: Annotated[str | None, takes("MOTION", "A motion of the body that --parts are laid over.")] = None
-    contacts: Annotated[Path | None, takes("FILE", "When which foot stands, as --write-contacts writes it.")] = None
-    in_place: Annotated[bool, flag("--in-place", "Keep the body over where it begins.")] = False
+    over: Annotated[str | None, takes("MOTION", "Base motion of the target, for all but --parts.")] = None
+    contacts: Annotated[Path | None, takes("FILE", "Foot contacts, as --write-contacts writes them.")] = None
+    in_place: Annotated[bool, flag("--in-place", "Keep the body above its starting point.")] = False
 
     def read(self) -> dict[str, Any]:
         """Return the options of `retarget` that are given."""
@@ -245,14 +249,19 @@ class RetargetOptions:
 class SaveOptions:
     """What a motion is written with."""
 
-    into: Annotated[Path | None, takes("FILE", "The file with a mesh that gets the motion: its body's by default.")] = (
-        None
-    )
-    bare: Annotated[bool, flag("--bare", "Write a skeleton alone, not into the file that its body came from.")] = False
-    layout: Annotated[
-        str | None, takes("NAME", "A .npz or .csv as learners load it: mjlab or beyondmimic.", "--layout")
+    into: Annotated[
+        Path | None, takes("FILE", "File with a mesh to write the motion into; by default the body's own.")
     ] = None
-    fps: Annotated[float | None, takes("RATE", "Sample the motion anew, so many frames a second.", "--fps")] = None
+    bare: Annotated[bool, flag("--bare", "Write the skeleton only, without the mesh of its file.")] = False
+    layout: Annotated[
+        str | None,
+        takes(
+            "NAME",
+            "Layout of a .npz or .csv for reinforcement learning: mjlab or beyondmimic; of a .bvh: blender.",
+            "--layout",
+        ),
+    ] = None
+    fps: Annotated[float | None, takes("RATE", "Resample the motion at this many frames per second.", "--fps")] = None
 
     def read(self) -> dict[str, Any]:
         """Return the options of `formats.write`."""
@@ -263,9 +272,9 @@ class SaveOptions:
 class RunOptions:
     """How a long run is done and continued."""
 
-    workers: Annotated[int | None, takes("N", "Threads, or workers of Ray; by default one a core.", least=1)] = None
-    address: Annotated[str | None, takes("ADDRESS", "The Ray cluster: auto, host:port; else Ray here.")] = None
-    resume: Annotated[bool, flag("--resume", "Continue a run that was interrupted.")] = False
+    workers: Annotated[int | None, takes("N", "Threads, or Ray workers; by default one per core.", least=1)] = None
+    address: Annotated[str | None, takes("ADDRESS", "Ray cluster: auto or host:port; by default a local one.")] = None
+    resume: Annotated[bool, flag("--resume", "Continue an interrupted run.")] = False
 
 
 def split_words(text: str | None) -> list[str] | None:

@@ -172,14 +172,12 @@ def print_pose(linkage: Linkage, pose: dict[str, float]) -> None:
 
 def solution_data(solution: Solution, *, explain: bool) -> dict[str, Any]:
     """Return one solution as plain data, with a paragraph on why if it is asked for."""
-    from ..goals import Reach
+    from ..goals import Avoid, Reach
 
     linkage = solution.linkage
     goals = [goal for goal in solution.goals if isinstance(goal, Reach)]
     place = next(placements(linkage, solution.q[None], dict.fromkeys(goal.frame for goal in goals), matrix=False))
-    blocks = [
-        (getattr(goal, "frame", type(goal).__name__), block.unit) for goal in solution.goals for block in goal.blocks
-    ]
+    blocks = [(goal, block.unit) for goal in solution.goals for block in goal.blocks]
     found = None
     if explain:
         from ..explain.diagnosis import diagnose
@@ -192,15 +190,31 @@ def solution_data(solution: Solution, *, explain: bool) -> dict[str, Any]:
         "method": solution.method,
         "iterations": solution.iterations,
         "residuals": [
-            {"frame": frame, "error": error, "unit": unit}
-            for (frame, unit), error in zip(blocks, solution.residuals.tolist(), strict=True)
+            {"frame": getattr(goal, "frame", type(goal).__name__), "error": error, "unit": unit}
+            for (goal, unit), error in zip(blocks, solution.residuals.tolist(), strict=True)
+            if not isinstance(goal, Avoid)
         ],
+        **_nearest(solution),
         "freedom": solution.freedom,
         "pose": place["pose"],
         "degrees": {row.name: math.degrees(solution.q[row.q]) for row in linkage.table if row.unit == "rad"},
         "outside_limits": place["outside_limits"],
         "frames": place["frames"],
     }
+
+
+def _nearest(solution: Solution) -> dict[str, Any]:
+    """Return how near the nearest pair is, where a solution avoids anything."""
+    from ..collision.clearance import clearance
+    from ..goals import Avoid
+
+    avoid = next((goal for goal in solution.goals if isinstance(goal, Avoid)), None)
+    if avoid is None:
+        return {}
+    near = clearance(solution.linkage, solution.q, avoid.world, self=avoid.self)
+    if near.pair is None:
+        return {"clearance": None}
+    return {"clearance": {"pair": list(near.pair), "distance": near.distance, "margin": avoid.margin}}
 
 
 def print_solution(linkage: Linkage, data: dict[str, Any], title: str) -> None:
@@ -210,6 +224,8 @@ def print_solution(linkage: Linkage, data: dict[str, Any], title: str) -> None:
     for residual in data["residuals"]:
         what = "position" if residual["unit"] == "m" else "rotation"
         print(f"{what} error of {residual['frame']}: {residual['error']:.3g} {residual['unit']}")
+    if (near := data.get("clearance")) is not None:
+        print(f"nearest: {near['pair'][0]} and {near['pair'][1]}, {1000.0 * near['distance']:.4g} mm")
     print(f"method {data['method']}, iterations {data['iterations']}")
 
 

@@ -1,4 +1,4 @@
-"""The command page: a page in which a linkage is dragged."""
+"""The command page: a web page in which a linkage can be dragged."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from .commands import command, flag, takes, writes
-from .console import print_json, say, writing
+from .console import named_after, print_json, say, writing
 from .options import AsJson, ModelOperand, PoseOptions, View
 from .parsing import read_view
 from .reading import FileOptions
@@ -22,27 +22,31 @@ def page(
     model: ModelOperand,
     *,
     given: PoseOptions,
-    output: Annotated[Path | None, writes("A .html.")] = None,
-    frame: Annotated[list[str] | None, takes("NAME", "A frame to drag; may be repeated. Ends of limbs.")] = None,
-    pin: Annotated[list[str] | None, takes("NAME", "A frame that is held; may be repeated. Feet.")] = None,
-    meshes: Annotated[bool, flag("--meshes", "Show meshes and the skin of its file.")] = False,
-    title: Annotated[str | None, takes("TEXT", "A line above the picture.", "--title")] = None,
+    output: Annotated[Path | None, writes("Page to write: .html.")] = None,
+    frame: Annotated[
+        list[str] | None, takes("NAME", "Frame to drag; may be repeated. By default the ends of limbs.")
+    ] = None,
+    pin: Annotated[
+        list[str] | None, takes("NAME", "Frame to hold in place; may be repeated. By default the feet.")
+    ] = None,
+    meshes: Annotated[bool, flag("--meshes", "Show the meshes and the skin of the file.")] = False,
+    title: Annotated[str | None, takes("TEXT", "Title above the picture.", "--title")] = None,
     view: View = None,
     reading: FileOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Make a page in which a linkage is dragged.
+    """Make a web page in which a linkage can be dragged.
 
-    Writes NAME.html if no file is given: one file that opens in any browser, from disk and without a network, and
-    solves there. With -o - the page goes to stdout.
+    Writes NAME.html if no file is given: one file that opens in any browser, works offline and solves in the page. With
+    -o - the page goes to stdout.
 
-    The pose to begin with is given as in the command pose.
+    The first pose is given as for the command pose.
     """
     from .. import draw
 
     linkage = reading.model(model)
     start = given.read(linkage) if given.values or given.stored else None
-    target = output or Path(f"{linkage.name}.html")
+    target = output or named_after(linkage.name, ".html")
     with writing(target, (".html",)) as path:
         made = draw.page(
             linkage, path, goals=frame, pins=pin, start=start, title=title, meshes=meshes, view=read_view(view)

@@ -59,15 +59,18 @@ def _ready_made(make: Callable[[str], Made], text: str) -> Made:
     try:
         return make(text)
     except ModelNotFoundError as error:
+        from ..formats.descriptions import meant_description
+
         hint, known = meant(error.name, error.known), ", ".join(error.known)
+        hint = meant_description(text) if hint == "." else hint
         raise OptionError(f"{text!r} is neither a file nor a model name{hint} Models are {known}.") from error
 
 
 def is_file(text: str) -> bool:
-    """Return whether a MODEL means a file: it is there, or its name ends as files do."""
-    from .. import formats
+    """Return whether a MODEL means a file, or a robot by name whose files are got when it is read."""
+    from ..formats.registry import means_file
 
-    return Path(text).suffix.lower() in formats.FORMATS or Path(text).exists()
+    return means_file(text)
 
 
 def read_motion(
@@ -101,7 +104,7 @@ def read_motion(
     if content.clips:
         return content.clips[clip] if clip is not None else next(iter(content.clips.values()))
     if not poses:
-        raise FormatError(text, f"holds no motion; files that can are {listed(formats.suffixes('clips'))}.")
+        raise FormatError(text, f"holds no motion; files that can are {listed(formats.suffixes('clips', 'reads'))}.")
     return _through_poses(content.linkage, text)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,8 +12,10 @@ from .options import given
 from .parsing import read_model, read_motion
 
 if TYPE_CHECKING:
+    from ..collision.obstacles import World
     from ..formats import Options
     from ..formats.options import ReadOptions
+    from ..goals import Avoid
     from ..linkage.linkage import Linkage
     from ..motion.clips import Clip
 
@@ -23,25 +26,31 @@ UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "in": 0.0254, "ft": 0.304
 class FileOptions:
     """How files are read. Of a motion and its linkage in two files, the first three and last two are the motion's."""
 
-    units: Annotated[str | None, takes("UNIT", "Unit of the file: m, cm, mm, in, ft, or how many metres.")] = None
-    up: Annotated[str | None, takes("AXIS", "Which axis of the file points up: x, y or z.")] = None
-    positions: Annotated[str | None, takes("RULE", "BVH positions replace the offset, or add to it.")] = None
+    units: Annotated[
+        str | None, takes("UNIT", "Length unit of the file: m, cm, mm, in, ft, or its size in metres.")
+    ] = None
+    up: Annotated[str | None, takes("AXIS", "Up axis of the file: x, y or z.")] = None
+    positions: Annotated[str | None, takes("RULE", "BVH position channels: replace the offset, or add to it.")] = None
     packages: Annotated[
-        list[str] | None, takes("NAME=FOLDER", "Where package://NAME is; may be repeated.", "--package")
+        list[str] | None, takes("NAME=FOLDER", "Folder of package://NAME; may be repeated.", "--package")
     ] = None
-    folders: Annotated[list[str] | None, takes("FOLDER", "Meshes may be there; may be repeated.", "--folder")] = None
+    folders: Annotated[
+        list[str] | None, takes("FOLDER", "Further folder to read meshes from; may be repeated.", "--folder")
+    ] = None
     follower_limits: Annotated[
-        bool, flag("--follower-limits", "Hold joints so that those that follow them keep their limits too.")
+        bool, flag("--follower-limits", "Tighten limits so that mimic joints stay within theirs.")
     ] = False
-    strict: Annotated[bool, flag("--strict", "Refuse a file for anything wrong in it.")] = False
-    srdf: Annotated[str | None, takes("FILE", "SRDF of a URDF file: groups, poses, pairs of links.")] = None
-    joint_limits: Annotated[str | None, takes("FILE", "MoveIt's joint_limits.yaml of a URDF file.")] = None
+    strict: Annotated[bool, flag("--strict", "Refuse a file with any error, instead of skipping that part.")] = False
+    srdf: Annotated[str | None, takes("FILE", "SRDF file of a URDF: groups, poses, disabled collisions.")] = None
+    joint_limits: Annotated[str | None, takes("FILE", "MoveIt joint_limits.yaml of a URDF.")] = None
     arguments: Annotated[
-        list[str] | None, takes("NAME=VALUE", "An argument of a xacro file; may be repeated.", "--argument", "--arg")
+        list[str] | None, takes("NAME=VALUE", "Argument of a xacro file; may be repeated.", "--argument", "--arg")
     ] = None
-    loop_tolerance: Annotated[float | None, takes("GAP", "Gap of a loop that counts as closed [m, rad].")] = None
-    max_values: Annotated[int | None, takes("N", "The most numbers of a BVH motion: 8 million by default.")] = None
-    body_model: Annotated[str | None, takes("FILE", "Model of SMPL (.npz) for the bones of an AMASS motion.")] = None
+    loop_tolerance: Annotated[float | None, takes("GAP", "Largest gap of a closed loop [m, rad].")] = None
+    max_values: Annotated[int | None, takes("N", "Largest count of numbers in a BVH motion; 8 million by default.")] = (
+        None
+    )
+    body_model: Annotated[str | None, takes("FILE", "SMPL model (.npz) with bone lengths for an AMASS motion.")] = None
 
     def read(self) -> Options:
         """Return the options as the readers of files take them."""
@@ -89,11 +98,57 @@ class FileOptions:
         """Return the linkage of a file, or a ready-made one."""
         return read_model(text, self.read())
 
+    def world(self, text: str | None) -> World | None:
+        """Return the obstacles of a file, if one is given."""
+        from ..formats.worlds import load_world
+
+        options = self.read()
+        return None if text is None else load_world(text, packages=options.packages, folders=options.folders)
+
     def motion(self, text: str, *, clip: str | None = None, linkage: str | None = None, poses: bool = False) -> Clip:
         """Return the motion of a file, or of a ready-made model; see `parsing.read_motion`."""
         if linkage is None:
             return read_motion(text, self.read(), clip=clip, poses=poses)
         return read_motion(text, self.of_motion.read(), clip=clip, linkage=self.of_model.model(linkage), poses=poses)
+
+
+@dataclass(frozen=True)
+class WorldOptions:
+    """What to keep clear of."""
+
+    world: Annotated[str | None, takes("FILE", "File of obstacles to keep clear of.", "--world")] = None
+    margin: Annotated[str | None, takes("LENGTH", "Least distance to keep: 0.01, or 1cm.")] = None
+    alone: Annotated[bool, flag("--no-self", "Ignore collisions of the linkage with itself.")] = False
+
+    def read_world(self, reading: FileOptions) -> World | None:
+        """Return the obstacles that are given."""
+        return reading.world(self.world)
+
+    def read_margin(self, usual: float) -> float:
+        """Return the margin [m]."""
+        return usual if self.margin is None else read_length("--margin", self.margin)
+
+    def avoid(self, reading: FileOptions, *, always: bool = False) -> Avoid | None:
+        """Return the goal to keep clear, where any of this is given, or always."""
+        from ..goals import Avoid
+
+        if self.world is None and self.margin is None and not self.alone and not always:
+            return None
+        if self.world is None and self.alone:
+            raise OptionError("--no-self leaves nothing to keep clear of; give obstacles with --world FILE")
+        return Avoid(self.read_world(reading), not self.alone, self.read_margin(Avoid.margin))
+
+
+def read_length(option: str, text: str) -> float:
+    """Return a length in metres from a text such as ``1cm``, ``12mm`` or ``0.01``."""
+    unit = next((unit for unit in sorted(UNITS, key=len, reverse=True) if text.endswith(unit)), "")
+    try:
+        length = float(text.removesuffix(unit)) * UNITS.get(unit, 1.0)
+    except ValueError:
+        length = math.nan
+    if not math.isfinite(length):
+        raise OptionError(f"{option} takes a length such as 0.01 or 1cm ({', '.join(UNITS)}), got {text!r}")
+    return length
 
 
 def _pairs(rule: str, words: list[str] | None, *, empty: bool = False) -> dict[str, str]:

@@ -24,36 +24,40 @@ MOST_LISTED = 12  # findings of one kind that are printed; --json prints all
 
 @command("inspect human", "inspect panda --json", "inspect human --picture report.png")
 def inspect(
-    clip: Annotated[str, operand("CLIP", "A file with a motion, or a ready-made model.")],
+    clip: Annotated[str, operand("CLIP", "A motion file, or a ready-made model.")],
     name: ClipName = None,
     linkage: MoverName = None,
-    goals: Annotated[str | None, takes("FILE", "What it should follow, one goal a frame; - reads stdin.")] = None,
+    goals: Annotated[str | None, takes("FILE", "Goals of the motion, one per frame; - reads stdin.")] = None,
     frame: FrameName = None,
-    ground: Annotated[float | None, takes("M", "Height of the ground; by default that of the feet.")] = None,
-    feet: Annotated[list[str] | None, takes("NAME", "A foot; may be repeated. By default by name.", "--foot")] = None,
-    slide: Annotated[float | None, takes("M", "How far a planted foot may move.", least=0.0)] = None,
-    depth: Annotated[float | None, takes("M", "How far below the ground things may be.", least=0.0)] = None,
-    fix: Annotated[bool, flag("--fix", "Put right what can be, and write it to -o.")] = False,
-    output: Annotated[Path | None, writes("The motion put right.")] = None,
-    picture: Annotated[Path | None, takes("FILE", "Draw the report: .png, .svg or .pdf.")] = None,
+    ground: Annotated[float | None, takes("M", "Height of the ground [m]; by default that of the feet.")] = None,
+    feet: Annotated[
+        list[str] | None, takes("NAME", "Foot; may be repeated. By default found by name.", "--foot")
+    ] = None,
+    slide: Annotated[float | None, takes("M", "Allowed slide of a planted foot [m].", least=0.0)] = None,
+    depth: Annotated[float | None, takes("M", "Allowed depth below the ground [m].", least=0.0)] = None,
+    overlap: Annotated[float | None, takes("M", "Allowed overlap of two links [m].", least=0.0)] = None,
+    fix: Annotated[bool, flag("--fix", "Repair the motion, and write it to -o.")] = False,
+    output: Annotated[Path | None, writes("Repaired motion to write.")] = None,
+    picture: Annotated[Path | None, takes("FILE", "Picture of the report: .png, .svg or .pdf.")] = None,
     *,
     reading: FileOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Say what is wrong with a motion, and put it right.
+    """Find faults in a motion, and repair them.
 
-    Looks for jumps to other branches or other numbers of a rotation, velocity spikes, values beyond limits or stuck at
-    them, planted feet that slide, what is below the ground and, with --goals, goals that are missed. Exits with 0 if
-    nothing is wrong, or nothing after --fix, and with 1 otherwise.
+    Looks for jumps to another solution branch or to other numbers for the same rotation, velocity spikes, values
+    outside limits or stuck at them, sliding feet, links below the ground, overlapping links and, with --goals, missed
+    goals. Exits with 0 if there is no fault, or none left after --fix, and with 1 otherwise.
     """
     from .. import draw, formats
     from ..motion import repairs
 
     if fix != (output is not None):
-        raise OptionError("--fix and -o go together: the file is where the motion put right is written")
+        raise OptionError("--fix and -o need each other: the repaired motion is written to -o")
     motion = reading.motion(clip, clip=name, linkage=linkage)
     wanted = None if goals is None else read_goals(motion.linkage, goals, read_frame(motion.linkage, frame))[0]
     options: dict[str, Any] = {"goals": wanted, "ground": ground, "feet": feet, "slide": slide, "depth": depth}
+    options["overlap"] = overlap
     report = motion.report(**options)
     repaired = repairs.repair(motion, **options) if fix else None
     left = report if repaired is None else repaired.after
@@ -100,21 +104,24 @@ def _rows(report: Report) -> Iterator[tuple[str, str, str]]:
 )
 def retime(
     clip: Annotated[str, operand("CLIP", "A file with a motion, or a ready-made model.")],
-    output: Annotated[Path, writes("The motion at its new times.")],
+    output: Annotated[Path, writes("Retimed motion to write.")],
     name: ClipName = None,
     linkage: MoverName = None,
-    velocity: Annotated[list[str] | None, takes("LIMIT", "Of all joints, or JOINT=LIMIT; may be repeated.")] = None,
-    acceleration: Annotated[list[str] | None, takes("LIMIT", "Likewise [rad/s^2, m/s^2].")] = None,
-    fps: Annotated[float | None, takes("RATE", "Even frames, so many a second; else the poses stay.")] = None,
-    speed: Annotated[float | None, takes("SHARE", "Of the fastest, from 0 to 1.")] = None,
+    velocity: Annotated[
+        list[str] | None, takes("LIMIT", "Velocity limit [rad/s, m/s], or JOINT=LIMIT; may be repeated.")
+    ] = None,
+    acceleration: Annotated[list[str] | None, takes("LIMIT", "Acceleration limit [rad/s^2, m/s^2], likewise.")] = None,
+    fps: Annotated[
+        float | None, takes("RATE", "Resample at this many frames per second; by default keep the poses.")
+    ] = None,
+    speed: Annotated[float | None, takes("SHARE", "Fraction of the highest speed, 0 to 1.")] = None,
     *,
     reading: FileOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Time a motion anew: as fast as limits allow along the same path.
+    """Retime a motion: as fast along its path as the limits allow.
 
-    Limits of velocity [rad/s, m/s] and acceleration that are not given are those of the linkage. The motion begins and
-    ends at rest.
+    Velocity and acceleration limits default to those of the linkage. The motion starts and ends at rest.
     """
     from .. import formats
 

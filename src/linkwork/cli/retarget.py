@@ -1,4 +1,4 @@
-"""The command retarget: a motion given to another body."""
+"""The command retarget: a motion transferred to another body."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from click.exceptions import Exit
 from ..errors import MappingError, OptionError, listed
 from .commands import command, flag, takes, writes
 from .console import NOT_DONE, print_columns, print_json, progress, say
-from .options import AsJson, ClipName, MotionOperand, RetargetOptions, SaveOptions, To
-from .reading import FileOptions
+from .options import AsJson, ClipName, MotionOperand, Quiet, RetargetOptions, SaveOptions, To, given
+from .reading import FileOptions, WorldOptions
 
 if TYPE_CHECKING:
     from ..linkage.linkage import Linkage
@@ -23,29 +23,34 @@ if TYPE_CHECKING:
 @command(
     "retarget human --to panda -o panda-waves.csv",
     "retarget human:floating --to human:1.2 -o small.bvh --write-map map.yaml",
+    "retarget human:floating --to human:1.2 -o clear.bvh --avoid --margin 5mm",
 )
 def retarget(
     motion: MotionOperand,
     to: To,
-    output: Annotated[Path | None, writes("Where to write; MOTION-MODEL.bvh by default, or of its kind.")] = None,
+    output: Annotated[Path | None, writes("Motion to write; by default MOTION-MODEL.bvh, or MODEL's suffix.")] = None,
     clip: ClipName = None,
     frames: Annotated[str | None, takes("FIRST:LAST", "Frames to use, from 0 on: 1: or 10:200.", "--range")] = None,
     *,
     options: RetargetOptions,
     saving: SaveOptions,
     reading: FileOptions,
-    write_map: Annotated[Path | None, takes("FILE", "Write the joint map that was found, to edit it.")] = None,
-    write_contacts: Annotated[Path | None, takes("FILE", "Write when which foot of the source stands.")] = None,
-    frame: Annotated[str | None, takes("NAME", "Frame of a robot arm that is led: tip, or the last link.")] = None,
-    keep_root: Annotated[bool, flag("--keep-root", "Leave a body that is fixed to the ground fixed.")] = False,
+    around: WorldOptions,
+    write_map: Annotated[Path | None, takes("FILE", "Write the joint map found, to edit it.")] = None,
+    write_contacts: Annotated[Path | None, takes("FILE", "Write the foot contacts of the source.")] = None,
+    frame: Annotated[str | None, takes("NAME", "Frame of a robot arm; by default tip, or else the last link.")] = None,
+    avoid: Annotated[bool, flag("--avoid", "Avoid self-collisions; implied by --world and --margin.")] = False,
+    keep_root: Annotated[bool, flag("--keep-root", "Keep a target that is fixed to the ground fixed.")] = False,
+    quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Give a motion to another body or robot.
+    """Transfer a motion to another body or robot.
 
-    Which link is which part of the body is told from names and shape, and shown; --write-map writes it to a file that
-    can be edited and given back with --map. Planted feet stay where they are, hands and gaze are kept, limits hold. A
-    robot arm follows one hand. A character (.glb, .gltf) that is written to a file of its kind keeps its mesh, skin,
-    materials and other animations; --bare writes the skeleton alone.
+    Body parts are recognized from names and shape, and shown. --write-map writes them to a file; edit it and pass it
+    back with --map. Planted feet do not slide, hand positions and gaze are kept, joints stay within limits. A robot arm
+    follows one hand. A character (.glb, .gltf) that is written in its own format keeps its mesh, skin, materials and
+    other animations; --bare writes the skeleton only. With --avoid the target does not touch itself, with --world it
+    also keeps clear of obstacles.
     """
     from .. import retargeting
 
@@ -53,10 +58,10 @@ def retarget(
     target = reading.of_model.model(to)
     path = _path(output, motion, target, bare=saving.bare)
     _write_found(source, target, write_map, options.map_file, write_contacts)
-    chosen = options.read()
+    chosen = options.read() | given(avoid=around.avoid(reading, always=avoid))
     if isinstance(chosen.get("target_rest"), int):
         chosen["target_rest"] = _frame_of(reading.of_model.motion(to), target, chosen["target_rest"])
-    with progress("solving") as report:
+    with progress("solving", shown=not quiet) as report:
         outcome = retargeting.retarget_with_report(
             source, target, frame=frame, root="keep" if keep_root else "auto",
             progress=lambda done, total: report(done / total, ""), **chosen,

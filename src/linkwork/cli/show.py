@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import LoopError, OptionError
 from .commands import command, flag, takes, writes
-from .console import print_columns, print_json, say, writing
-from .options import AsJson, ModelOperand, PoseOptions, Size, View
+from .console import named_after, print_columns, print_json, say, writing
+from .options import AsJson, ModelOperand, PoseOptions, Size, View, WorldFile
 from .output import add_torques, description, freedom_of, placements, print_placement
 from .parsing import read_size, read_values, read_view
 from .reading import FileOptions
@@ -39,7 +39,7 @@ def info(model: ModelOperand, *, reading: FileOptions, as_json: AsJson = False) 
     print(
         f"{linkage.name}: {freedom_of(linkage)}, {len(linkage.links)} links, {len(linkage.joints)} joints ({counts})\n"
     )
-    print_columns(tree_rows(linkage, unicode=sys.stdout.encoding.lower().startswith("utf")))
+    print_columns(tree_rows(linkage, unicode=(sys.stdout.encoding or "").lower().startswith("utf")))
     print(f"\nframes: {', '.join(frames) or 'none'}")
     if linkage.couplings:
         print(f"couplings: {', '.join(map(coupling_text, linkage.couplings))}")
@@ -59,20 +59,21 @@ def pose(
     model: ModelOperand,
     *,
     given: PoseOptions,
-    frame: Annotated[list[str] | None, takes("NAME", "A frame to show; may be repeated.")] = None,
-    every: Annotated[bool, flag("--all", "Show all frames, those of the links too.")] = False,
-    matrix: Annotated[bool, flag("--matrix", "Print 4x4 matrices in place of quaternions.")] = False,
-    torques: Annotated[bool, flag("--torques", "Show what joints bear to hold the pose, too.")] = False,
+    frame: Annotated[list[str] | None, takes("NAME", "Frame to show; may be repeated.")] = None,
+    every: Annotated[bool, flag("--all", "Show all frames, including those of the links.")] = False,
+    matrix: Annotated[bool, flag("--matrix", "Print 4x4 matrices instead of quaternions.")] = False,
+    torques: Annotated[bool, flag("--torques", "Also show the joint torques that hold the pose.")] = False,
     reading: FileOptions,
     as_json: AsJson = False,
 ) -> None:
     """Show where frames are for given joint values.
 
-    Prints positions [m] and quaternions w, x, y, z. Without --frame and --all, the frames are those that the linkage
-    names besides its links, or else all links.
+    Prints positions [m] and quaternions w, x, y, z. Without --frame or --all, it shows the named frames of the linkage,
+    or all links if there are none.
 
-    Values are in radians or metres, angles also in degrees: 30deg. A joint with several takes hip=0.1,0.2,0.3; a
-    rotation says its form: hip=wxyz:1,0,0,0 or hip=euler:xyz:10deg,0,0. What is not given is neutral, or as in --pose.
+    Values are in radians or metres; angles may be in degrees: 30deg. A joint with several values takes
+    hip=0.1,0.2,0.3. A rotation names its form: hip=wxyz:1,0,0,0 or hip=euler:xyz:10deg,0,0. Joints that are not given
+    keep their value in --pose, or in the neutral pose.
 
     On stdin, a JSON object of joint values gives one result, and a list of them gives a list of results.
     """
@@ -110,21 +111,22 @@ def draw(
     given: PoseOptions,
     output: Annotated[Path | None, writes("A .png, .svg or .pdf, or a .gif of the motion.")] = None,
     mechanism: Annotated[
-        bool, flag("--mechanism", "As a textbook on mechanisms draws; also .dxf, .mp4, .html.")
+        bool, flag("--mechanism", "Draw a mechanism in textbook style; also .dxf, .mp4, .html.")
     ] = False,
-    dimensions: Annotated[bool, flag("--dimensions", "Write lengths and angles beside a mechanism.")] = False,
-    frames: Annotated[bool, flag("--show-frames", "Show all frames, their axes x, y, z in red, green, blue.")] = False,
+    dimensions: Annotated[bool, flag("--dimensions", "Label a mechanism with its lengths and angles.")] = False,
+    frames: Annotated[bool, flag("--show-frames", "Show all frames, with axes x, y, z in red, green, blue.")] = False,
     limits: Annotated[bool, flag("--show-limits", "Show the ranges of the joints.")] = False,
-    labels: Annotated[bool, flag("--labels", "Write the names of joints and frames.")] = False,
+    labels: Annotated[bool, flag("--labels", "Show the names of joints and frames.")] = False,
     strip: Annotated[int | None, takes("N", "Draw N pictures of the motion in a row.", least=1)] = None,
+    world: WorldFile = None,
     view: View = None,
     size: Size = None,
     reading: FileOptions,
 ) -> None:
-    """Draw a pose, or a motion as a strip of pictures or a film.
+    """Draw a pose, or a motion as a strip of pictures or a GIF.
 
-    Writes NAME.png if no file is given, and a PNG to stdout for -o -. Values are as in the command pose. The motion is
-    the model's own; that of a file is the first it holds, or goes through its stored poses.
+    Writes NAME.png if no file is given; -o - writes a PNG to stdout. Joint values are given as for the command pose.
+    The motion is the model's own. For a file, it is its first motion, or else one through its stored poses.
     """
     from .. import draw as pictures
 
@@ -132,15 +134,16 @@ def draw(
     suffix = "" if output is None else output.suffix.lower()
     film = suffix == ".gif"
     if mechanism:
-        if frames or limits or view:
-            raise OptionError("a mechanism is drawn in its plane: no --show-frames, --show-limits, --view")
+        if frames or limits or view or world:
+            raise OptionError("a mechanism is drawn in its plane: no --show-frames, --show-limits, --view, --world")
         clip = reading.motion(model, poses=True) if strip is not None or suffix in MOVING else None
         draw_mechanism(linkage, given, clip, dimensions, strip, size, output)
         return
     if dimensions:
         raise OptionError("--dimensions belongs to --mechanism")
-    with writing(output or Path(f"{linkage.name}.png"), (*pictures.IMAGES, ".gif")) as path:
+    with writing(output or named_after(linkage.name, ".png"), (*pictures.IMAGES, ".gif")) as path:
         look: dict[str, Any] = {"view": read_view(view), "size": read_size(size, path.suffix.lower()), "path": path}
+        look["world"] = reading.world(world)
         if not film and strip is None:
             q = asked_pose(linkage, given)
             try:
@@ -192,6 +195,6 @@ def draw_mechanism(
         raise OptionError("a film or a strip shows the motion: give no pose and no --dimensions")
     q = closed_pose(linkage, asked_pose(linkage, given), given)
     moments = 0 if clip is None or strip is None else [round(k * (len(clip) - 1) / strip) for k in range(strip)]
-    with writing(output or Path(f"{linkage.name}.png"), (*pictures.IMAGES, *MOVING, ".dxf")) as path:
+    with writing(output or named_after(linkage.name, ".png"), (*pictures.IMAGES, *MOVING, ".dxf")) as path:
         room, motion = read_size(size, path.suffix.lower()), linkage if clip is None else clip
         pictures.mechanism(motion, q, frame=moments, dimensions=dimensions, size=room, path=path)

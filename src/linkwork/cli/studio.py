@@ -24,13 +24,13 @@ And drag a hand in the browser:
 @command("demo", "demo panda snake:9 -o small")
 def demo(
     models: Annotated[list[str] | None, operand("MODEL", "Ready-made models; by default all.")] = None,
-    output: Annotated[Path, writes("Where to write.", "FOLDER")] = Path("gallery"),
+    output: Annotated[Path, writes("Folder to write.", "FOLDER")] = Path("gallery"),
     show: Annotated[bool, flag("--open", "Open the page in a browser.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a gallery of models and figures in motion.
+    """Write a gallery page of moving models and figures.
 
-    It is one page, index.html, that opens from disk and needs no network.
+    The page, index.html, opens from disk and works offline.
     """
     from ..draw import gallery
 
@@ -50,26 +50,26 @@ def demo(
 @command("studio", "studio human --port 8123 --no-browser")
 def studio(
     model: ModelOperand = "panda",
-    port: Annotated[int, takes("N", "The port; the next free one if it is taken.", least=0, most=65535)] = 8080,
-    no_browser: Annotated[bool, flag("--no-browser", "Serve only; open no browser.")] = False,
-    host: Annotated[str, takes("ADDRESS", "The address to bind; others than this machine's open it to a network.")] = (
+    port: Annotated[int, takes("N", "Port; if it is taken, the next free one.", least=0, most=65535)] = 8080,
+    no_browser: Annotated[bool, flag("--no-browser", "Do not open a browser.")] = False,
+    host: Annotated[str, takes("ADDRESS", "Address to bind; any other than the default opens it to a network.")] = (
         "127.0.0.1"
     ),
     *,
     reading: FileOptions,
 ) -> None:
-    """Open the studio, a page in the browser to pose and animate.
+    """Open the studio in the browser, to pose and animate.
 
-    It serves until interrupted with Ctrl-C. Everything stays on this machine, and it works without a network.
+    Runs until interrupted with Ctrl-C. Everything stays on this machine, and it works offline.
     """
     from ..studio import open_studio
-    from ..studio.serving import HERE
+    from ..studio.server import HERE
 
     thing, how = (model, vars(reading.read())) if is_file(model) else (reading.model(model), {})
     with open_studio(thing, host=host, port=port, **how) as opened:
         print(f"The studio is at {opened.url}; Ctrl-C ends it.", flush=True)
         if host not in HERE:
-            say(f"whoever reaches {host} can use the studio: there is no password.")
+            say(f"whoever has this address and reaches {host} can use the studio.")
         if not no_browser:
             import webbrowser
 

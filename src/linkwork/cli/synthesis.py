@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +13,7 @@ from ..errors import FormatError, LinkworkError, OptionError
 from .commands import command, flag, operand, takes, writes
 from .console import NOT_DONE, print_json, say, writing
 from .options import AsJson
-from .parsing import read_quantities
+from .parsing import read_quantities, read_source
 
 if TYPE_CHECKING:
     from ..models.synthesis import Design, QuickReturn, SliderCrank
@@ -43,30 +42,31 @@ NAMES = {
 )
 def synthesis(
     what: Annotated[str, operand("WHAT", "path, motion, function, slider-crank, crank-rocker or quick-return.")],
-    file: Annotated[str | None, operand("FILE", "A .csv file of what is wanted, one row each; - is stdin.")] = None,
+    file: Annotated[str | None, operand("FILE", "A .csv file of the task; - reads stdin.")] = None,
     output: Annotated[Path | None, writes("The best design as a linkage: .yaml or .json.")] = None,
-    kind: Annotated[str | None, takes("NAME", "What turns, for motion: crank-rocker, double-crank, ...")] = None,
-    pivots: Annotated[str | None, takes("X,Y,X,Y", "Both fixed pivots, for a motion of three positions.")] = None,
-    dials: Annotated[bool, flag("--dials", "For a function: angles are counted from marks of any place.")] = False,
-    ground: Annotated[str | None, takes("LENGTH", "The distance of the pivots; 1 for four-bars.")] = None,
-    stroke: Annotated[str | None, takes("LENGTH", "How far a slider or the end of a lever goes.")] = None,
-    swing: Annotated[str | None, takes("ANGLE", "By how much the rocker of a crank-rocker swings: 80deg.")] = None,
-    ratio: Annotated[float | None, takes("N", "Slow over quick, 1 to 3: the way there and the way back.")] = None,
-    designs: Annotated[int, takes("N", "How many designs to show at most.", least=1)] = 5,
+    kind: Annotated[
+        str | None, takes("NAME", "For motion: type of four-bar, such as crank-rocker or double-crank.")
+    ] = None,
+    pivots: Annotated[str | None, takes("X,Y,X,Y", "For motion through three positions: both fixed pivots.")] = None,
+    dials: Annotated[bool, flag("--dials", "For function: the zeros of both angles may be chosen freely.")] = False,
+    ground: Annotated[str | None, takes("LENGTH", "Distance of the fixed pivots; 1 for four-bars.")] = None,
+    stroke: Annotated[str | None, takes("LENGTH", "Travel of the slider, or of the end of the lever.")] = None,
+    swing: Annotated[str | None, takes("ANGLE", "Swing of the rocker of a crank-rocker: 80deg.")] = None,
+    ratio: Annotated[float | None, takes("N", "Time ratio, 1 to 3: slow stroke over quick return.")] = None,
+    designs: Annotated[int, takes("N", "Largest number of designs to show.", least=1)] = 5,
     as_json: AsJson = False,
 ) -> None:
-    """Find mechanisms from what they are to do.
+    """Design a mechanism for a path, a motion or a function.
 
-    A path is rows of x and y that the coupler point passes in turn, with the angle of the crank at each as a third
-    column if it matters. A motion is three or four rows of x, y and angle of the coupler. A function is rows of the
-    angle of the crank and that of the rocker. Numbers are metres and radians, or degrees: 45deg. A first row
-    of names is skipped.
+    For path, FILE has rows of x and y that the coupler point passes in order; a third column may give the crank angle
+    at each. For motion, it has three or four rows of x, y and angle of the coupler. For function, it has rows of crank
+    angle and rocker angle. Numbers are metres and radians, or degrees: 45deg. A header row is skipped.
 
-    A slider-crank and a quick-return (a shaper's slotted lever) have a stroke and a time ratio, a crank-rocker has a
-    swing and a time ratio; they take no file.
+    A slider-crank and a quick-return (a shaper's slotted lever) take --stroke and --ratio, a crank-rocker takes --swing
+    and --ratio; they need no file.
 
-    Designs are listed best first: error, Grashof's class, lengths, transmission angle and defects. Exits with 1 if
-    there is none, or if the best has a defect.
+    Lists designs, best first, with error, Grashof class, lengths, transmission angle and defects. Exits with 1 if there
+    is none, or if the best has a defect.
     """
     from .. import formats
     from ..models.synthesis import Design
@@ -95,7 +95,7 @@ def _refuse(what: str, asked: dict[str, Any], *taken: str) -> None:
     """Refuse options of another kind of synthesis."""
     for name in asked:
         if name not in taken:
-            raise OptionError(f"{name} does not matter for a {what}; see linkwork synthesis --help")
+            raise OptionError(f"{name} does not apply to a {what}; see linkwork synthesis --help")
 
 
 def _length(asked: dict[str, Any], name: str) -> float:
@@ -156,10 +156,7 @@ def _rows(what: str, file: str) -> FloatArray:
 
     from ..transforms import as_angle, as_length
 
-    try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FormatError(file, f"cannot be read: {error}") from error
+    text, file = read_source(file)
     widths = {len(units): units for units in COLUMNS[what]}
     rows: list[list[float]] = []
     for line, cells in enumerate(csv.reader(text.splitlines()), 1):

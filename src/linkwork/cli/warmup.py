@@ -1,4 +1,4 @@
-"""The command that makes sure of the kernels' machine code."""
+"""The command warmup: compile the kernels ahead of use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .options import AsJson
 
 @command("warmup")
 def warmup(as_json: AsJson = False) -> None:
-    """Compile all kernels now, not at their first use."""
+    """Compile all kernels now, instead of at first use."""
     from ..kernels import runtime
 
     with progress("compiling") as shown:
