@@ -112,7 +112,8 @@ def all_of_one(name: str, sizes: Sizes, report: Report) -> dict[str, dict[str, f
     if shipped is not None:
         lister, forward, limits = shipped
         contenders.append(lister)
-        poses = np.random.default_rng(2).uniform(*limits.clip(-math.pi, math.pi).T, (sizes.singles // 10, len(limits)))
+        low, high = limits.clip(-math.pi, math.pi).T
+        poses = np.random.default_rng(2).uniform(low, high, (sizes.singles // 10, len(limits)))
         goals.append([forward(q) for q in poses])
         each, shares = [*each, math.nan], [*shares, math.nan]
     times = mean_times(contenders, goals, sizes.rounds)
@@ -179,7 +180,7 @@ def all_of_many(name: str, sizes: Sizes, report: Report) -> dict[str, dict[str, 
     count, most = (sizes.goals // 20, 16) if name == "Jaco 2" else (sizes.goals, 8)
     targets, some = chain.goals(3, count), min(count, 2000)
 
-    def solve() -> lw.BranchesBatch:
+    def solve() -> lw.SolutionsBatch:
         return lw.solve_all_batch(chain.arm, "tip", targets, most=most)
 
     found = solve()

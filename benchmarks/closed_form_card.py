@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import date
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,7 @@ def ours(name: str, dtype: str, targets: np.ndarray[Any, Any]) -> tuple[list[flo
     arm, rates = six_joint_arms.linkage(name), []
     for size in SIZES:
         aims = there(targets[:size].astype(dtype))
-        rates.append(size / best(waiting(lambda a=aims: lw.solve_all_batch(arm, "tip", a, device="cuda"))))
+        rates.append(size / best(waiting(partial(lw.solve_all_batch, arm, "tip", aims, device="cuda"))))
     found = lw.solve_all_batch(arm, "tip", aims, device="cuda")
     mask = to_host(found.mask)
     q, part = to_host(found.q)[:CHECKED].astype(float), mask[:CHECKED]
@@ -84,6 +85,13 @@ def ours(name: str, dtype: str, targets: np.ndarray[Any, Any]) -> tuple[list[flo
         f"{CHECKED:,} looked at, {differ} have another number than on the processor, largest error {off:.1e}"
     )
     return rates, said
+
+
+def _finished(solve: Callable[..., Any], *given: Any) -> Any:
+    """Return what JAX has computed, once it is there."""
+    import jax
+
+    return jax.block_until_ready(solve(*given))
 
 
 def jaik(dtype: str) -> list[float | None]:
@@ -101,7 +109,7 @@ def jaik(dtype: str) -> list[float | None]:
         q = jax.random.uniform(key, (size, 6), dtype=dtype, minval=-math.pi, maxval=math.pi)
         rotation, place = (x.astype(dtype) for x in jax.jit(jax.vmap(forward))(q))
         solve = jax.jit(jax.vmap(inverse))
-        rates.append(size / best(lambda r=rotation, p=place, s=solve: jax.block_until_ready(s(r, p))))
+        rates.append(size / best(partial(_finished, solve, rotation, place)))
     return rates
 
 
@@ -114,7 +122,7 @@ def panda() -> tuple[list[float], str]:
         lw.solve_batch(arm, "tip", aims, device="cuda")
     for size in SIZES:
         some = there(targets[:size])
-        rates.append(size / best(waiting(lambda a=some: lw.solve_batch(arm, "tip", a, device="cuda"))))
+        rates.append(size / best(waiting(partial(lw.solve_batch, arm, "tip", some, device="cuda"))))
     found = lw.solve_batch(arm, "tip", aims, device="cuda")
     success, q = to_host(found.success), to_host(found.q)[:CHECKED]
     off = np.abs(arm.forward(q, frame="tip") - targets[:CHECKED])[success[:CHECKED]].max()
@@ -128,7 +136,8 @@ def main() -> None:
     q = np.random.default_rng(SEED).uniform(-math.pi, math.pi, (SIZES[-1], 6))
     targets = np.concatenate([six_joint_arms.forward("UR10e", part) for part in np.array_split(q, 80)])
     puma = np.concatenate([six_joint_arms.forward("Puma 560", part) for part in np.array_split(q, 80)])
-    rows, notes, met = [], [], []
+    rows: list[tuple[str, list[Any]]] = []
+    notes, met = list[str](), list[str]()
     for dtype, wanted in WANTED.items():
         theirs = jaik(dtype)
         for name, aims in (("UR10e", targets), ("Puma 560", puma)):

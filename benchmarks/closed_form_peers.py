@@ -68,7 +68,7 @@ def eaik(chain: Chain) -> Lister:
 
     def poses(found: Any) -> Array:
         answers = np.asarray(found.Q, dtype=float).reshape(-1, len(axes))
-        return answers[~np.asarray(found.is_LS, dtype=bool)]
+        return np.asarray(answers[~np.asarray(found.is_LS, dtype=bool)])
 
     return Lister("EAIK", version("eaik"), robot.IK, lambda target: target @ upright(turned), poses)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable
 from datetime import date
+from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from time import process_time
@@ -205,11 +206,15 @@ def others(count: int) -> dict[str, dict[str, float]]:
     found = {}
     for name, (linkage, driver, stored, way) in made.items():
         first = driver if driver in linkage.coordinates else linkage.coordinates[0]
-        pose = linkage.stored_pose(stored) if stored in linkage.poses else lw.assemble(linkage, most=1)[0]
+        pose = (
+            linkage.stored_pose(stored)
+            if stored is not None and stored in linkage.poses
+            else lw.assemble(linkage, most=1)[0]
+        )
         begin = float(pose[linkage.coordinates.index(first)])
         values = np.linspace(begin, begin + way, count)
         clip = lw.drive(linkage, first, values, start=pose)
-        seconds = fastest(lambda one=linkage, by=first, at=values, q=pose: lw.drive(one, by, at, start=q))
+        seconds = fastest(partial(lw.drive, linkage, first, values, start=pose))
         found[name] = {"gap": float(clip.residuals.max()), "frames a second": count / seconds}
     return found
 

@@ -1,8 +1,9 @@
 """Builds the wheels and looks into each: one for every platform with its pack of kernels, and one for all others.
 
-    python release/wheels.py build/packs dist
+    python release/wheels.py dist --packs build/packs
 
-takes the packs that ``python -m linkwork.kernels --all --output build/packs`` has made. Every wheel is built twice, and
+takes the packs that ``python -m linkwork.kernels --all --output build/packs`` has made. Without ``--packs``, the pack
+beside the kernels is taken: one wheel for this machine's platform, and the plain one. Every wheel is built twice, and
 both must be the same bytes. What is wrong is said, and the exit code is 1.
 """
 
@@ -19,15 +20,17 @@ import shutil
 import subprocess
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZipFile
 
 from linkwork.kernels.calling import HEADS
 from linkwork.kernels.inspection import inspect
+from linkwork.kernels.pack import HOME
 from linkwork.kernels.sources import source_hash
-from linkwork.kernels.targets import TARGETS, Target
+from linkwork.kernels.targets import TARGETS, Target, host
+from linkwork.kernels.web import WEB_HOME
 
 ROOT = Path(__file__).parents[1]
 PACK = "linkwork/kernels/pack"
@@ -39,24 +42,51 @@ PLATFORMS: tuple[Target | None, ...] = (None, *(target for target in TARGETS.val
 def main() -> int:
     """Build and check all wheels."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("packs", type=Path, help="a folder with a pack for each target")
     parser.add_argument("output", type=Path, help="the folder for the wheels")
+    parser.add_argument("--packs", type=Path, help="a folder with a pack for each target; the pack beside the kernels")
     given = parser.parse_args()
     given.output.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory() as name:
+        packs, platforms = given.packs, PLATFORMS
+        if packs is None:
+            packs, platforms = Path(name), (None, copy_own(Path(name)))
+        return make(packs, given.output, platforms)
+
+
+def make(packs: Path, output: Path, platforms: Sequence[Target | None]) -> int:
+    """Build the wheels of platforms twice and check them."""
     faults: list[str] = []
     wheels: list[Path] = []
-    for target in PLATFORMS:
+    for target in platforms:
         with TemporaryDirectory() as first, TemporaryDirectory() as second:
-            wheel, again = build(given.packs, Path(first), target), build(given.packs, Path(second), target)
+            wheel, again = build(packs, Path(first), target), build(packs, Path(second), target)
             if wheel.read_bytes() != again.read_bytes():
                 faults.append(f"{wheel.name}: built twice, it is not the same")
-            wheels.append(Path(shutil.copy(wheel, given.output)))
-    for wheel, target in zip(wheels, PLATFORMS, strict=True):
+            wheels.append(Path(shutil.copy(wheel, output)))
+    for wheel, target in zip(wheels, platforms, strict=True):
         print(f"{wheel.stat().st_size / 1e6:5.2f} MB  {wheel.name}")
         faults += [f"{wheel.name}: {fault}" for fault in wheel_faults(wheel, target, plain=wheels[0])]
     twine = subprocess.run([sys.executable, "-m", "twine", "check", "--strict", *map(str, wheels)], check=False)
     print(*faults, sep="\n")
     return 1 if faults or twine.returncode else 0
+
+
+def copy_own(packs: Path) -> Target:
+    """Copy the packs beside the kernels to where those of all targets would be, and return this machine's target.
+
+    Raises:
+        FileNotFoundError: If there is none, or none is made for this machine.
+    """
+    target = host()
+    if target is None:
+        raise FileNotFoundError("no pack is made for this platform; the plain wheel serves it.")
+    for home, one in ((HOME, target), (WEB_HOME, TARGETS["wasm"])):
+        (packs / one.name).mkdir()
+        for name in (one.file, "pack.json"):
+            shutil.copy(home / name, packs / one.name)
+    if (HOME / "cards.zip").exists():
+        shutil.copy(HOME / "cards.zip", packs)
+    return target
 
 
 def build(packs: Path, output: Path, target: Target | None) -> Path:

@@ -12,6 +12,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+from made import recorded
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -183,4 +184,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with recorded(__file__):
+        main()

@@ -9,6 +9,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from made import recorded
 from make import shrink
 
 import linkwork as lw
@@ -41,4 +42,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with recorded(__file__):
+        main()

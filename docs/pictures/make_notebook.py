@@ -8,6 +8,7 @@ import tempfile
 from html import escape
 from pathlib import Path
 
+from made import recorded
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
@@ -43,10 +44,11 @@ def main() -> None:
         view = browser.new_page(viewport={"width": 800, "height": 600})
         view.goto(path.as_uri())
         view.wait_for_timeout(2500)
-        shot = view.screenshot(full_page=True)
+        shot = view.screenshot(full_page=True, timeout=180_000)  # software draws it
         browser.close()
     Image.open(io.BytesIO(shot)).convert("RGB").quantize(256).save(HERE / "notebook.png", optimize=True)
 
 
 if __name__ == "__main__":
-    main()
+    with recorded(__file__):
+        main()

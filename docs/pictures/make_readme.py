@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from made import recorded
 from PIL import Image
 
 import linkwork as lw
@@ -49,5 +50,6 @@ def sheet(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    hero(HERE / "hero.gif")
-    sheet(HERE / "models.png")
+    with recorded(__file__):
+        hero(HERE / "hero.gif")
+        sheet(HERE / "models.png")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from made import recorded
 from make import INK, shrink
 from matplotlib.figure import Figure
 from PIL import Image
@@ -206,4 +207,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with recorded(__file__):
+        main()

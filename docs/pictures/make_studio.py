@@ -1,157 +1,82 @@
-"""Make the pictures of the studio: python docs/pictures/make_studio.py [name ...].
-
-Opens the studio in Chromium, does what a person would do, and takes pictures of the page.
-"""
+"""Draw the pictures of the studio: python docs/pictures/make_studio.py (it needs Chromium and playwright)."""
 
 from __future__ import annotations
 
-import io
 import shutil
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from made import recorded
+from playwright.sync_api import sync_playwright
 
 import linkwork as lw
-from linkwork.studio import open_studio
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+from live_pages import BROWSERS, SOFTWARE
 
 HERE = Path(__file__).parent
-ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]
-Act = Callable[[Any, Page], None]
+SIZE = {"width": 1280, "height": 800}
+PATIENCE = 180_000  # ms: software draws it
+STUDIO = "document.querySelector('linkwork-studio')"
 
 
-def moved(studio: Any, name: str, way: tuple[float, float, float]) -> None:
-    """Drag a target by a way, as a gizmo would."""
-    place = np.array(studio.session.target(name).place)
-    place[:3, 3] += way
-    studio.session.drag(name, place)
-    studio.session.commit()
+def drag(page: Any, goal: str, right: float, down: float) -> None:
+    """Drag the handle of a goal by pixels."""
+    script = (
+        f"(name) => {{ const s = {STUDIO}; const at = s.holding.handles.get(name).position;"
+        "const {x, y} = s.stage.camera.project(at); const r = s.stage.canvas.getBoundingClientRect();"
+        "return [x + r.left, y + r.top]; }"
+    )
+    x, y = page.evaluate(script, goal)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + right, y + down, steps=8)
+    page.mouse.up()
+    page.wait_for_timeout(800)
 
 
-def posing(studio: Any, page: Page) -> None:
-    """A figure that stands on both feet, reaches with one hand and looks at it."""
-
-    def work() -> None:
-        session = studio.session
-        for kind, frame in (("pin", "left_foot"), ("pin", "right_foot"), ("reach", "right_hand"), ("look at", "eyes")):
-            session.add_target(kind, frame)
-        for _ in range(10):
-            moved(studio, "right_hand", (0.03, -0.045, 0.06))
-        hand = np.array(session.target("right_hand").place)
-        hand[:3, 3] += (0.5, 0.5, 0.2)
-        hand[:3, :3] = np.eye(3)
-        session.drag("look at eyes", hand)
-        studio.gizmos.rebuild()
-        studio.tabs[0].rebuild_targets()
-
-    studio.do(work)
-    page.get_by_role("button", name="Add goal").wait_for()
+def posing(page: Any) -> None:
+    """A human reaches, and looks at what it reaches for."""
+    page.evaluate(f"{STUDIO}.link.ask({{do: 'add goal', kind: 'look at', frame: 'eyes'}})")
+    page.wait_for_timeout(500)
+    drag(page, "left_hand", 150, -190)
 
 
-def why(studio: Any, page: Page) -> None:  # noqa: ARG001
-    """A goal out of reach: the sentence, and the circle it would have to lie in."""
-
-    def work() -> None:
-        studio.session.add_target("reach", "tip")
-        for share in np.linspace(0.0, 1.0, 20):
-            place = np.eye(4)
-            place[:2, 3] = (10.0 + 18.0 * share, 15.0 + 9.0 * share)
-            studio.session.drag("tip", place)
-        studio.session.commit()
-        studio.gizmos.rebuild()
-        studio.tabs[0].rebuild_targets()
-
-    studio.do(work)
-
-
-def race(studio: Any, page: Page) -> None:
-    """Every method on its way through a singularity."""
-    studio.do(lambda: (studio.session.add_target("reach", "tip"), studio.gizmos.rebuild()))
-    page.get_by_role("tab", name="Race").click()
-    page.get_by_role("button", name="Through a singularity").click()
-    end = time.monotonic() + 90.0
-    while time.monotonic() < end and (studio.tabs[1].chase is None or studio.tabs[1].chase.steps < 148):
-        time.sleep(0.1)
-    studio.do(lambda: studio.worker.drop("race"), show=False)  # nobody goes on
+def timeline(page: Any) -> None:
+    """A Panda with three keys, curves, and skins."""
+    for time, pose in (
+        (0.0, "ready"),
+        (1.5, [0.8, 0.2, 0.3, -1.2, 0.1, 1.9, 0.5]),
+        (3.0, [-0.8, -0.6, 0.3, -2.2, 0.1, 1.2, 0.5]),
+    ):
+        page.evaluate(f"(q) => {STUDIO}.link.ask({{do: 'pose', q}})", pose)
+        page.evaluate(f"(time) => {STUDIO}.link.ask({{do: 'set key', time, kind: 'bezier'}})", time)
+    page.wait_for_timeout(1500)
+    page.get_by_role("button", name="Skins").click()
+    page.get_by_role("button", name="Curves").click()
+    page.evaluate(f"{STUDIO}.timeline.go(0.8)")
+    page.wait_for_timeout(1500)
 
 
-def inside(studio: Any, page: Page) -> None:
-    """A solve looked into."""
-
-    def work() -> None:
-        studio.session.add_target("reach", "tip")
-        studio.session.set_method("damped")
-        moved(studio, "tip", (-0.25, 0.35, 0.1))
-        studio.gizmos.rebuild()
-
-    studio.do(work)
-    page.get_by_role("tab", name="Inside").click()
-    page.get_by_role("button", name="Look into the last solve").click()
-    page.get_by_text("Singular values").wait_for()
-    studio.do(lambda: (setattr(studio.tabs[2].iteration, "value", 1), studio.tabs[2]._show(1)))
-
-
-def timeline(studio: Any, page: Page) -> None:
-    """A motion between key poses, with onion skins and curves."""
-
-    def work() -> None:
-        for k, name in enumerate(("ready", "reach", "pick", "look")):
-            studio.session.set_pose(name)
-            studio.session.set_key(float(k), kind="catmull-rom")
-        studio.session.scrub(1.5)
-
-    studio.do(work)
-    page.get_by_role("tab", name="Time").click()
-    page.get_by_text("Onion skins").click()
-
-
-def overlays(studio: Any, page: Page) -> None:
-    """Where the tip can be, and how fast it moves each way."""
-    page.get_by_role("tab", name="View").click()
-    view = studio.tabs[-1]
-    studio.do(lambda: [studio.overlays.switch(name, True) for name in ("cloud", "ellipsoid")])
-    studio.do(lambda: (setattr(view.cloud, "value", True), setattr(view.ellipsoid, "value", True)))
-
-
-VIEWS: dict[str, tuple[lw.Linkage, Act]] = {
-    "posing": (lw.models.build("human:floating"), posing),
-    "why": (lw.models.planar([15, 10, 5]), why),
-    "race": (lw.models.planar([15, 10, 5]), race),
-    "inside": (lw.models.panda(), inside),
-    "timeline": (lw.models.panda(), timeline),
-    "overlays": (lw.models.ur5(), overlays),
-}
-
-
-def take(browser: Any, name: str) -> None:
-    """Take one picture."""
-    linkage, act = VIEWS[name]
-    with open_studio(linkage, port=0) as studio:
-        page = browser.new_page(viewport={"width": 1120, "height": 730}, locale="en-US")
-        page.set_default_timeout(120_000)
-        page.goto(studio.url)
-        page.get_by_role("button", name="Add goal").wait_for()
-        page.wait_for_timeout(2000)
-        note = page.locator(".mantine-Notification-closeButton")
-        if note.count():
-            note.first.click()
-        act(studio, page)
-        studio.idle(60.0)
-        page.wait_for_timeout(14000)
-        image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-        image = image.quantize(256, kmeans=2, dither=Image.Dither.NONE) if name == "overlays" else image
-        image.save(HERE / f"studio-{name}.png", optimize=True)
-        page.close()
+def main() -> None:
+    """Draw them all."""
+    with sync_playwright() as play:
+        found = next(path for path in map(shutil.which, BROWSERS) if path)
+        browser = play.chromium.launch(executable_path=found, args=SOFTWARE)
+        for name, model, act in (("posing", "human:floating", posing), ("timeline", "panda", timeline)):
+            with lw.studio.open_studio(model, port=0) as studio:
+                page = browser.new_page(viewport=SIZE)
+                page.goto(studio.url)
+                page.evaluate(f"{STUDIO}.ready")
+                page.evaluate(f"{STUDIO}.tour.end()")
+                page.wait_for_timeout(800)
+                act(page)
+                page.screenshot(path=HERE / f"studio-{name}.png", timeout=PATIENCE)
+                page.close()
+        browser.close()
 
 
 if __name__ == "__main__":
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
-        for view in sys.argv[1:] or VIEWS:
-            take(chromium, view)
-        chromium.close()
+    with recorded(__file__):
+        main()

@@ -6,6 +6,7 @@ import io
 import shutil
 from pathlib import Path
 
+from made import recorded
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
@@ -40,4 +41,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with recorded(__file__):
+        main()

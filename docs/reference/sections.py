@@ -1,19 +1,36 @@
-"""Lets the reference show the example of a docstring as a session: Griffe knows the section only by its plural."""
+"""Lets the reference show docstrings as they are meant, without warnings.
+
+Griffe knows the section ``Example`` only by its plural and the keys of a TypedDict only as attributes, and it takes a
+field that is called ``self`` for the instance.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from griffe import Extension, Object
+from griffe import Class, Extension, Object
 
-HEADING = re.compile(r"^(\s*)Example:$", re.MULTILINE)
+EXAMPLE = re.compile(r"^(\s*)Example:$", re.MULTILINE)
+ARGUMENTS = re.compile(r"^(\s*)Args:$", re.MULTILINE)
+SELF = re.compile(r"^(\s*)self: ", re.MULTILINE)
+
+
+def is_typed_dict(obj: Object) -> bool:
+    """Return whether a class is a TypedDict, by itself or by a base of ours, as its keyword ``total`` tells."""
+    return isinstance(obj, Class) and ("total" in obj.keywords or "TypedDict" in map(str, obj.bases))
 
 
 class Sections(Extension):
-    """Reads ``Example:`` as ``Examples:``."""
+    """Reads ``Example:`` as ``Examples:``, and ``Args:`` of a TypedDict as ``Attributes:``."""
 
     def on_object(self, *, obj: Object, **_: Any) -> None:
-        """Change the heading in the docstring of everything that has one."""
-        if obj.docstring is not None:
-            obj.docstring.value = HEADING.sub(r"\1Examples:", obj.docstring.value)
+        """Change headings in the docstring of everything that has one."""
+        if obj.docstring is None:
+            return
+        text = EXAMPLE.sub(r"\1Examples:", obj.docstring.value)
+        if is_typed_dict(obj):
+            text = ARGUMENTS.sub(r"\1Attributes:", text)
+        elif isinstance(obj, Class) and "self" in obj.members:
+            text = SELF.sub(rf"\1self ({obj.members['self'].annotation}): ", text)
+        obj.docstring.value = text

@@ -1,0 +1,120 @@
+"""How much memory a motion takes that is retargeted from BVH to BVH, by its number of frames.
+
+A human of 25 joints walks, squats, waves and jumps; a child of 1.2 m, or a robot arm, does so too. Each motion has a
+process of its own. Results go into their section of results.md.
+
+    python benchmarks/retarget_memory.py [--frames 1000 10000 20000 40000 80000] [--json] [--no-write]
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from datetime import date
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numpy as np
+from results import arguments, publish, say
+
+import linkwork as lw
+from linkwork.models.exercises import EXERCISES
+from linkwork.retargeting import retarget_file
+
+SECTION = "retarget-memory"
+FRAMES = (1000, 10_000, 20_000, 40_000, 80_000)
+FPS = 24.0
+LONG, ALLOWED = 20_000, 200.0  # frames from which on memory may grow by so many bytes for each
+TARGETS = {"body": lambda: lw.models.human(height=1.2, root="floating"), "arm": lw.models.panda}
+
+
+def write(path: Path, frames: int) -> None:
+    """Write a motion of so many frames."""
+    human = lw.models.human(root="floating")
+    parts = [EXERCISES[name](human) for name in ("walk", "squat", "wave", "jump", "walk")]
+    once = parts[0].concatenate(*parts[1:], fade=0.2, align=True)
+    lw.Clip(human, np.arange(frames) / FPS, np.resize(once.poses, (frames, human.nq))).save(path)
+
+
+def measure(path: str, kind: str) -> None:
+    """Retarget a motion in this process, and print what that took."""
+    begin = process_time()
+    outcome = retarget_file(path, TARGETS[kind](), f"{path}.out.bvh")
+    status = Path("/proc/self/status").read_text()
+    peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+    print(json.dumps({"frames": len(outcome.clip), "megabytes": peak / 1024.0, "seconds": process_time() - begin}))
+
+
+def run(counts: list[int]) -> dict[str, Any]:
+    found: dict[str, list[dict[str, float]]] = {kind: [] for kind in TARGETS}
+    with tempfile.TemporaryDirectory() as folder:
+        for count in counts:
+            path = Path(folder) / f"{count}.bvh"
+            write(path, count)
+            for kind in TARGETS:
+                say(f"{count:,} frames onto the {kind}")
+                command = [sys.executable, __file__, "--measure", str(path), kind]
+                done = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ)
+                found[kind].append(json.loads(done.stdout))
+            path.unlink()
+    return found
+
+
+def growth(rows: list[dict[str, float]]) -> float | None:
+    """Return by how many bytes a frame memory grows beyond the first long motion; None if there are not two."""
+    long = [row for row in rows if row["frames"] >= LONG]
+    if len(long) < 2:
+        return None
+    return (long[-1]["megabytes"] - long[0]["megabytes"]) * 2**20 / (long[-1]["frames"] - long[0]["frames"])
+
+
+def verdicts(found: dict[str, Any]) -> list[str]:
+    lines = []
+    for kind, rows in found.items():
+        bytes_each = growth(rows)
+        if bytes_each is not None:
+            met = "met" if bytes_each <= ALLOWED else "MISSED"
+            lines.append(
+                f"- {met}: onto the {kind}, at most {ALLOWED:g} bytes a frame; here {max(bytes_each, 0.0):.0f}"
+            )
+    return lines
+
+
+def section(found: dict[str, Any]) -> str:
+    lines = [
+        "## Memory of retargeted motions",
+        "",
+        f"{date.today().isoformat()}, linkwork {lw.__version__}, Python {platform.python_version()}. Made by"
+        " `python benchmarks/retarget_memory.py`.",
+        "",
+        "| frames | MB, onto a body | processor seconds | MB, onto an arm | processor seconds |",
+        "|---:|---:|---:|---:|---:|",
+    ]
+    for body, arm in zip(found["body"], found["arm"], strict=True):
+        numbers = (f"{row['megabytes']:.0f} | {row['seconds']:.1f}" for row in (body, arm))
+        lines.append(f"| {body['frames']:,} | {' | '.join(numbers)} |")
+    return "\n".join([*lines, "", *verdicts(found)])
+
+
+def main() -> None:
+    logging.disable(logging.WARNING)
+    if sys.argv[1:2] == ["--measure"]:
+        measure(*sys.argv[2:4])
+        return
+    parser = arguments(__doc__)
+    parser.add_argument("--frames", type=int, nargs="+", default=list(FRAMES), help="lengths of motions")
+    options = parser.parse_args()
+    if min(options.frames) < 10:
+        parser.error("--frames are at least 10 each")
+    found = run(sorted(options.frames))
+    publish(SECTION, section(found), {**found, "verdicts": verdicts(found)}, options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,246 @@
+"""The studio as a person meets it: how soon it is there, how soon a pulled hand moves, and what stays in memory.
+
+    python benchmarks/studio.py                  print the table and update results.md
+    python benchmarks/studio.py --soak 600       seconds of random actions, and what they leave in memory
+    python benchmarks/studio.py --actions 3000   as many random actions without a page, one after the other at once
+
+Chromium draws in software here: what the renderer takes is left out of a pull, and is part of an opening. Every row is
+the median of several runs, with the least beside it. Where others use the machine too, the least is the nearer one, and
+time of the processor nearer still.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import random
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from forward import machine
+from playwright.sync_api import sync_playwright
+from results import arguments, publish, say
+from websockets.sync.client import connect
+
+import linkwork as lw
+
+SECTION, SOAKED, ACTED = "studio", "studio-soak", "studio-actions"
+STUDIO = "document.querySelector('linkwork-studio')"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+SOFTWARE = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
+SERVE = "import linkwork as lw; print(lw.studio.open_studio('panda', port=0).url, flush=True); input()"
+PULLS = 120
+RUNS = 5
+LOOKS = 10
+AT_ONCE = 5  # actions of the soak that are asked for together
+# One pull by a script: events of the pointer, then the solve and what is written for the card, without its drawing.
+PULL = """(count) => { const s = document.querySelector("linkwork-studio"); const t = s.solving;
+  const name = [...t.pins.keys()][0]; t.takeGoal(name);
+  const place = t.hand.target.slice(); let solve = 0, write = 0;
+  for (let k = 0; k < count; k++) { place[3] += 0.002 * Math.sin(k / 9); place[11] += 0.002 * Math.cos(k / 7);
+    const a = performance.now(); t.pull(place); t.work(); const b = performance.now();
+    s.stage.pose(t.linkage.matrices(t.q)); s.holding.settle(); for (const part of s.parts) part.follow?.();
+    solve += b - a; write += performance.now() - b; }
+  t.rest(); return [solve / count, write / count]; }"""
+HUMAN = (("reach", "right_hand"), ("look at", "eyes"))  # beside the first hand and two feet: five goals
+
+
+def opening(browser: Any, bytecode: str) -> dict[str, float]:
+    """Return seconds from the start of a process to its address, and from there to a page that can be used.
+
+    Beside what passes, there is what the two processes themselves compute: the studio's, and the page's. Python finds
+    its bytecode in a folder, as after an installation; the browser runs, with an empty tab.
+    """
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    watcher = page.context.new_cdp_session(page)
+    watcher.send("Performance.enable")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begin = time.perf_counter()
+    env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": bytecode}
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([sys.executable, "-c", SERVE], stdout=pipe, stdin=pipe, text=True, env=env)
+    assert process.stdout is not None
+    url = process.stdout.readline().strip()
+    served = time.perf_counter()
+    page.goto(url, wait_until="domcontentloaded")
+    page.evaluate(f"{STUDIO}.ready")
+    usable = time.perf_counter()
+    metrics = {one["name"]: one["value"] for one in watcher.send("Performance.getMetrics")["metrics"]}
+    page.close()
+    process.communicate("\n")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {
+        "process to address": served - begin,
+        "address to usable page": usable - served,
+        "process to usable page": usable - begin,
+        "processor time of the process": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+        "processor time of the page": metrics["ProcessTime"],
+    }
+
+
+def pulling(browser: Any, model: str, goals: tuple[tuple[str, str], ...] = ()) -> tuple[list[list[float]], int]:
+    """Return, of several runs, ms of a solve and of all else in the page's script for one picture; and the goals."""
+    with lw.studio.open_studio(model, port=0) as studio:
+        for kind, frame in goals:
+            studio.add_goal(frame, kind=kind)
+        page = browser.new_page(viewport={"width": 900, "height": 600})
+        page.goto(studio.url)
+        page.evaluate(f"{STUDIO}.ready")
+        page.wait_for_timeout(500)
+        page.evaluate(PULL, 20)
+        runs = [page.evaluate(PULL, PULLS) for _ in range(RUNS)]
+        count = page.evaluate(f"{STUDIO}.solving.pins.size")
+        page.close()
+    return runs, count
+
+
+def soak(browser: Any, seconds: float) -> list[tuple[float, int, int, float, float, float]]:
+    """Return, while random things are done, seconds, how many were done and how many can be undone, and MB.
+
+    MB are of the process, of the page's script, and of its kernels.
+    """
+    rng, found, count = random.Random(0), [], 0
+    with lw.studio.open_studio("panda", port=0) as studio:
+        page = browser.new_page(viewport={"width": 700, "height": 500})
+        page.goto(studio.url)
+        page.evaluate(f"{STUDIO}.ready")
+        begin, next_look = time.perf_counter(), 0.0
+        while (now := time.perf_counter() - begin) < seconds:
+            asks = [_action(rng) for _ in range(AT_ONCE)]
+            page.evaluate(f"(asks) => Promise.all(asks.map((ask) => {STUDIO}.link.ask(ask).catch(() => null)))", asks)
+            count += AT_ONCE
+            page.evaluate(PULL, 3) if page.evaluate(f"{STUDIO}.solving.pins.size") else None
+            if now >= next_look:
+                next_look = now + seconds / LOOKS
+                page.evaluate("globalThis.gc?.()")  # what nobody holds does not count
+                kernels = page.evaluate(f"{STUDIO}.solving.linkage.desk.home.kernels.memory.buffer.byteLength")
+                heap = page.evaluate("performance.memory.usedJSHeapSize")
+                states = len(studio.session.history)
+                found.append((now, count, states, _resident(), heap / 2**20, kernels / 2**20))
+        page.close()
+    return found
+
+
+def act(actions: int) -> list[tuple[int, int, float, float]]:
+    """Return, while random things are done without a page, how many were, how many can be undone, and MB.
+
+    MB are of the process, and of what the history says that it holds.
+    """
+    rng, found = random.Random(0), []
+    with (
+        lw.studio.open_studio("panda", port=0) as studio,
+        connect(studio.url.replace("http", "ws") + "socket", max_size=None) as link,
+    ):
+        for count in range(actions + 1):
+            if count % (actions // LOOKS) == 0:
+                gc.collect()
+                history = studio.session.history
+                found.append((count, len(history), _resident(), history.weight / 2**20))
+            link.send(json.dumps({"n": count + 1, "ask": _action(rng)}))
+            while not isinstance(told := link.recv(), str) or json.loads(told).get("n") != count + 1:
+                continue
+    return found
+
+
+def act_table(memory: list[tuple[int, int, float, float]]) -> str:
+    """Return the section of what many random actions leave in memory."""
+    rows = [f"| {count} | {states} | {a:.0f} | {b:.1f} |" for count, states, a, b in memory]
+    head = "| actions | states that undo has | process [MB] | of it, the history [MB] |\n|---:|---:|---:|---:|"
+    return "\n".join([heading("The studio after many random actions, without a page"), head, *rows])
+
+
+def _action(rng: random.Random) -> dict[str, Any]:
+    """Return something that a person may ask for; some of it is refused."""
+    frame = f"panda_link{rng.randint(1, 8)}"
+    return rng.choice(
+        [
+            {"do": "open model", "name": rng.choice(["panda", "ur5", "human:floating"])},
+            {"do": "add goal", "kind": rng.choice(["reach", "pin", "look at"]), "frame": frame},
+            {"do": "remove goal", "name": rng.choice(["tip", frame, f"pin {frame}"])},
+            {"do": "set key", "time": rng.randint(0, 40) / 10},
+            {"do": "add obstacle", "kind": "sphere", "size": 1.0},
+            {"do": "undo"},
+            {"do": "redo"},
+            {"do": "time", "time": rng.random() * 4},
+        ]
+    )
+
+
+def _resident() -> float:
+    """Return the memory of this process [MB]."""
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def middle(values: list[float], unit: str) -> str:
+    """Return the median of some values and the least of them, as a cell of the table."""
+    return f"{statistics.median(values):.2f} {unit} | {min(values):.2f} {unit}"
+
+
+def heading(title: str) -> str:
+    """Return the heading of a section, with the machine."""
+    cpu, load = machine(one_core=False)["cpu"], os.getloadavg()[1]
+    shared = f"{os.cpu_count()} cores that others used too (load {load:.0f})"
+    return f"## {title}, {date.today()}\n\n{cpu}, {shared}; Chromium draws in software.\n"
+
+
+def table(starts: list[dict[str, float]], pulls: dict[str, tuple[list[list[float]], int]]) -> str:
+    """Return the section of how fast it is."""
+    rows = [f"| `studio panda`, {what} | {middle([one[what] for one in starts], 's')} |" for what in starts[0]]
+    for model, (runs, count) in pulls.items():
+        name = f"{model}, {count} goal{'s' if count > 1 else ''}"
+        rows.append(f"| {name}: a solve | {middle([solve for solve, _ in runs], 'ms')} |")
+        rows.append(f"| {name}: from the mouse to what the card draws | {middle([sum(run) for run in runs], 'ms')} |")
+        rate = [1000.0 / sum(run) for run in runs]
+        rows.append(f"| {name}: poses a second, drawing left out | {statistics.median(rate):.0f} | {max(rate):.0f} |")
+    head = f"| median and least of {RUNS} runs | | |\n|---|---:|---:|"
+    return "\n".join([heading("The studio in Chromium"), head, *rows])
+
+
+def soak_table(memory: list[tuple[float, int, int, float, float, float]]) -> str:
+    """Return the section of what random actions leave in memory."""
+    rows = [f"| {s:.0f} | {done} | {states} | {a:.0f} | {b:.1f} | {c:.1f} |" for s, done, states, a, b, c in memory]
+    head = (
+        "| seconds | actions | states that undo has | process [MB] | script of the page [MB] | its kernels [MB] |\n"
+        "|---:|---:|---:|---:|---:|---:|"
+    )
+    return "\n".join([heading("The studio after random actions"), head, *rows])
+
+
+def main() -> None:
+    """Measure and publish."""
+    parser = arguments(__doc__)
+    parser.add_argument("--soak", type=float, help="seconds of random actions, in place of all else")
+    parser.add_argument("--actions", type=int, help="random actions without a page, in place of all else")
+    options = parser.parse_args()
+    if options.actions:
+        memory = act(options.actions)
+        publish(ACTED, act_table(memory), {"memory": memory}, options)
+        return
+    with sync_playwright() as play:
+        found = next(path for path in map(shutil.which, BROWSERS) if path)
+        browser = play.chromium.launch(executable_path=found, args=[*SOFTWARE, "--js-flags=--expose-gc"])
+        if options.soak:
+            soaked = soak(browser, options.soak)
+            publish(SOAKED, soak_table(soaked), {"memory": soaked}, options)
+        else:
+            say("opening")
+            with tempfile.TemporaryDirectory() as bytecode:
+                starts = [opening(browser, bytecode) for _ in range(RUNS + 1)][1:]  # the first one writes the bytecode
+            say("pulling")
+            pulls = {"panda": pulling(browser, "panda"), "human:floating": pulling(browser, "human:floating", HUMAN)}
+            publish(SECTION, table(starts, pulls), {"starts": starts, "pulls": pulls}, options)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
