@@ -37,6 +37,44 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
+def _beads(arm: lw.Linkage, radius: float) -> lw.Linkage:
+    """Return an arm whose links are balls; those next but one to each other may touch."""
+    frames, made = arm.forward(np.zeros(arm.nq)), {}
+    for link, parent in zip(arm.links[1:], arm.parents[1:], strict=True):
+        way = (np.linalg.inv(frames[arm.links[parent]]) @ frames[link])[:3, 3]
+        made.setdefault(arm.links[parent], []).append(lw.Visual(lw.Sphere(radius), way / 2.0, role="collision"))
+    near = [(one, two) for k, one in enumerate(arm.links) for two in arm.links[k + 1 : k + 4]]
+    return arm.replace(links={name: {"visuals": balls} for name, balls in made.items()}, disabled_pairs=near)
+
+
+# Arms among obstacles: of balls, of capsules and cylinders, and one whose goals have no closed form
+OBSTACLES = lw.World(
+    [
+        lw.Obstacle(lw.Box((0.3, 0.3, 0.5)), (0.5, 0.25, 0.4), name="box"),
+        lw.Obstacle(lw.Cylinder(0.1, 0.6), (-0.4, 0.3, 0.5), name="can"),
+        lw.Obstacle(lw.Capsule(0.05, 0.3), (0.3, -0.45, 0.5), name="pill"),
+        lw.Obstacle(lw.HalfSpace(), (0.0, 0.0, -0.1), name="floor"),
+    ]
+)
+AVOID = lw.Avoid(OBSTACLES, margin=0.01)
+FREE: dict[str, tuple[lw.Linkage, dict[str, Any]]] = {
+    "seven": (_beads(PANDA, 0.06), {}),
+    "six": (_beads(UR5, 0.04), {}),
+    "shapes": (PANDA, {}),
+    "searched": (_beads(PANDA, 0.06), {"orientation": False, "restarts": FEW}),
+}
+
+
+def free_targets(name: str) -> Any:
+    """Return targets that free poses have; where they are searched for, the last one is inside the box."""
+    arm, options = FREE[name]
+    poses = arm.random_pose(1, 60)
+    targets = arm.forward(poses[~lw.collides(arm, poses, OBSTACLES, margin=AVOID.margin)][:2], frame="tip")
+    if options:
+        targets[1, :3, 3] = 0.5, 0.25, 0.4
+    return targets
+
+
 FORMS = ("UR10e", "Puma 560", "KUKA KR6 R900")  # arms in closed form, of `six_joint_arms`
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 import linkwork as lw
 from linkwork.goals import GOALS, Goal
+from linkwork.goals.avoid import HAIR
 from linkwork.transforms import inverse
 
 ARM = ("left_upper_arm", "left_forearm", "left_hand", "right_foot")
@@ -44,6 +45,16 @@ def make(kind: str, linkage: lw.Linkage, frames: tuple[str, str, str, str], q: n
     bent = worlds[middle][:3, 3] - worlds[root][:3, 3]
     aside = bent - line * (line @ bent) / (line @ line)
     away = point - worlds[other][:3, 3]
+    bearer = linkage.links[linkage.path_to(tip)[0][-1]]
+    ball = lw.Obstacle(lw.Sphere(0.2), point + 1.5 * world[:3, :3] @ axis, name="ball")
+    held = lw.Obstacle(lw.Sphere(0.05), (0.1, 0.0, 0.02), name="held", link=bearer)  # for links without shapes
+    balls = lw.World([ball, held])
+
+    def kept_clear() -> lw.Avoid:
+        least = float(lw.Avoid(balls, self=False).clearance(linkage, q))
+        given = {name: value for name, value in options.items() if name != "tolerance"}  # its margin says all
+        return lw.Avoid(balls, self=False, margin=least - HAIR, **given)
+
     makers: dict[str, Callable[[], Goal]] = {
         "Reach": lambda: lw.Reach(tip, pose=world, **options),
         "Hold": lambda: lw.Hold(tip, pose=world, **options),
@@ -60,6 +71,7 @@ def make(kind: str, linkage: lw.Linkage, frames: tuple[str, str, str, str], q: n
         "Dexterity": lambda: lw.Dexterity(
             tip, rows="position", enough=float(lw.Dexterity(tip, rows="position").value(linkage, q)), **options
         ),
+        "Avoid": kept_clear,
     }
     assert set(makers) == set(GOALS)
     return makers[kind]()
@@ -95,10 +107,19 @@ def variant_of(variant: str, linkage: lw.Linkage, frames: tuple[str, str, str, s
         "dexterity-condition": lambda: lw.Dexterity(tip, measure="condition"),
         "dexterity-turn": lambda: lw.Dexterity(tip, rows="orientation", measure="condition"),
         "dexterity-joints": lambda: lw.Dexterity(tip, rows="position", joints=path[-3:]),
+        "avoid-itself": lambda: lw.Avoid(margin=0.3),
+        "avoid-held": lambda: lw.Avoid(_held(frames[1]), margin=2.0, links=frames[1]),
         "couple-pair": lambda: lw.Couple(linkage.coordinates[-2:], ratio=0.4, value=0.1),
     }
     assert list(makers) == VARIANTS
     return makers[variant]()
+
+
+def _held(link: str) -> lw.World:
+    """Return a cup in a link's grip, and a wall and a floor around."""
+    cup = lw.Obstacle(lw.Cylinder(0.04, 0.1), (0.0, 0.05, 0.1), name="cup", link=link)
+    wall = lw.Obstacle(lw.Box((0.1, 3.0, 3.0)), (1.5, 0, 1), name="wall")
+    return lw.World([cup, wall, lw.Obstacle(lw.HalfSpace(), (0, 0, -2))])
 
 
 VARIANTS = [
@@ -123,5 +144,7 @@ VARIANTS = [
     "dexterity-condition",
     "dexterity-turn",
     "dexterity-joints",
+    "avoid-itself",
+    "avoid-held",
     "couple-pair",
 ]

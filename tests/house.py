@@ -18,6 +18,7 @@ PICTURE = ROOT / "docs" / "pictures" / "house.svg"
 PACKAGES = {
     "kernels": "compiled code: numbers and pointers",
     "linkage": "the model: links, joints, poses, kinematics",
+    "collision": "what stands in the way, and how near",
     "goals": "what is wanted",
     "solvers": "how it is found",
     "explain": "why, and what else",
@@ -32,9 +33,12 @@ PACKAGES = {
 }
 ORDER = ("__init__", "errors", "transforms", *PACKAGES, "__main__")
 
-# Conveniences look ahead, inside functions: `Clip.save` and `Linkage.pack` write, a linkage knows its closed forms, a
-# solution explains itself, and all of them show themselves in a notebook.
+# Conveniences look ahead, inside functions: `Clip.save`, `World.save` and `Linkage.pack` write, a linkage knows its
+# closed forms, what collides is read from mesh files, a solution explains itself, and all of them show themselves in a
+# notebook.
 DOORS = {
+    ("collision.obstacles", "formats.worlds"),
+    ("collision.surfaces", "formats.mesh_export"),
     ("linkage.linkage", "formats.packed"),
     ("linkage.linkage", "solvers.closed_form"),
     ("linkage.showing", "draw.notebook"),

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shutil
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,9 @@ import pytest
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SOFTWARE = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
 ELEMENT = "document.querySelector('linkwork-figure')"
+DRAWN = """() => new Promise(done => {{
+    const look = () => {stage}.asked ? requestAnimationFrame(look) : done();
+    requestAnimationFrame(() => requestAnimationFrame(look)); }})"""
 
 
 @contextmanager
@@ -28,6 +34,30 @@ def running_browser() -> Iterator:
 
 
 @contextmanager
+def site(html: str) -> Iterator[int]:
+    """Give the port of another site on this machine, whose only page has this body."""
+
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(f"<!doctype html><body>{html}</body>".encode())
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+        thread = threading.Thread(target=server.serve_forever, name="another site")
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@contextmanager
 def quiet_page(browser, *, width: int = 900, height: int = 700, **options) -> Iterator:
     """Give a page that is offline; afterwards no error, no message and no request beyond the disk may have happened."""
     wrong: list[str] = []
@@ -40,6 +70,23 @@ def quiet_page(browser, *, width: int = 900, height: int = 700, **options) -> It
     yield page
     context.close()
     assert wrong == []
+
+
+def wait_until_drawn(page, stage: str) -> None:
+    """Wait until a stage, by its name in the page, has drawn all that was asked for: sizes are known a frame later."""
+    page.evaluate(DRAWN.format(stage=stage))
+
+
+def wait_for(page, expression: str, arg: object = None, seconds: float = 60.0) -> None:
+    """Wait until an expression is true in a page or a frame.
+
+    It is asked again and again from outside: `wait_for_function` evaluates inside the page, which a page with rules for
+    its scripts refuses from the second time on.
+    """
+    end = time.monotonic() + seconds
+    while not page.evaluate(expression, arg):
+        assert time.monotonic() < end, f"not within {seconds:g} s: {expression}"
+        page.wait_for_timeout(20)
 
 
 class LiveFigure:

@@ -25,14 +25,15 @@ import children
 ROOT = Path(__file__).parents[1]
 # The longest first, so that the last ones end together. What is named nowhere else is in the rest.
 COMPUTING = {
-    "draw": "tests/draw --ignore=tests/draw/test_player.py --ignore=tests/draw/test_stage.py",
     "kernels": "tests/kernels --ignore=tests/kernels/test_lanes.py",
-    "solvers": "tests/solvers",
+    "solvers": "tests/solvers --ignore=tests/solvers/test_body_solver.py",
+    "draw": "tests/draw --ignore=tests/draw/test_player.py --ignore=tests/draw/test_stage.py",
     "cli": "tests/cli",
     "linkage": "tests/linkage tests/models",
     "motion": "tests/motion tests/retargeting",
     "rest": "tests",
     "lanes": "tests/kernels/test_lanes.py",
+    "body solver": "tests/solvers/test_body_solver.py",  # it compiles a kernel, which takes much memory
     "docs": "tests/test_docs.py",
     "docs, commands": "tests/test_docs_commands.py",
     "formats n-z": "tests/formats/test_[n-z]*.py",

@@ -79,6 +79,11 @@ def every_shape() -> lw.Linkage:
         lw.Polyline(points, closed=True),
         lw.Polyline([[0, 0, 0], [0, 0, 1]]),
         lw.Mesh("meshes/hand: 1.stl", (0.001, 0.001, 0.001)),
+        lw.Visual(lw.HalfSpace(), place, role="collision"),
+        lw.Visual(lw.Hull([[0, 0, 1e-5], [1 / 3, 0, 0], [0, 0.1, 0], [0, 0, 0.3]]), role="collision"),
+        lw.TriangleMesh(points, [[0, 1, 2], [2, 1, 0]]),
+        lw.HeightField([[0.1, 1 / 3], [1e-5, -7]], (0.1, 1 / 3), 0.3),
+        lw.PointCloud(points, 1 / 3),
     ]
     b = lw.Builder("shapes", shape=shapes, node=place)
     b.fixed("f1", "same object", shape=[shared, lw.bone((0, 0, 0), (0, 0, 1), 0.1)])

@@ -26,23 +26,27 @@ PUBLIC = [
     "Answers",
     "Articulation",
     "Assemblies",
+    "Avoid",
     "Balance",
     "Ball",
     "Batch",
+    "BatchRow",
     "Bend",
+    "BodyBatch",
     "BodySolver",
     "Box",
     "Branches",
-    "BranchesBatch",
     "Builder",
     "CamFunction",
     "CamOutline",
     "CamProgram",
     "CamTable",
     "Capsule",
+    "Clearance",
     "Clip",
     "Close",
     "ClosedForm",
+    "ColumnSpread",
     "Contact",
     "Continuous",
     "Coordinate",
@@ -55,8 +59,11 @@ PUBLIC = [
     "DHRow",
     "DHTable",
     "DatasetResult",
+    "Derivative",
+    "Description",
     "Dexterity",
     "Diagnosis",
+    "Differentiable",
     "Distance",
     "Element",
     "Finding",
@@ -68,7 +75,10 @@ PUBLIC = [
     "GOALS",
     "Geneva",
     "Goal",
+    "HalfSpace",
+    "HeightField",
     "Hold",
+    "Hull",
     "Inertia",
     "InspectOptions",
     "Joint",
@@ -86,13 +96,16 @@ PUBLIC = [
     "Mimic",
     "MissingRows",
     "Mobility",
+    "NearPair",
     "NoForm",
+    "Obstacle",
     "OnLine",
     "OnPlane",
     "Origin",
     "PackedLinkage",
     "Pin",
     "Planar",
+    "PointCloud",
     "Polyline",
     "Polynomial",
     "Prepared",
@@ -106,28 +119,38 @@ PUBLIC = [
     "Report",
     "Rest",
     "Revolute",
+    "SampledGoals",
     "Screw",
     "Shape",
     "SingularPosition",
     "SingularPositions",
     "Solution",
+    "SolutionsBatch",
     "Sphere",
     "Statics",
     "Step",
     "Swivel",
     "Timeline",
+    "TriangleMesh",
     "Universal",
+    "Verification",
     "Visit",
     "Visual",
+    "World",
     "__version__",
     "assemble",
     "bone",
     "cam_outline",
+    "clearance",
     "close",
     "closed_form",
+    "collides",
+    "collision",
     "count_solutions",
     "degrees_of_freedom",
+    "describe_dataset",
     "diagnose",
+    "differentiable",
     "doctor",
     "draw",
     "drive",
@@ -144,6 +167,7 @@ PUBLIC = [
     "load",
     "load_clip",
     "load_markers",
+    "load_world",
     "loads",
     "loads_clip",
     "loop_rates",
@@ -158,7 +182,10 @@ PUBLIC = [
     "retarget",
     "retarget_library",
     "retargeting",
+    "sample_goals",
     "save",
+    "save_goals",
+    "save_srdf",
     "singular_positions",
     "solve",
     "solve_all",
@@ -177,6 +204,7 @@ PUBLIC = [
     "track",
     "transforms",
     "transmission_angle",
+    "verify_dataset",
 ]
 names = pytest.mark.parametrize("name", PUBLIC)
 
@@ -189,7 +217,7 @@ HEAVY = (
     "rich",
     "msgspec",
     "yaml",
-    "viser",
+    "websockets",
     "defusedxml",
     "mujoco",
     "pxr",
@@ -245,7 +273,7 @@ def test_every_error_is_an_error_of_ours_with_its_own_words() -> None:
 
 
 @pytest.mark.parametrize(
-    "package", [lw, lw.explain, lw.formats, lw.solvers, lw.studio], ids=lambda package: package.__name__
+    "package", [lw, lw.draw, lw.explain, lw.formats, lw.solvers, lw.studio], ids=lambda package: package.__name__
 )
 def test_type_checkers_are_told_the_same_names(package: Any) -> None:
     """What a checker reads from the imports is what is found by name."""
@@ -266,6 +294,8 @@ def test_type_checkers_are_told_the_same_names(package: Any) -> None:
 
 # What the packages hand each other; nobody else has a use for it.
 INTERNAL = {
+    "Scene",
+    "ExactScene",
     "CouplingRow",
     "BodyFollower",
     "Cache",
@@ -367,6 +397,10 @@ OPERANDS = {
     "DHTable.build": {"name"},  # "dh"
     "Clip.plant": {"contacts"},  # those that are found
     "FrameMap.get": {"default"},  # as mappings have it
+    "World": {"obstacles"},  # none
+    "clearance": {"world"},  # none: the linkage alone
+    "collides": {"world"},
+    "solve_batch": {"targets"},  # in the mapping
     "bone": {"color"},  # the drawer's choice, as in the record it makes
 }
 
@@ -512,6 +546,28 @@ for words in (["info", "panda"], ["solve", "panda", "--position", "0.4,0.2,0.5",
 """
 
 
+FIRST_PAGE = """
+import sys
+from urllib.request import urlopen
+import linkwork as lw
+
+with lw.studio.open_studio("panda", port=0) as studio:
+    assert urlopen(studio.url).status == urlopen(studio.url + "studio.js").status == 200
+    assert studio.idle(30.0)
+late = '''scipy yaml matplotlib numba draw.chapter draw.charts draw.films models.textbook explain.diagnosis
+explain.races formats.doctor formats.gltf_skin formats.scene_schema studio.racing studio.overlays studio.inspection'''
+print(*(name for name in late.split() if name in sys.modules or f"linkwork.{name}" in sys.modules))
+"""
+
+
+def test_the_first_page_of_the_studio_needs_little() -> None:
+    """What takes long to import waits until somebody asks for it: races, reasons, exports, files."""
+    pytest.importorskip("websockets")
+    environment = os.environ | {"PYTHONPATH": str(Path(lw.__file__).parents[1])}
+    done = children.run([sys.executable, "-W", "error", "-c", FIRST_PAGE], env=environment, text=True)
+    assert (done.returncode, done.stderr, done.stdout.split()) == (0, "", [])
+
+
 @pytest.mark.parametrize(("script", "allowed"), [(FIRST_ANSWERS + FROM_A_FILE, set()), (FIRST_COMMANDS, {"click"})])
 def test_first_answers_need_nothing_heavy_and_little_memory(script: str, allowed: set[str]) -> None:
     """They are had where nothing heavy can be imported at all; Numba only where there is no pack."""
@@ -526,6 +582,15 @@ def test_first_answers_need_nothing_heavy_and_little_memory(script: str, allowed
     assert (done.returncode, done.stderr) == (0, "")
     if packed and sys.platform == "linux":
         assert int(done.stdout.split()[-1]) < 80_000  # kB
+
+
+def test_a_model_is_built_and_posed_without_solvers_and_without_other_models() -> None:
+    script = "import linkwork as lw, sys\nlw.models.panda().forward([0.0] * 7)\nprint(*sys.modules)"
+    environment = os.environ | {"PYTHONPATH": str(Path(lw.__file__).parents[1])}
+    found = set(children.run([sys.executable, "-c", script], env=environment, text=True, check=True).stdout.split())
+    assert "linkwork.linkage.linkage" in found
+    assert not [name for name in found if name.startswith(("linkwork.solvers", "linkwork.motion", "linkwork.explain"))]
+    assert not {"linkwork.models.humans", "linkwork.models.closed"} & found
 
 
 def test_the_typed_package_says_so() -> None:

@@ -14,6 +14,7 @@ import io
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -95,9 +96,9 @@ def run_script(block: Block, names: dict[str, object], where: str) -> None:
         code = ast.Module([statement], [])
         with contextlib.redirect_stdout(printed):
             if isinstance(statement, ast.Expr):
-                value = eval(compile(ast.Expression(statement.value), where, "eval"), names)
+                value = eval(compile(ast.Expression(statement.value), where, "eval", dont_inherit=True), names)
             else:
-                exec(compile(code, where, "exec"), names)
+                exec(compile(code, where, "exec", dont_inherit=True), names)
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             value = names[statement.targets[0].id]
         shown = SHOWN.search(lines[statement.end_lineno - 1])
@@ -130,6 +131,8 @@ def test_links_lead_somewhere(page):
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         if re.match(r"[a-z]+:", target):
+            assert target.startswith("https://"), f"{named(page)} links to {target}; write https://..."
+            assert "." in urlsplit(target).netloc, f"{named(page)} links to {target}, which names no site"
             continue
         path, _, anchor = target.partition("#")
         other = (page.parent / path).resolve() if path else page

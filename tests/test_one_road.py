@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from numpy.testing import assert_array_equal
 import linkwork as lw
 from chains import random_chain
 from linkwork.cli import app
+from linkwork.studio.scene import Scene
 from linkwork.studio.session import Session
 
 MODELS = {
@@ -55,16 +57,14 @@ def by_command_line(model: str, goal: lw.Reach, start: np.ndarray | None, method
 
 
 def by_studio(linkage: lw.Linkage, goal: lw.Reach, start: np.ndarray, method: str) -> np.ndarray:
-    session = Session(linkage)
-    session.set_pose(start)
+    session = Session(Scene(linkage, start))
     session.set_method(method)
     target = session.add_target("reach", goal.frame)
     place = np.array(target.place)
     place[: len(goal.position), 3] = goal.position
     if goal.orientation is not None:
         place[:3, :3] = goal.orientation
-        session.change_target(target.name, turn=True)
-    session.change_target(target.name, place=place)
+    session.change(targets=(replace(target, place=place, turn=goal.orientation is not None),))
     return session.solve(time_budget=PATIENT).q
 
 

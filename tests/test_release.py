@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 
+import linkwork as lw
 from linkwork.kernels.targets import TARGETS, host
 
 ROOT = Path(__file__).parents[1]
@@ -19,15 +22,20 @@ LISTING = '{"size": 0, "crc32": 0, "sources": "", "target": "other", "levels": [
 pytest.importorskip("hatchling")
 
 
-@pytest.fixture(scope="module")
-def wheels() -> Any:
-    """The script that builds and checks wheels."""
-    spec = importlib.util.spec_from_file_location("wheels", ROOT / "release/wheels.py")
+def script(name: str) -> Any:
+    """Return a script of the folder `release` as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"release/{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def wheels() -> Any:
+    """The script that builds and checks wheels."""
+    return script("wheels")
 
 
 def test_numba_is_asked_for_where_no_wheel_has_kernels() -> None:
@@ -40,6 +48,93 @@ def test_numba_is_asked_for_where_no_wheel_has_kernels() -> None:
         has_pack = any(marker is not None and marker.evaluate(place) for marker in packed)
         assert needed.marker.evaluate(place) != has_pack, place
     assert str(needed.specifier) == str(Requirement(PROJECT["optional-dependencies"]["jit"][0]).specifier)
+
+
+def test_every_dependency_of_users_has_one_smallest_version(tmp_path: Path) -> None:
+    minimums = script("minimums").minimums
+    found = minimums()
+    assert {"numpy", "scipy", "numba", "click", "mujoco", "usd-core", "websockets"} <= found.keys()
+    assert not {"pytest", "linkwork", "ruff"} & found.keys()
+    for extra in ("a", "a>=1", "a>=1,>=2"):
+        copy = tmp_path / "pyproject.toml"
+        copy.write_text(
+            f"[project]\nname = 'x'\ndependencies = ['a>=2']\noptional-dependencies = {{e = ['{extra}']}}\n"
+        )
+        with pytest.raises(ValueError, match="one smallest version"):
+            minimums(copy)
+
+
+def test_classifiers_name_every_python_from_the_oldest_on() -> None:
+    said = [one.rpartition(" ")[2] for one in PROJECT["classifiers"] if "Python :: 3." in one]
+    oldest = int(PROJECT["requires-python"].rpartition(".")[2])
+    assert said == [f"3.{minor}" for minor in range(oldest, oldest + len(said))]
+    assert len(said) >= 4
+
+
+def test_files_about_the_project_agree_with_it() -> None:
+    said = [one.rpartition(" ")[2] for one in PROJECT["classifiers"] if "Python :: 3." in one]
+    tests = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text(encoding="utf-8"))
+    matrix = tests["jobs"]["suite"]["strategy"]["matrix"]
+    assert matrix["python"] == [said[0], said[-1]]
+    assert {*matrix["python"], *(row["python"] for row in matrix["include"])} == {*said}
+    assert {name.partition("-")[0] for name in matrix["system"]} == {"ubuntu", "macos", "windows"}
+
+
+def test_the_version_is_written_down_the_same_everywhere(tmp_path: Path) -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    sections = re.findall(r"^## \[(.+?)\](?: - (\S+))?$", changes, re.MULTILINE)
+    assert sections[:2] == [("Unreleased", ""), (lw.__version__, str(citation["date-released"]))]
+    assert citation["version"] == lw.__version__
+    assert citation["license"] == PROJECT["license"]
+
+    faults = script("check").history_faults
+    cited = "version: 2.0.0\ndate-released: 2031-02-03\n"
+    for cff, text, said in (
+        (cited, "## [Unreleased]\n\n## [2.0.0] - 2031-02-03\n", []),
+        (cited, "## [Unreleased]\n\n## [1.9.0] - 2030-02-03\n", ["no section '## [2.0.0] - DATE'"]),
+        (cited, "## [Unreleased]\n- A new thing.\n\n## [2.0.0] - 2031-02-03\n", ["not an empty '## [Unreleased]'"]),
+        (cited, "## [Unreleased]\n\n## [2.0.0] - 2031-02-04\n", ["no line 'date-released: 2031-02-04'"]),
+        ("", "## [2.0.0] - 2031-02-03\n", ["not an empty", "'version: 2.0.0'", "'date-released: 2031-02-03'"]),
+    ):
+        (tmp_path / "CITATION.cff").write_text(cff, encoding="utf-8")
+        (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n{text}", encoding="utf-8")
+        found = list(faults(tmp_path, "2.0.0"))
+        assert len(found) == len(said)
+        assert all(part in fault for part, fault in zip(said, found, strict=True))
+
+
+def test_workflows_run_nothing_that_can_change_under_them() -> None:
+    for path in sorted((ROOT / ".github/workflows").glob("*.yml")):
+        text = path.read_text(encoding="utf-8")
+        used = re.findall(r"uses: (\S+)(.*)", text)
+        assert used
+        for action, comment in used:
+            assert re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40}", action), f"{path.name}: {action} is not pinned"
+            assert re.fullmatch(r" # v\d+\.\d+\.\d+", comment), f"{path.name}: which version is {action}?"
+        assert yaml.safe_load(text)["permissions"] == {"contents": "read"}
+        assert text.count("actions/checkout@") == text.count("persist-credentials: false")
+
+
+def test_a_wheel_of_this_machine_takes_the_packs_beside_the_kernels(
+    wheels: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, home, packs = TARGETS["linux-x86_64"], tmp_path / "pack", tmp_path / "packs"
+    packs.mkdir()
+    monkeypatch.setattr(wheels, "host", lambda: target)
+    monkeypatch.setattr(wheels, "HOME", home)
+    monkeypatch.setattr(wheels, "WEB_HOME", home / "web")
+    for folder, one in ((home, target), (home / "web", TARGETS["wasm"])):
+        folder.mkdir()
+        for name in (one.file, "pack.json"):
+            (folder / name).write_text(f"{name} of {one.name}", encoding="utf-8")
+    assert wheels.copy_own(packs) is target
+    found = sorted(path.relative_to(packs).as_posix() for path in packs.rglob("*.*"))
+    assert found == ["linux-x86_64/pack.json", "linux-x86_64/pack.so", "wasm/linkwork.wasm", "wasm/pack.json"]
+    assert (packs / "wasm/pack.json").read_text(encoding="utf-8") == "pack.json of wasm"
+    monkeypatch.setattr(wheels, "host", lambda: None)
+    with pytest.raises(FileNotFoundError, match="plain wheel"):
+        wheels.copy_own(packs)
 
 
 def test_the_wheel_of_a_platform_is_the_plain_one_and_its_pack(wheels: Any, tmp_path: Path) -> None:

@@ -11,13 +11,14 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial import transform as scipy_transform
 from scipy.spatial.transform import Rotation
 
-from linkwork.errors import TransformError
+from linkwork.errors import LimitError, TransformError
 from linkwork.linkage.elements import EULER_ORDERS
 from linkwork.transforms import (
     IDENTITY,
     as_angle,
     as_array,
     as_axis,
+    as_limits,
     as_rotation,
     as_transform,
     as_vector,
@@ -417,3 +418,38 @@ def test_what_is_a_number_and_what_is_a_whole_one() -> None:
         assert not is_number(value)
         assert not is_whole(value)
     assert not is_whole(2.0)
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (2, 3)])
+def test_quaternions_of_matrices_of_any_shape_begin_with_a_positive_number(shape):
+    turns = Rotation.random(math.prod(shape), rng=3)
+    found = matrix_quaternion(turns.as_matrix().reshape(*shape, 3, 3))
+    expected = turns.as_quat(scalar_first=True, canonical=True).reshape(*shape, 4)
+    np.testing.assert_allclose(found, expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("axis", [(-0.6, 0.8, 0.0), (0.0, -0.6, 0.8), (0.0, 0.0, -1.0)])
+def test_quaternions_of_half_turns_begin_with_a_positive_number_too(axis):
+    x = np.array(axis)
+    found = matrix_quaternion(2.0 * np.outer(x, x) - np.eye(3))  # the half turn about it, exactly
+    np.testing.assert_allclose(found, [0.0, *-x], atol=1e-15)
+
+
+def test_a_unit_axis_comes_back_bit_for_bit():
+    vectors = np.random.default_rng(0).normal(size=(200, 3))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    units = [vector for vector in vectors if abs(math.hypot(*vector) - 1.0) < 4e-16]
+    assert any((unit / math.hypot(*unit) != unit).any() for unit in units)  # another division would change it
+    for unit in units:
+        np.testing.assert_array_equal(as_axis(unit), unit)
+
+
+def test_limits_leave_a_value():
+    assert as_limits(-math.inf, math.inf, "rad", "j") == (-math.inf, math.inf)
+    assert as_limits("-90deg", "90deg", "rad", "j") == (-math.pi / 2, math.pi / 2)
+    assert as_limits(0.5, 0.5, "m", "j") == (0.5, 0.5)
+    for lower, upper in ((math.inf, math.inf), (-math.inf, -math.inf)):
+        with pytest.raises(LimitError, match="leave no value at all"):
+            as_limits(lower, upper, "m", "j")
+    with pytest.raises(LimitError, match="lower limit 2 of j is above its upper limit 1"):
+        as_limits(2.0, 1.0, "m", "j")

@@ -39,7 +39,7 @@ CALLS = {
     'lw.prepare(arm, "tip", restart=3)': "call-overload call-arg",
     'lw.solve_batch(arm, "tip", np.zeros((5, 4, 4)), dtype=np.float32)': "",
     'lw.solve_batch(arm, "tip", np.zeros((5, 4, 4)), dtype="float32")': "",
-    'lw.solve_batch(arm, "tip", np.zeros((5, 4, 4)), dtyp="float32")': "call-arg",
+    'lw.solve_batch(arm, "tip", np.zeros((5, 4, 4)), dtyp="float32")': "call-overload",
     'lw.Frame("tcp", "link", (0, 0, 0.1))': "",
     'lw.Reach("tip", pose=np.eye(4))': "",
     'lw.Reach("tip", pos=(1, 2))': "call-arg",

@@ -1,0 +1,104 @@
+"""Random calls of everything public, judged from outside: ``python tests/soak.py --seconds 3600 [--seed 0]``.
+
+Every call comes back or raises an error of ours; an answer that is called a success reaches its goal by the forward
+kinematics of `own_forward` and keeps all limits; memory stays flat. Calls come in rounds, each round in an order of its
+own, so that all of them run about equally often whatever they take. `test_soak.py` runs a few rounds of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import logging
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+
+import memory
+from linkwork.errors import LinkworkError
+from soak_further import Further
+from soak_judge import ROWS
+from soak_others import Others
+from soak_solves import Solves
+
+GROWTH = 40.0  # MB that a process may gain once it is warm
+WARM = 0.3  # of the calls, after which it is: caches are full
+MINUTE = 60.0  # s between two looks at the memory
+OFTEN = {"batch": 2, "solve_one": 4, "several_goals": 2, "kinematics": 2, "edit": 2, "nonsense": 4}  # times in a round
+
+
+class Soak(Solves, Others, Further):
+    """Calls in a random order, and what became of them."""
+
+    def __init__(self, seed: int, rows: int = ROWS) -> None:
+        super().__init__(seed, rows)
+        self.calls: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()
+        self.sizes: list[tuple[int, float]] = []  # of the process, every minute: calls so far, and its memory [MB]
+        self.to_come: list[str] = []  # of this round
+
+    def call(self, name: str | None = None) -> None:
+        """Make one call: a given one, or the next of a round."""
+        if name is None:
+            if not self.to_come:
+                once = [name for name in ACTIONS for _ in range(OFTEN.get(name, 1))]
+                self.to_come = [str(name) for name in self.rng.permutation(once)]
+            name = self.to_come.pop()
+        self.calls[name] += 1
+        try:
+            getattr(self, name)()
+        except LinkworkError as error:
+            self.refused[f"{name}: {type(error).__name__}"] += 1
+
+    def said(self) -> str:
+        """Return what was done, in a line."""
+        return f"{sum(self.calls.values())} calls, {self.solves} solves judged, {self.successes} of them successes"
+
+
+ACTIONS = [name for made in (Solves, Others, Further) for name in vars(made) if not name.startswith("_")]
+
+
+def soak(run: Soak, goes_on: Callable[[], bool], tell: Callable[[str], None] = print) -> None:
+    """Make calls as long as they go on; raises at the first that goes wrong."""
+    begin = told = time.monotonic()
+    while goes_on():
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            run.call()
+        if time.monotonic() - told > MINUTE:
+            told = time.monotonic()
+            run.sizes.append((run.calls.total(), settled()))
+            tell(f"{told - begin:.0f} s: {run.said()}; {run.sizes[-1][1]:.0f} MB")
+    tell(f"{time.monotonic() - begin:.0f} s, {time.process_time():.0f} s of computing: {run.said()}")
+    tell(f"calls: {dict(run.calls)}")
+    tell(f"refused: {dict(run.refused)}")
+
+
+def settled() -> float:
+    """Return the memory of this process [MB], less what is only waiting to be given back."""
+    gc.collect()
+    memory.AFTER["resident"] = -np.inf
+    memory.give_back()
+    return memory.resident() if memory.STATM.exists() else 0.0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long")
+    parser.add_argument("--seed", type=int, default=0, help="of all that is random")
+    parser.add_argument("--rows", type=int, default=ROWS, help="goals of a batch")
+    options = parser.parse_args()
+    logging.disable(logging.WARNING)
+    run, end = Soak(options.seed, options.rows), time.monotonic() + options.seconds
+    soak(run, lambda: time.monotonic() < end, lambda line: print(line, flush=True))
+    warm = [size for calls, size in run.sizes if calls > WARM * run.calls.total()]
+    if warm and warm[-1] > warm[0] + GROWTH:
+        sys.exit(f"memory grew from {warm[0]:.0f} to {warm[-1]:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()
