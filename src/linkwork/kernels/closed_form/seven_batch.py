@@ -84,8 +84,9 @@ def read_goals(batch, first, coming):
             home = gather(batch.given, JOINTS * first + place_of(arm, joint), JOINTS)
             flaw = flaw + (home - home)
         s, c = sine_cosine(home)
-        store(coming.prefer, 2 * joint, c)
-        store(coming.prefer, 2 * joint + 1, s)
+        for pairs in (coming.prefer, coming.pairs):  # a goal that no angle has a pose for keeps what is preferred
+            store(pairs, 2 * joint, c)
+            store(pairs, 2 * joint + 1, s)
         store(coming.values, joint, home)
     far = fill(coming.goal, 1.0)
     if batch.any_given:
