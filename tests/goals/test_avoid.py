@@ -82,8 +82,6 @@ def test_a_path_keeps_clear_in_every_frame() -> None:
     assert min(from_ball(arm, q) for q in clip.poses) >= 0.09
     assert clip.residuals.shape == (25, 2)
     assert np.abs(np.diff(clip.poses, axis=0)).max() < 0.5
-    with pytest.raises(OptionError, match="keep clear of"):
-        lw.track(arm, path, avoid=BALL)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="lookahead"):
         lw.track(arm, path, avoid=avoid, lookahead=True)
 
@@ -118,3 +116,31 @@ def test_it_is_shown_as_it_is_written() -> None:
     assert repr(lw.Avoid(BALL, False, 0.02, links="hand", priority=1)) == (
         "Avoid(<World: 1 obstacle: ball>, self=False, margin=0.02, links=('hand',), priority=1)"
     )
+
+
+PANDA = lw.models.panda()
+BOX = lw.World([lw.Obstacle(lw.Box((0.1, 0.4, 0.1)), (0.45, 0.0, 0.5), name="box")])
+AT = PANDA.forward(PANDA.random_pose(4, 6), frame="tip")
+GOAL = lw.Reach("tip", pose=AT[0])
+BODY = lw.models.human(root="floating")
+WALL = lw.World([lw.Obstacle(lw.Box((0.1, 3.0, 3.0)), (0.6, 0.0, 1.0), name="wall")])
+TAKERS = {  # all that takes avoid=
+    "solve": lambda avoid: lw.solve(PANDA, GOAL, avoid=avoid).q,
+    "solve several goals": lambda avoid: lw.solve(PANDA, [lw.Reach("tip", position=AT[0, :3, 3])], avoid=avoid).q,
+    "solve_all": lambda avoid: lw.solve_all(PANDA, GOAL, avoid=avoid).q,
+    "solve_batch": lambda avoid: lw.solve_batch(PANDA, "tip", AT, avoid=avoid).q,
+    "solve_batch by frame": lambda avoid: lw.solve_batch(PANDA, {"tip": AT}, avoid=avoid).q,
+    "prepare": lambda avoid: lw.prepare(PANDA, "tip", avoid=avoid)(AT[0]).q,
+    "prepare goals": lambda avoid: lw.prepare(PANDA, [GOAL], avoid=avoid)([GOAL, lw.Avoid(BOX)]).q,
+    "track": lambda avoid: lw.track(PANDA, GOAL, frames=5, avoid=avoid).poses,
+    "sample_goals": lambda avoid: lw.sample_goals(PANDA, "tip", 5, avoid=avoid).q,
+    "retarget": lambda avoid: lw.retarget(lw.models.motion("human:floating")[:0.2], BODY, avoid=avoid).poses,
+}
+
+
+@pytest.mark.parametrize("name", TAKERS)
+def test_a_world_stands_for_avoid_wherever_avoid_is_taken(name: str) -> None:
+    world = WALL if name == "retarget" else BOX
+    np.testing.assert_array_equal(TAKERS[name](world), TAKERS[name](lw.Avoid(world)))
+    with pytest.raises(OptionError, match=r"avoid is a goal, .* or a World of obstacles, got 'a wall'"):
+        TAKERS[name]("a wall")

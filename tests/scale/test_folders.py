@@ -60,6 +60,25 @@ def test_an_interrupted_library_is_resumed_to_the_same_files(clips, tmp_path):
         lw.retarget_library(clips, CHILD, tmp_path / "out", resume=True, smooth=0.5)
 
 
+def test_what_a_library_keeps_clear_of_is_known_by_its_content(clips, tmp_path):
+    """Worlds of the same names, and motions of the same length, are told apart."""
+
+    def run(place, over, resume=True):
+        world = lw.World([lw.Obstacle(lw.Sphere(0.1), place, name="ball")])
+        wave = lw.models.motion("human:floating").slice(over, over + 0.2)
+        base = lw.retarget(wave, CHILD)
+        return lw.retarget_library(
+            clips, CHILD, tmp_path / "out", resume=resume, avoid=world, parts="arms", over=base, smooth=0.0
+        )
+
+    assert run((2.0, 0.0, 0.0), 0.0, resume=False).complete
+    assert run((2.0, 0.0, 0.0), 0.0).resumed == 3
+    with pytest.raises(RunError, match="another options: avoid"):
+        run((2.0, 0.1, 0.0), 0.0)
+    with pytest.raises(RunError, match="another options: over"):
+        run((2.0, 0.0, 0.0), 0.5)
+
+
 def test_a_file_that_was_mended_added_or_damaged_costs_only_itself(clips, tmp_path):
     out = tmp_path / "out"
     (clips / "one.bvh").rename(tmp_path / "one.bvh")

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import GoalError, OptionError, listed
-from ..goals import Avoid, Goal, Reach
+from ..goals import Avoid, Goal, Reach, as_avoid
+from ..goals.avoid import AvoidLike
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import APART, PoseLike, distinct, start_pose, wrapped
 from ..linkage.showing import Shown
@@ -171,7 +172,7 @@ def solve_all(
     joints: Joints | None = None,
     start: PoseLike | None = None,
     windings: bool = False,
-    avoid: Avoid | None = None,
+    avoid: AvoidLike = None,
 ) -> Branches:
     """Return every distinct pose that reaches a goal.
 
@@ -193,7 +194,8 @@ def solve_all(
         start: Pose of the other joints, from which distances are measured; the neutral pose by default.
         windings: Also return every copy by whole turns within limits, nearest to the start first; see
             `Branches.windings`.
-        avoid: What to keep clear of: poses that collide are left out, and curves are cut into their free parts.
+        avoid: What to keep clear of, an `Avoid` or a `World`: poses that collide are left out, and curves are cut into
+            their free parts.
 
     Example:
         >>> import linkwork as lw
@@ -202,6 +204,7 @@ def solve_all(
         <Branches of 'planar': 2 isolated>
     """
     check_linkage(linkage)
+    clear_of = as_avoid(avoid)
     aim, rest = _exact(goal), start_pose(linkage, start)
     if apart is not None:
         positive("apart", apart, finite=True)
@@ -214,14 +217,12 @@ def solve_all(
     else:
         prepared = _prepared(linkage, aim, limits, seed, group_of(linkage, joints), rest)
         found = _on_chain(prepared, aim, rest, apart, most or SAMPLES, starts)
-    found = found if avoid is None else only_free(found, avoid, most or SAMPLES)
+    found = found if clear_of is None else only_free(found, clear_of, most or SAMPLES)
     return found.windings(start=rest, most=most, limits=limits) if windings else found
 
 
 def only_free(found: Branches, avoid: Avoid, most: int = SAMPLES) -> Branches:
     """Return what is free of solutions; see `solve_all`. Whether that is all that is free stays as it was proven."""
-    if not isinstance(avoid, Avoid):
-        raise OptionError(f"avoid is a goal, Avoid(world, margin=...), got {avoid!r}.")
     clear = Clear(found.linkage, avoid)
     if not found.curves:
         free = clear.free(found.q)

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..collision.clearance import clearance_in
-from ..collision.obstacles import Obstacle, World
+from ..collision.obstacles import Obstacle
 from ..collision.scenes import scene_of
 from ..collision.surface_points import points_on
 from ..errors import OptionError
-from ..goals import Avoid
+from ..goals import Avoid, as_avoid
+from ..goals.avoid import AvoidLike
 from ..linkage.geometry import Shape, Visual
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.program import reach
@@ -84,7 +85,7 @@ def sample_goals(
     orientation: bool = True,
     low: ArrayLike | None = None,
     high: ArrayLike | None = None,
-    avoid: World | Avoid | None = None,
+    avoid: AvoidLike = None,
     only_reachable: bool | None = None,
     seed: int = 0,
     **options: Unpack[SearchOptions],
@@ -123,21 +124,22 @@ def sample_goals(
         <SampledGoals: 50, 50 reachable>
     """
     check_linkage(linkage)
+    clear_of = as_avoid(avoid)
     one_of("uniform", uniform, ("workspace", "box", "joints"))
     drawn = _Drawn(linkage, frame, orientation, low, high, seed, dict(options))
     kept = uniform != "box" if only_reachable is None else only_reachable
     if on is not None:
         if uniform != "workspace" or low is not None or high is not None:
             raise OptionError("goals on a surface are drawn from all of it: leave out uniform, low and high.")
-        drawn = _OnSurface(drawn, _obstacle(on, avoid), standoff, approach)
+        drawn = _OnSurface(drawn, _obstacle(on, clear_of), standoff, approach)
     goals = drawn.by_joints(whole("count", count)) if uniform == "joints" else drawn.kept(count, kept)
-    return goals if avoid is None else _labelled(drawn, goals, avoid)
+    return goals if clear_of is None else _labelled(drawn, goals, clear_of)
 
 
-def _obstacle(on: Shape | Visual | Obstacle | str, avoid: World | Avoid | None) -> Obstacle:
+def _obstacle(on: Shape | Visual | Obstacle | str, avoid: Avoid | None) -> Obstacle:
     """Return what goals are drawn on, as an obstacle that stands in the world."""
     if isinstance(on, str):
-        world = avoid.world if isinstance(avoid, Avoid) else avoid
+        world = None if avoid is None else avoid.world
         if world is None:
             raise OptionError(f"on={on!r} is the name of an obstacle; say with avoid= in which world.")
         on = world[on]
@@ -279,9 +281,8 @@ class _OnSurface(_Drawn):
         )
 
 
-def _labelled(drawn: _Drawn, goals: SampledGoals, avoid: World | Avoid) -> SampledGoals:
+def _labelled(drawn: _Drawn, goals: SampledGoals, wanted: Avoid) -> SampledGoals:
     """Return goals with the label whether they can be reached without touching anything."""
-    wanted = avoid if isinstance(avoid, Avoid) else Avoid(avoid)
     targets = goals.targets
     if not drawn.options["orientation"]:
         targets = np.tile(np.eye(4), (len(goals), 1, 1))

@@ -11,7 +11,7 @@ from .. import found_later
 
 if TYPE_CHECKING:
     from .align import Align as Align
-    from .avoid import Avoid as Avoid
+    from .avoid import Avoid as Avoid, AvoidLike as AvoidLike, as_avoid as as_avoid, with_avoid as with_avoid
     from .balance import Balance as Balance
     from .base import Block as Block, Edges as Edges, Goal as Goal, turn_between as turn_between
     from .bend import Bend as Bend
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "align": "Align",
-    "avoid": "Avoid",
+    "avoid": "Avoid AvoidLike as_avoid with_avoid",
     "balance": "Balance",
     "base": "Block Edges Goal turn_between",
     "bend": "Bend",

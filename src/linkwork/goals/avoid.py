@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from ..collision.near import near_records
 from ..collision.obstacles import World
 from ..collision.packing import Scene
 from ..collision.scenes import scene_of
-from ..errors import GoalError
+from ..errors import GoalError, OptionError
 from ..kernels.avoid_rows import MOST
 from ..kernels.collision.piece_layout import NEAR
 from ..linkage.linkage import Linkage
@@ -149,6 +149,31 @@ class Avoid(Goal):
                 torque = cross(np.where(own, points - origin[..., None, :], 0.0), force)
                 rates += force @ J[..., :3, :] + torque @ J[..., 3:, :]
         return rates
+
+
+AvoidLike: TypeAlias = Avoid | World | None
+"""What an option ``avoid=`` takes: an `Avoid`, or a `World`, which stands for ``Avoid(world)``."""
+
+
+def as_avoid(given: Any) -> Avoid | None:
+    """Return the goal that an option ``avoid=`` stands for; None for nothing.
+
+    Example:
+        >>> import linkwork as lw
+        >>> as_avoid(lw.World([lw.Obstacle(lw.Sphere(0.1), (1, 0, 0))]))
+        Avoid(<World: 1 obstacle: sphere1>, margin=0.01)
+    """
+    if isinstance(given, World):
+        return Avoid(given)
+    if given is None or isinstance(given, Avoid):
+        return given
+    raise OptionError(f"avoid is a goal, Avoid(world, margin=...), or a World of obstacles, got {given!r}.")
+
+
+def with_avoid(goals: Any, given: AvoidLike) -> Any:
+    """Return goals, one or several, with what an option ``avoid=`` stands for behind them."""
+    avoid = as_avoid(given)
+    return goals if avoid is None else [*([goals] if isinstance(goals, Goal) else goals), avoid]
 
 
 def _names(links: Any) -> tuple[str, ...] | None:

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..errors import GoalError, OptionError
 from ..explain.lost_directions import bent_starts, is_singular_for
-from ..goals import Avoid, Goal, Reach
+from ..goals import Avoid, Goal, Reach, as_avoid, with_avoid
+from ..goals.avoid import AvoidLike
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
 from ..solvers import Method, Problem, configure, group_of
@@ -39,7 +40,7 @@ def track(
     start: PoseLike | None = None,
     steps: int | None = None,
     lookahead: bool = False,
-    avoid: Avoid | None = None,
+    avoid: AvoidLike = None,
     joints: Joints | None = None,
     weights: Weights | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -62,7 +63,8 @@ def track(
         steps: Solver steps per frame (the chapter takes one); frame 0 is then the start. None solves each frame.
         lookahead: Choose among the branches of all frames and the motion found without it, by dynamic programming:
             fewest missed goals, then fewest jumps (0.5 rad or m a frame), then least motion; for one `Reach` a frame.
-        avoid: What to keep clear of, in frames and between them; its errors are the last of the residuals.
+        avoid: What to keep clear of, an `Avoid` or a `World`, in frames and between them; its errors
+            are the last of the residuals.
         joints: Names of the joints that may move, or of a group of them; the others keep the values of the start.
         weights: Cost of moving each joint, as in `solve`.
         progress: Called with the number of frames done and the number of all.
@@ -79,16 +81,16 @@ def track(
         (21, True)
     """
     check_linkage(linkage)
-    q = start_pose(linkage, start)
-    series = _clear(_series(linkage, goals, q, fps, frames), avoid)
+    q, apart = start_pose(linkage, start), as_avoid(avoid)
+    series = _clear(_series(linkage, goals, q, fps, frames), apart)
     chosen, settings = configure(method, options, linkage)
     problem = Problem(linkage, series[0], q, group_of(linkage, joints, weights))
-    series = _single_goals(series, steps, avoid) if lookahead else series
+    series = _single_goals(series, steps, apart) if lookahead else series
     way = _stepped(chosen, settings, problem, series, q, steps, progress)
     way = way or _followed(chosen, settings, problem, series, q, steps, progress)
     if start is None and steps is None and isinstance(goals, Reach):
-        way = _from_a_better_start(chosen, settings, problem, goals, way, avoid)
-    return _clip(linkage, _chosen(problem, settings, way) if lookahead else way, fps, chosen, avoid)
+        way = _from_a_better_start(chosen, settings, problem, goals, way, apart)
+    return _clip(linkage, _chosen(problem, settings, way) if lookahead else way, fps, chosen, apart)
 
 
 class Way(NamedTuple):
@@ -155,11 +157,7 @@ def _chosen(problem: Problem, settings: Settings, way: Way) -> Way:
 
 def _clear(series: Sequence[Any], avoid: Avoid | None) -> Sequence[Any]:
     """Return the goals of all frames with what they keep clear of."""
-    if avoid is None:
-        return series
-    if not isinstance(avoid, Avoid):
-        raise OptionError(f"avoid is what frames keep clear of, lw.Avoid(world), got {avoid!r}.")
-    return [(goals, avoid) if isinstance(goals, Goal) else (*goals, avoid) for goals in series]
+    return series if avoid is None else [with_avoid(goals, avoid) for goals in series]
 
 
 def _single_goals(series: Sequence[Any], steps: int | None, avoid: Avoid | None) -> list[Any]:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from ..errors import OptionError
 from ..goals import Avoid
 from ..kernels.collision.piece_layout import NEAR
 from ..linkage.linkage import Linkage
@@ -31,12 +29,10 @@ SLOW, LOOKS = 0.02, 8  # [rad, m]: frames that differ by less have nothing betwe
 ROUGH = 2.0  # jerk over the source's that is worth a remark
 
 
-def as_wish(avoid: Any) -> Avoid | None:
+def as_wish(avoid: Avoid | None) -> Avoid | None:
     """Return what is to be avoided as a goal beside others: it counts much, but frames are not judged by it."""
     if avoid is None:
         return None
-    if not isinstance(avoid, Avoid):
-        raise OptionError(f"avoid is what the target keeps clear of, lw.Avoid(), got {avoid!r}.")
     return replace(avoid, weight=FIRMLY * avoid.weight, tolerance=math.inf, priority=0)
 
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from .. import formats
 from ..errors import MappingError, OptionError
-from ..goals import Avoid
+from ..goals import Avoid, as_avoid
+from ..goals.avoid import AvoidLike
 from ..linkage.joints import Fixed, Floating
 from ..linkage.linkage import Linkage, check_linkage
 from ..motion.checks import has_stray_first_frame, without_first_frame
@@ -69,7 +70,7 @@ class RetargetOptions(TypedDict, total=False):
     target_rest: RestLike
     parts: str | Sequence[str] | None
     over: Clip | None
-    avoid: Avoid | None
+    avoid: AvoidLike
 
 
 def manner_of(
@@ -173,7 +174,7 @@ def retarget_with_report(
     target_rest: RestLike = None,
     parts: str | Sequence[str] | None = None,
     over: Clip | None = None,
-    avoid: Avoid | None = None,
+    avoid: AvoidLike = None,
     progress: Progress | None = None,
 ) -> Outcome:
     """Do what `retarget` does, and return the roles and a report beside the motion.
@@ -194,7 +195,8 @@ def retarget_with_report(
         target_rest: Reference pose of the target, instead of its skin's bind pose or its rest pose.
         parts: Parts of the body to move, such as ``"arms"``; the others stand still, or move as in `over`.
         over: A motion of the target that these parts are laid over.
-        avoid: What the target keeps clear of, such as ``lw.Avoid()``; remarks say where it does not, or jumps.
+        avoid: What the target keeps clear of, such as ``lw.Avoid()``, or a `World`; remarks say where it does not, or
+            jumps.
         progress: Called with the number of frames solved and of all frames.
 
     A target that is the source's own skeleton moves as the source does, unless `smooth`, `contacts` or a rest is given.
@@ -203,7 +205,8 @@ def retarget_with_report(
         MappingError: If the roles of a skeleton cannot be found.
     """
     _check(clip, linkage, role, root, smooth, first)
-    given, whole, how = as_map(map), clip, manner_of(contacts, smooth, progress, avoid)
+    given, whole, apart = as_map(map), clip, as_avoid(avoid)
+    how = manner_of(contacts, smooth, progress, apart)
     clip, origin, remarks = _begun(clip, first)
     asked = bool(smooth) or any(one is not None for one in (contacts, rest, target_rest, avoid))
     if (beasts := _four_legged(clip, linkage, given)) is not None:
@@ -215,7 +218,7 @@ def retarget_with_report(
             made = _onto_body(clip, source, target, None if asked else own, how)
         else:
             made = _onto_arm(clip, source, linkage, role or LEADING, frame, how)
-    remarks += () if avoid is None else (*touching(made.clip, avoid), *shaken(made.clip, made.report.jerk))
+    remarks += () if apart is None else (*touching(made.clip, apart), *shaken(made.clip, made.report.jerk))
     return made.only(parts, over, given["target"]).finished(clip.name, origin, remarks, in_place=in_place)
 
 

@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..errors import BlockError, DeviceError, OptionError, PoseError
+from ..goals import as_avoid
 from ..kernels.cards import card_count
 from ..kernels.threads import cores, dealt
 from ..linkage.linkage import Linkage
@@ -153,8 +154,8 @@ class BlockSolver:
         plain["tolerance"] = given_tolerance(self.linkage, plain["tolerance"])
         free = plain["free"]
         plain["free"] = free if free is None or isinstance(free, str) else np.asarray(free).tolist()
-        if plain.get("avoid") is not None:
-            plain["avoid"] = avoid_facts(plain["avoid"])
+        if (apart := as_avoid(plain.get("avoid"))) is not None:
+            plain["avoid"] = avoid_facts(apart)
         if "dtype" in plain:
             plain["dtype"] = precision(plain["dtype"]).name
         return {

@@ -50,6 +50,7 @@ class Receipt:
     times: Mapping[str, float] = field(default_factory=dict)
 
 
+USUAL = {"weight": 1.0, "priority": 0, "wish": False}  # of something to keep clear of: not written down
 Work = Callable[[int], Receipt]
 Receipts = Generator[Receipt, None, None]
 
@@ -64,7 +65,9 @@ def avoid_facts(avoid: Avoid) -> dict[str, Any]:
     text = dump(None, "json", World() if avoid.world is None else avoid.world)
     links = None if avoid.links is None else list(avoid.links)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return {"world": digest, "self": avoid.self, "margin": avoid.margin, "links": links}
+    facts = {"world": digest, "self": avoid.self, "margin": avoid.margin, "links": links}
+    more = {"weight": avoid.weight, "priority": avoid.priority, "wish": avoid.tolerance is not None}
+    return facts | {name: value for name, value in more.items() if value != USUAL[name]}
 
 
 def check_engine(

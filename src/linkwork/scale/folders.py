@@ -23,6 +23,7 @@ from .. import formats
 from ..errors import FormatError, LinkworkError, OptionError, listed
 from ..formats.atomic_files import MAX_BYTES, read_bytes
 from ..formats.options import ReadOptions
+from ..goals import as_avoid
 from ..kernels.threads import dealt
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
@@ -30,7 +31,7 @@ from ..motion.frame_files import frames_in
 from ..retargeting import Report, RetargetOptions, retarget_with_report
 from ..retargeting.recognition import bones_for
 from .datasets import DatasetResult, Progress, check_run, collect
-from .engine import Receipt, Receipts, check_engine, linkage_digest, run_ray
+from .engine import Receipt, Receipts, avoid_facts, check_engine, linkage_digest, run_ray
 from .goal_rows import MissingRows
 from .places import CHUNK, Here, Place, place_of, visible
 from .runs import Record, Run, read_records, run_folder
@@ -72,7 +73,7 @@ def retarget_library(
             been added since, are made anew; the others stay.
         progress: A function that is told what there is after each file; True for a bar, or lines in a log.
         reading: How to read the motions, as in `load_clip`: ``{"up": "z"}``.
-        **options: As in `retarget`: map, role, frame, root, smooth, first.
+        **options: As in `retarget`: map, role, frame, root, smooth, first, avoid.
 
     Returns:
         How many were ``written``; those that could not be read, or whose parts cannot be told, are ``missing``.
@@ -215,7 +216,14 @@ def write_report(run: Run) -> None:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Return an option as plain data: a digest of a joint map's file, the text of anything that is no number."""
+    """Return an option as plain data: digests of what is large or in a file, the text of anything that is no number."""
+    if name == "avoid" and (apart := as_avoid(value)) is not None:
+        return avoid_facts(apart)
+    if isinstance(value, Clip):
+        frames = hashlib.sha256(value.times.tobytes() + value.poses.tobytes())
+        return {"linkage": linkage_digest(value.linkage), "frames": frames.hexdigest()}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
     if name == "map" and isinstance(value, str | os.PathLike):
         return hashlib.sha256(read_bytes(value)).hexdigest()
     if isinstance(value, np.number):

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from ..errors import OptionError, meant
-from ..goals import Avoid, Goal
+from ..goals import Goal
+from ..goals.avoid import AvoidLike
 from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike
 from ..transforms import FloatArray, is_number, is_whole
@@ -90,7 +91,7 @@ class SearchOptions(PackOptions, total=False):
 
     joints: Joints | None
     weights: Weights | None
-    avoid: Avoid | None
+    avoid: AvoidLike
 
 
 class PrepareOptions(SearchOptions, total=False):

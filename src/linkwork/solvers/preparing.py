@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import GoalError, OptionError
-from ..goals import Avoid, Goal, Reach
+from ..goals import Goal, Reach, as_avoid, with_avoid
+from ..goals.avoid import AvoidLike
 from ..linkage.linkage import Linkage, check_linkage
 from .chain_solver import RESTARTS, Prepared, prepared_for
 from .free_pairs import free_chain_for
@@ -53,7 +54,7 @@ def prepare(
     seed: int = 0,
     joints: Joints | None = None,
     weights: Weights | None = None,
-    avoid: Avoid | None = None,
+    avoid: AvoidLike = None,
     method: str | Method = "robust",
     **options: Any,
 ) -> Prepared | PreparedMethod | BodySolver:
@@ -73,7 +74,8 @@ def prepare(
         seed: Seed of the random starts: the same seed gives the same answer.
         joints: Names of the joints that may move, or of a group of them; the others keep the values of each start.
         weights: Cost of moving each joint, as in `solve`; for goals, or with a method that weighs joints.
-        avoid: What to keep clear of; every success is checked again to be at least its margin away.
+        avoid: What to keep clear of, an `Avoid` or a `World`; every success is checked again to be at least its margin
+            away.
         method: Name of another method of `METHODS`, for a frame: ``ik(target, start=q)`` then solves as `solve` does.
         **options: Options of that method and of every method; see `solve`.
 
@@ -98,7 +100,7 @@ def prepare(
         return _free(_search(linkage, aim, settings, restarts, seed, joints, weights), avoid)
     if (position, orientation, free) != (True, True, None):
         raise OptionError("position, orientation and free are for one frame; goals say themselves what matters.")
-    return _body(linkage, _with(frame, avoid), settings, restarts, seed, group_of(linkage, joints, weights))
+    return _body(linkage, with_avoid(frame, avoid), settings, restarts, seed, group_of(linkage, joints, weights))
 
 
 def _search(
@@ -114,11 +116,9 @@ def _search(
     return prepared
 
 
-def _free(prepared: Prepared, avoid: Avoid | None) -> Prepared:
+def _free(prepared: Prepared, avoid: AvoidLike) -> Prepared:
     """Return a prepared chain that keeps clear of what is to be avoided, if anything is."""
-    if avoid is not None and not isinstance(avoid, Avoid):
-        raise OptionError(f"avoid is a goal, Avoid(world, margin=...), got {avoid!r}.")
-    found = free_chain_for(prepared, avoid)
+    found = free_chain_for(prepared, as_avoid(avoid))
     if found is None:
         frame = prepared.goal.frame
         raise GoalError(
@@ -128,12 +128,7 @@ def _free(prepared: Prepared, avoid: Avoid | None) -> Prepared:
     return found
 
 
-def _with(goals: Goal | Sequence[Goal], avoid: Avoid | None) -> Goal | Sequence[Goal]:
-    """Return goals, with what is to be avoided among them."""
-    return goals if avoid is None else [*([goals] if isinstance(goals, Goal) else goals), avoid]
-
-
-def _frame(frame: Any, method: Any, avoid: Avoid | None) -> str:
+def _frame(frame: Any, method: Any, avoid: AvoidLike) -> str:
     if avoid is not None:
         raise OptionError(f"method {method!r} is prepared without avoid; solve(arm, [goal, Avoid(...)]) takes both.")
     if not isinstance(frame, str):

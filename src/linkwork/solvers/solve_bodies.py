@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ..errors import GoalError
-from ..goals import Goal
+from ..goals import Goal, with_avoid
 from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike
 from .body_answers import BodyBatch
@@ -40,8 +40,7 @@ def solve_bodies(
     also = options.get("also", ())
     if isinstance(also, Goal) or not all(isinstance(goal, Goal) for goal in also):
         raise GoalError(f"also is a list of goals such as [Balance()], got {also!r}.")
-    avoid = options.get("avoid")
-    goals: list[Goal] = [*keys.values(), *also, *([] if avoid is None else [avoid])]
+    goals: list[Goal] = with_avoid([*keys.values(), *also], options.get("avoid"))
     plain: Any = {name: options[name] for name in options if name in SearchOptions.__annotations__ and name != "avoid"}
     running: Any = {name: options[name] for name in options if name in RunningOptions.__annotations__}
     arrays = {goal: targets[key] for key, goal in keys.items()}

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from ..goals import Avoid, Goal, Reach
+from ..goals import Avoid, Goal, Reach, with_avoid
+from ..goals.avoid import AvoidLike
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
 from .chain_solver import RESTARTS, prepared_for
@@ -37,6 +38,7 @@ def solve(
     joints: Joints | None = None,
     weights: Weights | None = None,
     loop_tolerance: float | None = None,
+    avoid: AvoidLike = None,
     **options: Unpack[SolveOptions],
 ) -> Solution:
     """Return a pose that reaches the goals, or the closest one found and the reason.
@@ -54,6 +56,7 @@ def solve(
             ``W^-1 J^T (J W^-1 J^T)^-1 V``.
         loop_tolerance: Largest gap of a closed loop [m, rad]; by default each loop's own. A larger value leaves no
             larger gaps: loops are always closed as far as possible.
+        avoid: What to keep clear of, an `Avoid` or a `World`: a goal beside the others.
         **options: Options of every method (`Settings`: tolerance, rotation_tolerance, max_iterations, time_budget,
             max_step, limits, halvings, stray, trace) and of the chosen one.
 
@@ -68,14 +71,16 @@ def solve(
         check_linkage(linkage)
     if loop_tolerance is not None and linkage.constrained:
         goals = with_closings(linkage, goals, loop_tolerance)
-    goal, avoid = _alone(goals)
+    if avoid is not None:
+        goals = with_avoid(goals, avoid)
+    goal, apart = _alone(goals)
     group = None if joints is None and weights is None else group_of(linkage, joints, weights)
     # One Reach by a method and its defaults, and what it avoids, without the objects on the way: microseconds count.
     quick = not options and group is None and goal.__class__ is Reach and goal.ranges is None
     found: Solution | None = None
     if quick and method == "robust" and goal.tolerance is None:
-        found = _searched(linkage, goal, avoid, start)
-    elif quick and avoid is None and start.__class__ is np.ndarray and method.__class__ is str:
+        found = _searched(linkage, goal, apart, start)
+    elif quick and apart is None and start.__class__ is np.ndarray and method.__class__ is str:
         found = _walked(linkage, goal, start, method)
     if found is not None:
         return found
