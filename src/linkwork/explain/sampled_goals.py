@@ -124,10 +124,9 @@ def sample_goals(
         <SampledGoals: 50, 50 reachable>
     """
     check_linkage(linkage)
-    clear_of = as_avoid(avoid)
     one_of("uniform", uniform, ("workspace", "box", "joints"))
     drawn = _Drawn(linkage, frame, orientation, low, high, seed, dict(options))
-    kept = uniform != "box" if only_reachable is None else only_reachable
+    kept, clear_of = uniform != "box" if only_reachable is None else only_reachable, as_avoid(avoid)
     if on is not None:
         if uniform != "workspace" or low is not None or high is not None:
             raise OptionError("goals on a surface are drawn from all of it: leave out uniform, low and high.")

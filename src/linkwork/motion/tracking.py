@@ -63,8 +63,7 @@ def track(
         steps: Solver steps per frame (the chapter takes one); frame 0 is then the start. None solves each frame.
         lookahead: Choose among the branches of all frames and the motion found without it, by dynamic programming:
             fewest missed goals, then fewest jumps (0.5 rad or m a frame), then least motion; for one `Reach` a frame.
-        avoid: What to keep clear of, an `Avoid` or a `World`, in frames and between them; its errors
-            are the last of the residuals.
+        avoid: An `Avoid` or `World` to keep clear of, in frames and between; its errors are the last of the residuals.
         joints: Names of the joints that may move, or of a group of them; the others keep the values of the start.
         weights: Cost of moving each joint, as in `solve`.
         progress: Called with the number of frames done and the number of all.

@@ -195,8 +195,7 @@ def retarget_with_report(
         target_rest: Reference pose of the target, instead of its skin's bind pose or its rest pose.
         parts: Parts of the body to move, such as ``"arms"``; the others stand still, or move as in `over`.
         over: A motion of the target that these parts are laid over.
-        avoid: What the target keeps clear of, such as ``lw.Avoid()``, or a `World`; remarks say where it does not, or
-            jumps.
+        avoid: An `Avoid` or `World` that the target keeps clear of; remarks say where it does not, or jumps.
         progress: Called with the number of frames solved and of all frames.
 
     A target that is the source's own skeleton moves as the source does, unless `smooth`, `contacts` or a rest is given.
@@ -206,8 +205,7 @@ def retarget_with_report(
     """
     _check(clip, linkage, role, root, smooth, first)
     given, whole, apart = as_map(map), clip, as_avoid(avoid)
-    how = manner_of(contacts, smooth, progress, apart)
-    clip, origin, remarks = _begun(clip, first)
+    (clip, origin, remarks), how = _begun(clip, first), manner_of(contacts, smooth, progress, apart)
     asked = bool(smooth) or any(one is not None for one in (contacts, rest, target_rest, avoid))
     if (beasts := _four_legged(clip, linkage, given)) is not None:
         made = _on_four_legs(clip, *beasts, None if asked else kinship(clip, linkage), how)

@@ -74,8 +74,7 @@ def prepare(
         seed: Seed of the random starts: the same seed gives the same answer.
         joints: Names of the joints that may move, or of a group of them; the others keep the values of each start.
         weights: Cost of moving each joint, as in `solve`; for goals, or with a method that weighs joints.
-        avoid: What to keep clear of, an `Avoid` or a `World`; every success is checked again to be at least its margin
-            away.
+        avoid: An `Avoid` or `World` to keep clear of; every success is checked again to be at least its margin away.
         method: Name of another method of `METHODS`, for a frame: ``ik(target, start=q)`` then solves as `solve` does.
         **options: Options of that method and of every method; see `solve`.
 

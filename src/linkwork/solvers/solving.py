@@ -54,8 +54,7 @@ def solve(
         weights: Cost of moving each joint, so that a heavy joint moves less: a mapping from joints to positive numbers
             (1 for the others), or a number for each velocity. Each step is the shortest by these weights,
             ``W^-1 J^T (J W^-1 J^T)^-1 V``.
-        loop_tolerance: Largest gap of a closed loop [m, rad]; by default each loop's own. A larger value leaves no
-            larger gaps: loops are always closed as far as possible.
+        loop_tolerance: Largest gap at which a loop counts as closed [m, rad]; by default each loop's own.
         avoid: What to keep clear of, an `Avoid` or a `World`: a goal beside the others.
         **options: Options of every method (`Settings`: tolerance, rotation_tolerance, max_iterations, time_budget,
             max_step, limits, halvings, stray, trace) and of the chosen one.
@@ -71,8 +70,7 @@ def solve(
         check_linkage(linkage)
     if loop_tolerance is not None and linkage.constrained:
         goals = with_closings(linkage, goals, loop_tolerance)
-    if avoid is not None:
-        goals = with_avoid(goals, avoid)
+    goals = goals if avoid is None else with_avoid(goals, avoid)
     goal, apart = _alone(goals)
     group = None if joints is None and weights is None else group_of(linkage, joints, weights)
     # One Reach by a method and its defaults, and what it avoids, without the objects on the way: microseconds count.
