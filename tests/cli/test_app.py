@@ -19,6 +19,7 @@ import children
 import linkwork as lw
 from command_line import command_of, python, run
 from linkwork.cli import app as cli
+from linkwork.cli.studio import own_name
 
 COMMANDS = sorted(cli.MODULES)
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
@@ -446,6 +447,20 @@ def test_demo_says_where_the_page_is(tmp_path, monkeypatch):
     data = json.loads(run("demo", "two_link", "-o", page.parent, "--json", "--open").stdout)
     assert data == {"page": str(page), "bytes": page.stat().st_size}
     assert opened == [page.as_uri()]
+
+
+@pytest.mark.parametrize(
+    ("called", "on_the_path", "typed"),
+    [
+        (".venv/bin/linkwork", None, ".venv/bin/linkwork"),  # `make demo` in a shell that knows nothing of .venv
+        (".venv/bin/linkwork", "/home/someone/.venv/bin/linkwork", "linkwork"),
+        ("/somewhere/linkwork/__main__.py", None, "linkwork"),  # python -m linkwork: that path is nothing to type
+    ],
+)
+def test_demo_proposes_what_can_be_typed(called, on_the_path, typed, monkeypatch):
+    monkeypatch.setattr(sys, "argv", [called])
+    monkeypatch.setattr("shutil.which", lambda _: on_the_path)
+    assert own_name() == typed
 
 
 def test_demo_into_a_file_exits_with_3(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -14,11 +15,11 @@ from .parsing import is_file
 from .reading import FileOptions
 
 TRY_NEXT = """Try next:
-  linkwork info human
-  linkwork pose panda --pose ready
-  linkwork draw human --pose wave -o wave.png
+  {linkwork} info human
+  {linkwork} pose panda --pose ready
+  {linkwork} draw human --pose wave -o wave.png
 And drag a hand in the browser:
-  linkwork studio human"""
+  {linkwork} studio human"""
 
 
 @command("demo", "demo panda snake:9 -o small")
@@ -40,11 +41,17 @@ def demo(
         print_json({"page": str(page.resolve()), "bytes": page.stat().st_size})
     else:
         print(f"The gallery is at {page} ({page.stat().st_size / 1e6:.1f} MB); open it in a browser.")
-        print(TRY_NEXT, file=sys.stderr)
+        print(TRY_NEXT.format(linkwork=own_name()), file=sys.stderr)
     if show:
         import webbrowser
 
         webbrowser.open(page.resolve().as_uri())
+
+
+def own_name() -> str:
+    """Return what to type to call linkwork: its path where a shell does not find the name, as after ``make demo``."""
+    called = Path(sys.argv[0])
+    return str(called) if called.stem == "linkwork" and shutil.which("linkwork") is None else "linkwork"
 
 
 @command("studio", "studio human --port 8123 --no-browser")

@@ -255,13 +255,14 @@ def mechanism_cards(*, fps: float | None = None, progress: Progress | None = Non
     count = len(MECHANISMS) + 1
     for k, (name, (trails, text)) in enumerate(MECHANISMS.items()):
         clip = models.motion(name)
+        loops = len(clip.linkage.loops)
         yield Card(
             title=name.replace("_", " ").capitalize(),
             text=text,
             picture=_mechanism_film(clip, trails, fps=fps),
             code=MECHANISM_CODE.format(name=name, trails=list(trails)),
             section=MECHANISMS_SECTION,
-            facts=f"{degrees_of_freedom(clip.linkage)} DOF, {len(clip.linkage.loops)} loops",
+            facts=f"{degrees_of_freedom(clip.linkage)} DOF, {loops} {'loop' if loops == 1 else 'loops'}",
         )
         if progress is not None:
             progress((k + 1) / count, name)
