@@ -7,8 +7,23 @@ const ROW = 256; // movers in a row of their texture
 /** @typedef {{made: WebGLProgram, at: Record<string, WebGLUniformLocation>}} Program */
 /** @typedef {import("./algebra.js").Numbers} Numbers */
 
-/** @param {WebGL2RenderingContext} gl @param {string} vertex @param {string} fragment @returns {Program} */
-export function program(gl, vertex, fragment) {
+/**
+ * Have a card make programs, by their names: all are begun at once, and each is waited for when it is first used.
+ * @param {WebGL2RenderingContext} gl @param {Record<string, [string, string]>} texts of vertices and of fragments
+ * @returns {Record<string, Program>}
+ */
+export function programs(gl, texts) {
+  /** @type {Record<string, Program>} */ const all = {};
+  for (const [name, [vertex, fragment]] of Object.entries(texts)) {
+    const made = begin(gl, vertex, fragment);
+    /** @type {Program | null} */ let known = null;
+    Object.defineProperty(all, name, { get: () => (known ??= finished(gl, made)) });
+  }
+  return all;
+}
+
+/** @param {WebGL2RenderingContext} gl @param {string} vertex @param {string} fragment */
+function begin(gl, vertex, fragment) {
   const made = /** @type {WebGLProgram} */ (gl.createProgram());
   for (const [kind, text] of /** @type {[number, string][]} */ ([[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]])) {
     const shader = /** @type {WebGLShader} */ (gl.createShader(kind));
@@ -17,6 +32,11 @@ export function program(gl, vertex, fragment) {
     gl.attachShader(made, shader);
   }
   gl.linkProgram(made);
+  return made;
+}
+
+/** @param {WebGL2RenderingContext} gl @param {WebGLProgram} made @returns {Program} */
+function finished(gl, made) {
   if (!gl.getProgramParameter(made, gl.LINK_STATUS) && !gl.isContextLost()) {
     const logs = (gl.getAttachedShaders(made) ?? []).map((shader) => gl.getShaderInfoLog(shader));
     throw new Error([gl.getProgramInfoLog(made), ...logs].join("\n"));

@@ -87,7 +87,7 @@ export class Hands {
     const [x, y] = this.at(event);
     const old = this.fingers.get(event.pointerId);
     if (!old) {
-      if (event.pointerType === "mouse" && !event.buttons) stage.hover(x, y);
+      if (event.pointerType !== "touch" && !event.buttons) stage.hover(x, y); // a pen is felt above the screen
       return;
     }
     if (Math.hypot(event.clientX - old.clientX, event.clientY - old.clientY) > STEADY) clearTimeout(this.long);

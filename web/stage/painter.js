@@ -2,7 +2,7 @@
 /** Draws a scene with WebGL 2: shadows, ground, what links carry, marks. It keeps what is on the card, and no more. */
 
 import { bytes, fromZ, minus, moved, plus, unit } from "./algebra.js";
-import { Batch, Movers, program } from "./gl.js";
+import { Batch, Movers, programs } from "./gl.js";
 import { Meshes } from "./meshes.js";
 import { CORNERS, DEPTH, FLOOR, GROUND, IDENTITY, INSTANCES, LIT } from "./shaders.js";
 import { allShapes, capsule, CAPSULE } from "./shapes.js";
@@ -50,16 +50,21 @@ export class Layer {
   }
 }
 
+/** Have a card make all programs of a painter; scenes that follow each other share them. @param {WebGL2RenderingContext} gl */
+export function paints(gl) {
+  return programs(gl, {
+    parts: [INSTANCES, LIT], corners: [CORNERS, LIT], floor: [GROUND, FLOOR],
+    partDepths: [INSTANCES, DEPTH], cornerDepths: [CORNERS, DEPTH],
+    partNames: [INSTANCES, IDENTITY], cornerNames: [CORNERS, IDENTITY],
+  });
+}
+
 export class Painter {
-  /** @param {WebGL2RenderingContext} gl @param {any} scene as Python wrote it */
-  constructor(gl, scene) {
+  /** @param {WebGL2RenderingContext} gl @param {any} scene as Python wrote it @param {Record<string, import("./gl.js").Program>} made what `paints` gave */
+  constructor(gl, scene, made) {
     this.gl = gl;
     this.scene = scene;
-    this.programs = {
-      parts: program(gl, INSTANCES, LIT), corners: program(gl, CORNERS, LIT), floor: program(gl, GROUND, FLOOR),
-      partDepths: program(gl, INSTANCES, DEPTH), cornerDepths: program(gl, CORNERS, DEPTH),
-      partNames: program(gl, INSTANCES, IDENTITY), cornerNames: program(gl, CORNERS, IDENTITY),
-    };
+    this.programs = made;
     const parts = new Float32Array(bytes(scene.parts));
     this.rails = new Float32Array(bytes(scene.rails));
     this.shapes = allShapes(parts.length / PART);
@@ -187,7 +192,7 @@ export class Painter {
 
   /** Draw the shadow map, when something has moved. */
   castShadows() {
-    const { gl, programs } = this;
+    const { gl } = this;
     this.posed = false;
     this.aim();
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.map.buffer);
@@ -196,19 +201,20 @@ export class Painter {
     gl.disable(gl.BLEND);
     gl.disable(gl.CULL_FACE);
     gl.clear(gl.DEPTH_BUFFER_BIT);
-    this.bodies(programs.partDepths, programs.cornerDepths, this.sun, () => {});
+    this.bodies("partDepths", "cornerDepths", this.sun, () => {});
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
   }
 
   /**
-   * Draw what links carry, by programs for instances and for meshes.
-   * @param {import("./gl.js").Program} instances @param {import("./gl.js").Program} corners @param {Float32Array} camera
+   * Draw what links carry, by programs for instances and for meshes, which are waited for where there are some.
+   * @param {string} parts @param {string} meshed @param {Float32Array} camera
    * @param {(at: Record<string, WebGLUniformLocation>) => void} settings further uniforms
    * @param {Numbers} [away] what parts one surface from another that is in the same place
    * @param {Movers} [movers] where links are
    */
-  bodies(instances, corners, camera, settings, away = [0, 0, 0], movers = this.movers) {
+  bodies(parts, meshed, camera, settings, away = [0, 0, 0], movers = this.movers) {
     const { gl, meshes } = this;
+    const instances = this.programs[parts];
     gl.activeTexture(gl.TEXTURE0);
     gl.bindTexture(gl.TEXTURE_2D, movers.texture);
     this.use(instances, camera, settings);
@@ -219,6 +225,7 @@ export class Painter {
       this.things.draw();
     }
     if (!meshes) return;
+    const corners = this.programs[meshed];
     this.use(corners, camera, settings);
     gl.uniform1i(corners.at.first, 1 + this.links);
     gl.uniform1i(corners.at.owners, 2);
@@ -274,7 +281,7 @@ export class Painter {
     gl.enable(gl.DEPTH_TEST);
     gl.enable(gl.CULL_FACE);
     gl.disable(gl.BLEND);
-    this.bodies(programs.parts, programs.corners, camera.matrix, settings, camera.towards.map((t) => (scene.flat ? -0.002 : -0.0002) * scene.scale * t));
+    this.bodies("parts", "corners", camera.matrix, settings, camera.towards.map((t) => (scene.flat ? -0.002 : -0.0002) * scene.scale * t));
     gl.enable(gl.CULL_FACE);
     for (const ghost of this.ghosts) this.drawGhost(ghost, camera, settings);
     gl.bindTexture(gl.TEXTURE_2D, this.movers.texture);
@@ -284,7 +291,7 @@ export class Painter {
 
   /** Draw another pose: first its depth, so that one sees its front alone, then its colour. @param {Ghost} ghost @param {Camera} camera @param {(at: any) => void} settings */
   drawGhost({ movers, color, alpha }, camera, settings) {
-    const { gl, programs } = this;
+    const { gl } = this;
     const tinted = (/** @type {any} */ at) => {
       settings(at);
       gl.uniform1i(at.chosen, -1);
@@ -293,11 +300,11 @@ export class Painter {
     gl.enable(gl.POLYGON_OFFSET_FILL); // where it is in the same place as the linkage, the linkage is seen
     gl.polygonOffset(1, 2);
     gl.colorMask(false, false, false, false);
-    this.bodies(programs.parts, programs.corners, camera.matrix, tinted, [0, 0, 0], movers);
+    this.bodies("parts", "corners", camera.matrix, tinted, [0, 0, 0], movers);
     gl.colorMask(true, true, true, true);
     gl.enable(gl.BLEND);
     gl.depthFunc(gl.LEQUAL);
-    this.bodies(programs.parts, programs.corners, camera.matrix, tinted, [0, 0, 0], movers);
+    this.bodies("parts", "corners", camera.matrix, tinted, [0, 0, 0], movers);
     gl.depthFunc(gl.LESS);
     gl.disable(gl.BLEND);
     gl.disable(gl.POLYGON_OFFSET_FILL);
@@ -363,7 +370,6 @@ export class Painter {
   /** Take everything from the card. */
   free() {
     const { gl } = this;
-    for (const { made } of Object.values(this.programs)) gl.deleteProgram(made);
     for (const thing of [this.parts, this.railRods, this.things, this.marks, this.grips, ...this.paths, ...[...this.ghosts].map((ghost) => ghost.movers), this.movers, this.meshes]) thing?.free();
     gl.deleteTexture(this.map.texture);
     gl.deleteFramebuffer(this.map.buffer);

@@ -73,8 +73,7 @@ export class Picker {
     gl.enable(gl.DEPTH_TEST);
     gl.disable(gl.BLEND);
     gl.disable(gl.CULL_FACE);
-    const { partNames, cornerNames } = painter.programs;
-    painter.bodies(partNames, cornerNames, narrowed(camera, x, y, side, this.camera), () => {});
+    painter.bodies("partNames", "cornerNames", narrowed(camera, x, y, side, this.camera), () => {});
     gl.readPixels(0, 0, side, side, gl.RGBA_INTEGER, gl.UNSIGNED_INT, this.seen);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     const found = nearest(this.seen, side, reach);

@@ -28,7 +28,7 @@ import { bytes, fromZ, turned } from "./algebra.js";
 import { Camera } from "./camera.js";
 import { Handles } from "./handles.js";
 import { Hands, nudge } from "./hands.js";
-import { Painter } from "./painter.js";
+import { Painter, paints } from "./painter.js";
 import { Picker } from "./picking.js";
 import { CAPSULE, CONE, CYLINDER, RING } from "./shapes.js";
 import { adopt, paletteOf, rgb, unitOf, watch } from "../theme.js";
@@ -96,6 +96,7 @@ export class Stage {
     this.gl = this.canvas.getContext("webgl2", { antialias: true, alpha: false, powerPreference: "high-performance" });
     if (!this.gl) throw new Error("This page needs WebGL 2, which this browser does not offer.");
     this.picker = new Picker(this.gl, 2 * FINGER + 1);
+    this.paints = paints(this.gl);
     this.listen(keys);
   }
 
@@ -134,11 +135,12 @@ export class Stage {
   /** Everything on the card is gone: put it there again. */
   restore() {
     this.picker = new Picker(/** @type {any} */ (this.gl), 2 * FINGER + 1);
+    this.paints = paints(/** @type {any} */ (this.gl));
     if (this.scene) this.load();
   }
 
   load() {
-    this.painter = new Painter(/** @type {any} */ (this.gl), this.scene);
+    this.painter = new Painter(/** @type {any} */ (this.gl), this.scene, this.paints);
     this.painter.pose(this.matrices);
     for (const trail of this.trails) trail.load();
     for (const ghost of this.ghosts) ghost.load();
