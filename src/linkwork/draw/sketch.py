@@ -433,7 +433,7 @@ def _distinct_corners(shape: Shape, sides: int) -> FloatArray:
     if isinstance(shape, Polyline):
         return np.array(shape.points)
     faces = surfaces.surface(shape, sides=sides, grain=np.inf, thickness=0.0)
-    return np.unique(faces.reshape(-1, 3).round(12), axis=0)
+    return np.array(sorted({tuple(corner) for corner in faces.reshape(-1, 3).round(12).tolist()}))  # loads no numpy.ma
 
 
 def outermost(points: FloatArray, fine: int = 3) -> FloatArray:
