@@ -53,6 +53,45 @@ def test_on_a_phone_nothing_is_cut_off_and_fingers_drag_and_pinch(phone):
     assert page.evaluate(f"{ELEMENT}.stage.camera.distance") < 0.9 * far
 
 
+class Pen:
+    """A pen on a tablet: it is felt above the screen, and it writes."""
+
+    def __init__(self, page):
+        self.link, self.down = page.context.new_cdp_session(page), 0
+
+    def send(self, kind, at, clicks=0):
+        self.down = {"mousePressed": 1, "mouseReleased": 0}.get(kind, self.down)
+        button = "none" if kind == "mouseMoved" and not self.down else "left"
+        more = {"button": button, "buttons": self.down, "clickCount": clicks, "pointerType": "pen", "force": 0.5}
+        self.link.send("Input.dispatchMouseEvent", {"type": kind, "x": at[0], "y": at[1], **more})
+
+    def tap(self, at, clicks):
+        self.send("mousePressed", at, clicks)
+        self.send("mouseReleased", at, clicks)
+
+
+def test_a_pen_hovers_drags_and_pins(hand):
+    page, pen = hand.page, Pen(hand.page)
+    seen = "pens = []; for (const name of ['pointerdown', 'pointermove'])"
+    page.evaluate(f"() => {{ {seen} {ELEMENT}.stage.canvas.addEventListener(name, (e) => pens.push(e.pointerType)); }}")
+    pen.send("mouseMoved", hand.link_at("panda_link3"))
+    page.locator(".lw-name").filter(has_text="panda_link3").wait_for()
+    x, y = hand.at("tip")
+    pen.send("mouseMoved", (x, y))
+    pen.send("mousePressed", (x, y), 1)
+    for k in range(1, 5):
+        pen.send("mouseMoved", (x - 12.0 * k, y - 8.0 * k))
+    pen.send("mouseReleased", (x - 48.0, y - 32.0), 1)
+    hand.undone("drag of tip")
+    np.testing.assert_allclose(hand.at("tip"), [x - 48.0, y - 32.0], atol=1.5)
+    spot = hand.link_at("panda_link5")
+    pen.send("mouseMoved", spot)
+    pen.tap(spot, 1)
+    pen.tap(spot, 2)
+    hand.until(lambda n: "pin panda_link5" in [goal["name"] for goal in n["state"]["goals"]], "the pin")
+    assert set(page.evaluate("pens")) == {"pen"}
+
+
 def test_what_is_under_the_mouse_is_named(hand):
     hand.page.mouse.move(*hand.link_at("panda_link3"))
     hand.page.locator(".lw-name").filter(has_text="panda_link3").wait_for()

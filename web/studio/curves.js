@@ -224,7 +224,7 @@ export class Curves {
     this.canvas.setPointerCapture(event.pointerId);
     if (!hit) {
       this.held = { scrub: true };
-      return this.timeline.scrub(this.timeline.span.time(x));
+      return this.timeline.scrub(this.timeline.tracks.pointed(x, event));
     }
     return this.hold(hit);
   }
@@ -233,7 +233,7 @@ export class Curves {
   move(event) {
     if (!this.held) return;
     const [px, py] = this.at(event);
-    if (this.held.scrub) return this.timeline.scrub(this.timeline.span.time(px));
+    if (this.held.scrub) return this.timeline.scrub(this.timeline.tracks.pointed(px, event));
     const { box, which, pulls } = this.held;
     const [time, next, a, b] = box;
     const x = (this.timeline.span.at(px) - time) / (next - time);

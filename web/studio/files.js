@@ -8,6 +8,13 @@ import { heading } from "./room.js";
 /** @typedef {import("./studio.js").LinkworkStudio} Studio */
 
 const MOST_FILES = 4000;
+const MOST_REMARKS = 20;
+/** Ways to read a file, by the kind of remark that they mend. @type {Record<string, [string, any][]>} */
+const WAYS = {
+  "up-axis": [["z is up", { up: "z" }], ["y is up", { up: "y" }]],
+  units: [["metres", { units: 1 }], ["centimetres", { units: 0.01 }], ["millimetres", { units: 0.001 }], ["inches", { units: 0.0254 }]],
+};
+const FOLDERS = ["missing-mesh", "guessed-package"]; // remarks that a folder mends
 
 export class FilesPanel {
   /** @param {Studio} studio */
@@ -31,8 +38,10 @@ export class FilesPanel {
       dropped(event.dataTransfer).then((files) => this.send(files));
     });
     /** What was sent last, to be read in another way. @type {File[]} */ this.sent = [];
+    this.there = () => {};
+    studio.link.on("open", () => this.there()); // what was sent before is lost
     studio.link.on("uploaded", (name, message) => {
-      room.classList.remove("busy");
+      studio.later(this.there);
       if (name === null) return studio.status.trouble(message.refused);
       this.others = message.others ?? [];
       this.main = name;
@@ -55,7 +64,7 @@ export class FilesPanel {
     const { choices, state, link } = studio;
     const models = choice("Model", [["", "a ready-made model"], ...(choices.models ?? []).map((/** @type {string} */ name) => [name, name])], "", (name) => name && link.tell({ do: "open model", name }));
     const input = node("input", { type: "file", multiple: true, hidden: true, onchange: () => this.send([...input.files]) });
-    const tree = node("input", { type: "file", webkitdirectory: true, hidden: true, onchange: () => this.send([...tree.files]) });
+    const tree = (this.tree = node("input", { type: "file", webkitdirectory: true, hidden: true, onchange: () => this.send([...tree.files]) }));
     const pick = node("button", { type: "button", textContent: "Files ...", onclick: () => input.click() });
     const folder = node("button", { type: "button", textContent: "A folder ...", onclick: () => tree.click() });
     this.open.replaceChildren(field("Model", models), node("div", { className: "row" }, [pick, input, folder, tree, node("span", { className: "soft", textContent: "or drop them" })]));
@@ -64,7 +73,7 @@ export class FilesPanel {
     const buttons = [node("button", { type: "button", textContent: "Download the scene", onclick: () => get({ do: "download" }) })];
     if (state.file?.name) buttons.push(node("button", { type: "button", textContent: `Save over ${state.file.name}`, onclick: () => link.tell({ do: "save" }) }));
     const film = node("div", { className: "row" }, [kind, node("button", { type: "button", textContent: "Export the motion", onclick: () => this.exporting(kind.value) })]);
-    this.save.replaceChildren(node("div", { className: "buttons" }, buttons), film);
+    this.save.replaceChildren(node("div", { className: "buttons save" }, buttons), film);
   }
 
   /** Send files to Python. @param {File[]} files @param {any} [how] units, up axis, which of them to read */
@@ -76,21 +85,26 @@ export class FilesPanel {
     const parts = await Promise.all(files.map((file) => file.arrayBuffer()));
     const head = { files: files.map((file, k) => ({ name: /** @type {any} */ (file).path ?? (/** @type {any} */ (file).webkitRelativePath || file.name), size: parts[k].byteLength })), ...how };
     this.sent = files;
-    studio.room.root.classList.add("busy");
-    if (!studio.link.upload(head, parts)) studio.status.trouble("the studio does not answer.");
+    this.there();
+    if (!studio.link.upload(head, parts)) return studio.status.trouble("the studio does not answer.");
+    this.there = studio.status.preparing.begin(how.main ?? files[0].name);
     return undefined;
   }
 
-  /** What is to be known about the file, with buttons to read it in another way. */
+  /** What is to be known about the file, with buttons that mend it. */
   listRemarks() {
-    const all = this.studio.state.remarks ?? [];
-    const again = (/** @type {string} */ text, /** @type {any} */ how) => node("button", { type: "button", className: "chip", textContent: text, onclick: () => this.send(this.sent, { main: this.main, ...how }) });
-    const ways = !this.sent.length ? [] : [["z is up", { up: "z" }], ["y is up", { up: "y" }], ["metres", { units: 1 }], ["centimetres", { units: 0.01 }], ["millimetres", { units: 0.001 }], ["inches", { units: 0.0254 }]];
+    const all = (this.studio.state.remarks ?? []).slice(0, MOST_REMARKS);
+    const chip = (/** @type {string} */ text, /** @type {() => void} */ act) => node("button", { type: "button", className: "chip", textContent: text, onclick: act });
+    const again = (/** @type {string} */ text, /** @type {any} */ how) => chip(text, () => this.send(this.sent, { main: this.main, ...how }));
+    const ways = (/** @type {string} */ kind) => (this.sent.length ? WAYS[kind] ?? [] : []).map(([text, how]) => again(text, how));
+    const folder = (/** @type {string} */ kind) => (FOLDERS.includes(kind) ? [chip("Give its folder ...", () => this.tree.click())] : []);
     const others = (this.others ?? []).slice(0, 8).map((/** @type {string} */ name) => again(name, { main: name }));
+    const rest = Object.keys(WAYS).filter((kind) => !all.some((/** @type {any} */ one) => one.kind === kind)).flatMap(ways);
+    const first = (/** @type {string} */ kind, /** @type {number} */ k) => all.findIndex((/** @type {any} */ one) => one.kind === kind) === k;
     this.remarks.replaceChildren(
-      ...(ways.length ? [node("li", {}, ["Read it again: ", ...ways.map(([text, how]) => again(/** @type {string} */ (text), how))])] : []),
       ...(others.length ? [node("li", {}, ["Or open: ", ...others])] : []),
-      ...all.slice(0, 20).map((/** @type {any} */ one) => node("li", { textContent: one.text })),
+      ...all.map((/** @type {any} */ { kind, text }, /** @type {number} */ k) => node("li", {}, [node("span", { textContent: text }), ...(first(kind, k) ? [...ways(kind), ...folder(kind)] : [])])),
+      ...(rest.length ? [node("li", {}, [node("details", {}, [node("summary", { textContent: "Read it in another way" }), ...rest])])] : []),
     );
   }
 

@@ -50,6 +50,7 @@ export class JointsPanel {
     });
     const count = balls.size / 4;
     this.note.textContent = count ? `${count} ball joint${count > 1 ? "s" : ""} turn by dragging their links.` : "";
+    this.note.hidden = !count;
     this.find.hidden = this.all.length < 12;
     this.filter();
   }

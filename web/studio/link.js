@@ -18,7 +18,7 @@ export class Link {
   constructor(address) {
     this.address = address;
     /** @type {Map<string, Ear[]>} */ this.ears = new Map();
-    /** @type {Map<number, {resolve: (value: any) => void, reject: (error: Error) => void}>} */ this.asked = new Map();
+    /** @type {Map<number, {ask: any, resolve: (value: any) => void, reject: (error: Error) => void}>} */ this.asked = new Map();
     this.count = 0;
     this.tries = 0;
     this.ended = false;
@@ -63,10 +63,21 @@ export class Link {
     const { n, done, refused } = message;
     const waiting = this.asked.get(n);
     this.asked.delete(n);
+    if (waiting?.ask.goes_on) this.skipped(n, waiting.ask.do);
     if (refused !== undefined) {
       if (waiting) waiting.reject(new Error(refused));
       else this.say("refused", refused);
     } else waiting?.resolve(done);
+  }
+
+  /** Of what a hand does over and over, Python does the newest: what was asked before it has no answer. @param {number} n @param {string} what */
+  skipped(n, what) {
+    for (const [before, { ask, resolve }] of this.asked) {
+      if (before > n) return;
+      if (!ask.goes_on || ask.do !== what) continue;
+      this.asked.delete(before);
+      resolve(undefined);
+    }
   }
 
   /** Be told of messages of a kind. @param {string} name @param {Ear} ear */
@@ -82,10 +93,12 @@ export class Link {
   /** Ask for something, and be told what came of it. @param {Record<string, any>} ask @returns {Promise<any>} */
   ask(ask) {
     const n = (this.count += 1);
-    return new Promise((resolve, reject) => {
+    const answer = new Promise((resolve, reject) => {
       if (!this.send({ n, ask })) return reject(new Error("the studio does not answer."));
-      this.asked.set(n, { resolve, reject });
+      this.asked.set(n, { ask, resolve, reject });
     });
+    this.say("asked", ask, answer);
+    return answer;
   }
 
   /** Ask for something without waiting for it; a refusal is told to whoever listens for "refused". @param {Record<string, any>} ask */

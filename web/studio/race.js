@@ -13,6 +13,8 @@ const FIRST = ["pseudoinverse", "damped", "transpose", "ccd"];
 const CURVES = [["error", true], ["joint speed", true], ["smallest singular value", true]];
 const PACE = 60; // ms between steps
 const ROUND = 9000; // ms for the way through a singularity
+const LANE = 0.06; // of the linkage's size, between ghosts that would stand in one place
+const WIDEST = 0.4; // of it, that all of them take
 
 export class RacePanel {
   /** @param {Studio} studio */
@@ -24,7 +26,7 @@ export class RacePanel {
     this.through = node("input", { type: "checkbox" });
     this.plots = node("div", { className: "plots" });
     this.page.append(heading("Methods"), this.methods, node("div", { className: "row" }, [this.start, node("label", { className: "check" }, [this.through, "through a singularity"])]),
-      node("p", { className: "soft", textContent: "Drag a goal while they run. Stop puts everything back." }), this.plots);
+      node("p", { className: "soft", textContent: "Drag a goal while they run. Ghosts that come to one place stand side by side. Stop puts everything back." }), this.plots);
     /** @type {Set<string>} */ this.chosen = new Set(FIRST);
     /** @type {Map<string, any>} */ this.ghosts = new Map();
     this.running = false;
@@ -122,16 +124,34 @@ export class RacePanel {
       ghost.remove();
       this.ghosts.delete(name);
     }
-    for (const [name, { q }] of Object.entries(racers)) {
+    const names = Object.keys(racers);
+    const places = names.map((name) => Float64Array.from(solving.linkage.matrices(racers[name].q)));
+    const shifts = this.aside([Float64Array.from(solving.linkage.matrices(solving.q)), ...places]);
+    names.forEach((name, k) => {
       if (!this.ghosts.has(name)) this.ghosts.set(name, stage.ghost(this.color(name), 0.5));
-      this.ghosts.get(name).pose(solving.linkage.matrices(q));
-    }
+      for (let at = 3; at < places[k].length; at += 16) shifts[k].forEach((by, axis) => (places[k][at + 4 * axis] += by));
+      this.ghosts.get(name).pose(places[k]);
+    });
     const handle = lead && holding.handles.get(lead.name);
     if (handle) handle.position = origin(lead.place);
     const curves = CURVES.map(([what, log]) => node("figure", {}, [node("figcaption", { textContent: what }),
       plot(Object.entries(racers).map(([name, racer]) => ({ name, color: this.color(name), values: racer.curves[/** @type {string} */ (what)] })), { log: Boolean(log), label: String(what) })]));
     this.plots.replaceChildren(...curves);
     stage.render();
+  }
+
+  /**
+   * How far each ghost stands aside of where its pose has it: those in one place stand next to each other, to be told apart.
+   * @param {Float64Array[]} all matrices of the linkage, and of the ghosts @returns {number[][]}
+   */
+  aside(all) {
+    const { camera, scene } = /** @type {import("../stage/stage.js").Stage} */ (this.studio.stage);
+    const lane = Math.min(LANE, WIDEST / all.length) * scene.own;
+    return all.slice(1).map((own, k) => {
+      const away = Math.min(...all.filter((other) => other !== own).map((other) => apart(own, other)));
+      const number = (k % 2 ? -1 : 1) * (Math.floor(k / 2) + 1); // right, left, further right ...
+      return camera.right.map((/** @type {number} */ x) => x * number * lane * Math.max(0, 1 - away / LANE / scene.own));
+    });
   }
 
   stop() {
@@ -143,4 +163,11 @@ export class RacePanel {
     this.studio.holding.settle();
     this.studio.draw();
   }
+}
+
+/** How far two poses are from each other, where they differ most. @param {Float64Array} a matrices @param {Float64Array} b @returns {number} */
+function apart(a, b) {
+  let most = 0;
+  for (let at = 3; at < a.length; at += 16) most = Math.max(most, Math.hypot(a[at] - b[at], a[at + 4] - b[at + 4], a[at + 8] - b[at + 8]));
+  return most;
 }

@@ -69,7 +69,7 @@ export class Room {
   ask(title, inside, buttons) {
     const dialog = node("dialog", { className: "ask", "aria-label": title, onclose: () => dialog.remove() }, [
       node("h2", { textContent: title, tabIndex: -1, autofocus: !buttons.length }), ...inside,
-      node("div", { className: "buttons" }, [...buttons.map(([word, act]) => node("button", { type: "button", textContent: word, onclick: () => {
+      node("div", { className: "buttons" }, [...buttons.map(([word, act], k) => node("button", { type: "button", className: k ? "" : "main", textContent: word, onclick: () => {
         dialog.close();
         act();
       } })), node("button", { type: "button", textContent: buttons.length ? "Cancel" : "Close", onclick: () => dialog.close() })]),

@@ -4,11 +4,12 @@
 const STEPS = [1, 2, 5];
 const LONGEST = 3600; // s
 const SHORTEST = 0.05;
+const EMPTY = 4; // s that are shown of a clip without keys
 
 export class Span {
   constructor() {
     this.from = 0;
-    this.to = 4;
+    this.to = EMPTY;
     this.width = 1; // pixels
     this.left = 0; // of them, before the first moment
   }
@@ -53,9 +54,9 @@ export class Span {
     this.to = this.from + size;
   }
 
-  /** Show all of a clip. @param {number} duration */
+  /** Show all of a clip, and room for the next key. @param {number} duration */
   fit(duration) {
-    const size = Math.max(duration, 1) * 1.12;
+    const size = Math.max(duration || EMPTY, 1) * 1.12;
     this.set(-0.03 * size, 0.97 * size);
   }
 

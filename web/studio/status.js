@@ -3,12 +3,14 @@
 
 import { sentence } from "../view/words.js";
 import { node, tool } from "./dom.js";
+import { Preparing } from "./preparing.js";
 
 /** @typedef {import("./studio.js").LinkworkStudio} Studio */
 
 const FIRST = "Take hold of the orange ball and pull. Any link can be dragged; a double click pins it.";
 const STAYS = 6000; // ms that a trouble is told at least
 const LETTER = 80; // ms more for each letter of it
+const MEANWHILE = "It takes a moment. Everything else can be used meanwhile.";
 
 export class Status {
   /** @param {Studio} studio */
@@ -23,11 +25,22 @@ export class Status {
     studio.room.status.append(this.chip, this.heard);
     studio.room.root.append(this.note);
     this.first = true;
+    /** What is said when nothing is prepared: its kind, in a few words, in full. */ this.settled = ["", "preparing", MEANWHILE];
+    this.preparing = new Preparing(studio, () => this.write());
   }
 
   /** @param {string} kind @param {string} words @param {string} more */
   say(kind, words, more) {
+    this.settled = [kind, words, more];
+    this.write();
+  }
+
+  /** Write how it goes, or what is being prepared; a hand at work sees how it goes. */
+  write() {
+    const what = this.studio.holding?.dragging ? "" : this.preparing.words;
+    const [kind, words, more] = what ? ["busy", `preparing ${what}`, MEANWHILE] : this.settled;
     this.chip.dataset.kind = kind;
+    if (what) this.heard.textContent = words;
     if (this.words.textContent !== words) this.words.textContent = words;
     if (this.more.textContent !== more) this.more.textContent = more;
   }

@@ -101,6 +101,7 @@ export class LinkworkStudio extends HTMLElement {
     link.on("state", (parts) => this.later(() => this.told(parts)));
     link.on("motion", (head, frames) => this.later(() => this.timeline.take(head, frames)));
     for (const trouble of ["refused", "failed"]) link.on(trouble, (text) => this.status.trouble(text));
+    link.on("failed", () => this.timeline.failed());
     link.on("open", (open) => this.status.connected(open));
   }
 

@@ -2,7 +2,7 @@
 /** What the studio looks like; colours are those of theme.js. Lengths are in pixels of the design: --u each. */
 
 const PLAIN = `
-:host { --u: 1px; --side: 320px; --bar: 48px; --edge: color-mix(in srgb, var(--lw-soft) 72%, var(--lw-page)); display: block; height: 100%; color: var(--lw-ink); background: var(--lw-page); font: 14px/1.45 var(--lw-font); }
+:host { --u: 1px; --side: 336px; --bar: 48px; --edge: color-mix(in srgb, var(--lw-soft) 72%, var(--lw-page)); display: block; height: 100%; color: var(--lw-ink); background: var(--lw-page); font: 14px/1.45 var(--lw-font); }
 * { box-sizing: border-box; }
 [hidden] { display: none !important; }
 .room { position: relative; display: grid; height: 100%; grid-template: var(--bar) minmax(0, 1fr) auto / minmax(0, 1fr) var(--side);
@@ -73,7 +73,9 @@ ul { margin: 0; padding: 0; list-style: none; }
 input[type="checkbox"] { flex: none; width: 17px; height: 17px; accent-color: var(--lw-goal); }
 input[type="range"] { accent-color: var(--lw-link); min-width: 0; }
 .card { margin: 12px 0; padding: 12px; border: 1px solid var(--lw-line); border-radius: 12px; background: var(--lw-page); }
-.card p { margin: 0 0 8px; } .remarks .chip { margin: 2px 4px 2px 0; }
+.card p { margin: 0 0 8px; } .remarks .chip { margin: 4px 4px 2px 0; } .remarks span { display: block; }
+.remarks summary { cursor: pointer; min-height: 24px; } .buttons.save { margin-bottom: 8px; }
+.jobs li { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 8px; } .jobs li > span:first-child { flex: 1; } .jobs progress { flex: 2; min-width: 60px; }
 .buttons { display: flex; flex-wrap: wrap; gap: 6px; }
 .virtual { position: relative; flex: 1; overflow: auto; margin: 6px -14px 0; padding: 0 14px; }
 .space { position: relative; }
@@ -89,6 +91,8 @@ input[type="range"] { accent-color: var(--lw-link); min-width: 0; }
 .status summary i { width: 9px; height: 9px; border-radius: 50%; background: var(--lw-soft); flex: none; }
 .status[data-kind="good"] summary { color: var(--lw-good-text); } .status[data-kind="good"] i { background: var(--lw-good); }
 .status[data-kind="bad"] summary { color: var(--lw-bad-text); } .status[data-kind="bad"] i { background: var(--lw-bad); }
+.status[data-kind="busy"] i { background: var(--lw-goal-text); animation: busy 1s ease-in-out infinite alternate; } @keyframes busy { to { opacity: .25; } }
+@media (prefers-reduced-motion: reduce) { .status[data-kind="busy"] i { animation: none; } }
 .status[data-kind="way"] summary { color: var(--lw-goal-text); } .status[data-kind="way"] i { background: var(--lw-goal-text); }
 .why { position: absolute; z-index: 5; top: 100%; left: 50%; translate: -50% 0; width: min(440px, 90vw); margin: 6px 0 0; padding: 12px 16px; border: 1px solid var(--lw-line);
   border-radius: 12px; background: var(--lw-card); box-shadow: 0 8px 30px #0003; font-weight: 400; white-space: pre-line; }
@@ -136,6 +140,7 @@ kbd { padding: 1px 7px; border: 1px solid var(--lw-line); border-radius: 6px; fo
   h1 { display: none; } .told { justify-content: flex-start; }
   .transport { flex-wrap: nowrap; overflow-x: auto; } .more { flex-wrap: nowrap; margin-left: 0; } .more .chip { white-space: nowrap; }
 }
+@media (min-width: 1200px) { :host { --side: 384px; } .tabs { flex-wrap: nowrap; } .tabs button { flex: 1 0 auto; padding-inline: 4px; } }
 @media (min-width: 2200px) { :host { --u: 1.35px; } }
 @media (min-width: 3000px) { :host { --u: 1.7px; } }
 `;

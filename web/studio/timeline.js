@@ -21,6 +21,7 @@ export class Timeline {
     this.span = new Span();
     /** @type {Playing | null} */ this.playing = null;
     this.waiting = false; // whether it plays as soon as the motion is there
+    /** What is called when the motion is there that is being made. @type {(() => void) | null} */ this.made = null;
     this.snap = true;
     this.inFrames = false;
     this.autokey = false;
@@ -62,7 +63,7 @@ export class Timeline {
     const speed = choice("Speed", /** @type {[string, string][]} */ (SPEEDS.map((one) => [one, `${one}\u00d7`])), "1", (value) => (this.speed = Number(value)));
     const more = node("div", { className: "more" }, [
       onOff("Auto key", "Every drag sets a key at this time", "autokey"), onOff("Skins", "Poses before and after, faintly", "skins", () => this.showSkins()),
-      onOff("Follow", "The camera goes along", "follows", () => studio.draw()), onOff("Snap", "Keys and time go to whole frames", "snap"),
+      onOff("Follow", "The camera goes along", "follows", () => studio.draw()), onOff("Snap", "Keys and time go to frames and keys; Alt lets them go anywhere", "snap"),
       onOff("Frames", "Count frames in place of seconds", "inFrames", () => this.tracks.draw()),
       this.curves.chip,
     ]);
@@ -112,8 +113,24 @@ export class Timeline {
     }
     if ("pose" in parts && !this.studio.playing && !this.tracks.held) this.time = parts.pose.time;
     if (parts.stage && typeof parts.stage === "object") this.playing = null;
+    if ("motion" in parts || "clip" in parts) this.prepare();
     if ("motion" in parts && this.waiting && this.fresh) this.toggle();
     this.tick();
+  }
+
+  /** Say that a motion is being made, as long as it is. @param {boolean} [now] whether somebody waits for it */
+  prepare(now = false) {
+    const due = this.clip.duration > 0 && !this.fresh;
+    if (this.made && due && !now) return;
+    this.made?.();
+    this.made = due ? this.studio.status.preparing.begin("the motion", now ? 0 : undefined) : null;
+  }
+
+  /** It could not be made: nobody waits any more. */
+  failed() {
+    this.made?.();
+    this.made = null;
+    this.waiting = false;
   }
 
   /** A motion has come. @param {any} head @param {ArrayBuffer} frames */
@@ -237,7 +254,7 @@ export class Timeline {
     if (!this.clip.keys.length || this.clip.duration <= 0) return studio.status.trouble("There is no motion yet: set keys at two times.");
     if (!this.fresh) {
       this.waiting = true; // the motion is being made of what is there now
-      return studio.status.say("way", "preparing the motion", "Python makes the motion of the keys that are there now.");
+      return this.prepare(true);
     }
     this.waiting = false;
     studio.playing = true;

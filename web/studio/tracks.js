@@ -14,6 +14,7 @@ const RULER = 22; // pixels of its height
 const ROW = 24;
 const HALF = 6; // of a key's mark
 const NEAR = 9; // pixels around a mark that take it
+const SNAP = 6; // pixels around another key, or the time, at which a key goes there
 
 export class Tracks {
   /** @param {Timeline} timeline */
@@ -195,11 +196,11 @@ export class Tracks {
     this.chosen = more ? this.chosen.add(key) : new Set([key]);
   }
 
-  /** @param {number} x @param {MouseEvent} event @returns {number} the time that is meant */
+  /** The time that is meant: that of a key nearby, or of a frame; Alt takes any. @param {number} x @param {MouseEvent} event @returns {number} */
   pointed(x, event) {
-    const { timeline } = this;
+    const { timeline, keys } = this;
     const time = timeline.span.time(x);
-    return timeline.snap && !event.altKey ? timeline.span.snapped(time, timeline.clip.fps, [], 0) : time;
+    return timeline.snap && !event.altKey ? timeline.span.snapped(time, timeline.clip.fps, keys.map(([key]) => key), SNAP) : time;
   }
 
   /** @param {PointerEvent} event */
@@ -227,7 +228,7 @@ export class Tracks {
     if (!held.moved) return;
     const wanted = held.key + (x - held.x) * span.grain;
     const others = this.keys.map(([other]) => other).filter((other) => !this.chosen.has(other));
-    const there = snap && !event.altKey ? span.snapped(wanted, clip.fps, [...others, time], 6) : wanted;
+    const there = snap && !event.altKey ? span.snapped(wanted, clip.fps, [...others, time], SNAP) : wanted;
     held.by = Math.max(there - held.key, -Math.min(...this.chosen));
     held.copy = event.ctrlKey || event.metaKey;
   }

@@ -34,6 +34,7 @@ from .scene import Scene
 from .server import Client, File, Message, Server
 from .session import Session, motion
 from .studio_actions import StudioAction
+from .targets import Target
 from .uploads import LIMIT, Uploads
 from .worker import Worker
 
@@ -114,8 +115,10 @@ class Studio:
             self._show()
             client.send(self._sight.everything())  # what the page has tried out by itself is put back
             return
-        client.send(msgspec.json.encode({"n": number, "done": result}).decode())  # what is no number is null there
-        self._show()
+        try:
+            self._show()
+        finally:  # who asked is told when it is shown
+            client.send(msgspec.json.encode({"n": number, "done": result}).decode())  # what is no number is null there
 
     @property
     def _stage_message(self) -> str:
@@ -157,15 +160,13 @@ class Studio:
             self._stages[self._revision] = scene.linkage, sight.stage_text(scene)
             for old in sorted(self._stages)[:-4]:
                 del self._stages[old]
+        self._motion = None, None  # pages forget the one that they had
         self.broadcast(self._stage_message)
 
     def _show_solver(self, scene: Scene) -> None:
         """Send the solver of the goals where they ask for other things than before, wherever they stand."""
         goals = self.session.goals
-        asks = tuple(
-            (t.kind, t.frame, t.turn, t.weight, t.priority, t.active, t.name, t.place.tobytes() * (t.kind == "balance"))
-            for t in scene.targets
-        )
+        asks = tuple(_asked_of(target, where=target.kind == "balance") for target in scene.targets)
         key = (scene.linkage, asks, scene.around)
         if self._solver[0] is not None and all(a is b or a == b for a, b in zip(self._solver[0], key, strict=True)):
             return
@@ -195,7 +196,7 @@ class Studio:
     def _has_motion(self, scene: Scene) -> bool:
         """Return whether the motion that pages have is that of a scene."""
         known = self._motion[0]
-        return known is not None and all(a is b for a, b in zip(known, _motion_key(scene), strict=True))
+        return known is not None and all(a is b or a == b for a, b in zip(known, _motion_key(scene), strict=True))
 
     def _moved(self, key: Any, baked: bytes) -> None:
         self._motion = key, baked
@@ -405,9 +406,17 @@ def in_words(error: Exception) -> str:
 
 
 def _motion_key(scene: Scene) -> tuple[Any, ...]:
-    """Return what a motion is made of: goals count only where they have keys."""
+    """Return what a motion is made of: goals count where some have keys, their places if they have none."""
     line = scene.timeline
-    return scene.linkage, line, scene.targets if any(key.places for key in line.keys) else None
+    keyed = {name for key in line.keys for name in key.places}
+    aims = tuple(_asked_of(t, where=t.name not in keyed) for t in scene.targets if t.active) if keyed else ()
+    return scene.linkage, line, aims
+
+
+def _asked_of(target: Target, *, where: bool) -> tuple[Any, ...]:
+    """Return what a target asks for, as values that can be compared; with its place if that counts."""
+    place = target.place.tobytes() if where else b""
+    return target.name, target.kind, target.frame, target.turn, target.weight, target.priority, target.active, place
 
 
 class _Head(msgspec.Struct):

@@ -236,7 +236,11 @@ class Session:
     def add_obstacle(self, kind: str, size: float) -> str:
         """Add an obstacle beside the linkage, whose size is given, and return its name."""
         place = np.eye(4)
-        place[:3, 3] = self.linkage.forward(self.q).array[:, :3, 3].max(axis=0) + 0.15 * size
+        origins = self.linkage.forward(self.q).array[:, :3, 3]
+        low, high = origins.min(axis=0), origins.max(axis=0)
+        count = len(self.scene.around.world)
+        aside = 0.4 * size * ((count + 1) // 2) * (-1) ** count  # in a row
+        place[:3, 3] = high[0] + 0.3 * size, (low[1] + high[1]) / 2.0 + aside, (low[2] + high[2]) / 2.0  # in sight
         if not self.linkage.evaluator.moving_rows(self.linkage.frames[-1])[2]:
             place[2, 3] = 0.0  # beside a planar arm, not above it
         around, name = self.scene.around.added(kind, place, size)

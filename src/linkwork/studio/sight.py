@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ from .targets import KINDS as GOALS
 from .timeline import SceneTimeline
 
 MOST_REMARKS = 200
+OPTIONS = re.compile(r"; [^;]*(?:=\.\.\.|\(--)[^;]*$")  # the end of a remark that names options
 RESTARTS = 24  # other starts that a page tries when a hand lets go: a blink for the largest body
 
 
@@ -104,8 +106,13 @@ def clip_part(name: str, line: SceneTimeline) -> dict[str, Any]:
 
 
 def remark_part(remark: Remark) -> dict[str, str]:
-    """Return what is to be said about a file."""
-    return {"kind": remark.kind, "text": remark.text, "where": remark.where}
+    """Return what is to be said about a file, without options for scripts: the page has buttons in their place.
+
+    Example:
+        >>> remark_part(Remark("up-axis", "y is assumed to point up; up=... (--up) says otherwise."))["text"]
+        'y is assumed to point up.'
+    """
+    return {"kind": remark.kind, "text": OPTIONS.sub(".", remark.text), "where": remark.where}
 
 
 def why_part(why: Why | None) -> dict[str, Any] | None:

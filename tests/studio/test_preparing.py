@@ -1,0 +1,136 @@
+"""What takes longer than a blink is said where the status is: a model, a file, a motion, an answer, the page itself."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+
+import linkwork as lw
+from live_pages import wait_for
+from studio_hand import ELEMENT, PATIENCE
+
+BENT = [0.8, 0.2, 0.3, -1.2, 0.1, 1.9, 0.5]
+
+
+@contextmanager
+def held(worker):
+    """Keep one of the studio's threads busy meanwhile."""
+    begun, end = threading.Event(), threading.Event()
+
+    def wait():
+        begun.set()
+        end.wait(PATIENCE)
+
+    worker.submit(wait)
+    assert begun.wait(PATIENCE)
+    try:
+        yield
+    finally:
+        end.set()
+
+
+def words(hand):
+    return hand.page.locator(".status .words").inner_text()
+
+
+def said(hand, text):
+    hand.until(lambda _: words(hand) == text, f"{text!r} in place of {words(hand)!r}")
+
+
+def over(hand):
+    hand.until(lambda _: not words(hand).startswith("preparing"), "the end of preparing")
+
+
+def test_a_model_that_takes_long_is_said_until_it_is_shown(hand):
+    with held(hand.studio.worker):
+        hand.page.evaluate(f"() => void {ELEMENT}.link.tell({{do: 'open model', name: 'ur5'}})")
+        said(hand, "preparing ur5")
+        assert hand.page.locator(".status").get_attribute("data-kind") == "busy"
+        assert hand.page.locator("[role=status].unseen").inner_text() == "preparing ur5"
+    over(hand)
+    assert len(hand.numbers()["q"]) == 6
+    assert words(hand) == "ready"
+
+
+def test_a_file_that_takes_long_is_said_by_its_name(hand, tmp_path):
+    lw.save(lw.models.ur5(), tmp_path / "arm.urdf")
+    (tmp_path / "bad.urdf").write_text("<robot name='x'><link name='a'>")
+    for name, linkage in (("bad.urdf", "panda"), ("arm.urdf", "ur5")):
+        with held(hand.studio.thinker):
+            hand.page.set_input_files("input[type=file]", str(tmp_path / name))
+            said(hand, f"preparing {name}")
+        over(hand)
+        assert hand.numbers()["state"]["file"]["linkage"] == linkage
+
+
+def test_play_says_that_the_motion_is_made_and_begins_when_it_is_there(hand):
+    for moment, pose in ((0.0, "ready"), (8.0, BENT)):
+        hand.ask(do="pose", q=pose)
+        hand.ask(do="set key", time=moment)
+    hand.until(lambda n: n["state"]["motion"], "a motion")
+    over(hand)
+    with held(hand.studio.thinker):
+        hand.ask(do="set key", time=4.0)
+        hand.page.keyboard.press("Space")
+        said(hand, "preparing the motion")
+        assert not hand.numbers()["playing"]
+    hand.until(lambda n: n["playing"], "playing")
+    over(hand)
+    hand.page.keyboard.press("Space")
+    hand.until(lambda n: not n["playing"], "a rest")
+
+
+def test_a_motion_that_cannot_be_made_keeps_nobody_waiting(hand, monkeypatch):
+    def fails(_):
+        raise ValueError("no motion today.")
+
+    monkeypatch.setattr("linkwork.studio.app.motion", fails)
+    for moment in (0.0, 1.0):
+        hand.ask(do="set key", time=moment)
+    hand.page.keyboard.press("Space")
+    hand.page.locator(".note:not([hidden])").filter(has_text="no motion today.").wait_for()
+    over(hand)
+    hand.page.evaluate(f"{ELEMENT}.status.note.hidden = true")
+
+
+def test_what_stands_at_keys_is_not_made_again_when_the_time_changes(hand):
+    """Goals that have keys go along with the time, and the motion is still that of the keys."""
+    for moment, pose in ((0.0, "ready"), (1.0, BENT)):
+        hand.ask(do="pose", q=pose)
+        hand.ask(do="set key", time=moment, places=True)
+    made = hand.until(lambda n: n["state"]["motion"], "a motion")
+    for moment in (0.3, 0.9):
+        hand.ask(do="time", time=moment)
+        assert hand.studio.idle(PATIENCE)
+        assert hand.studio._own_parts()["motion"] == made
+    hand.ask(do="change goal", name="tip", weight=3.0)
+    hand.until(lambda n: n["state"]["motion"] not in (0, made), "the motion with another weight")
+
+
+def test_the_page_itself_says_so_while_its_machine_code_is_on_its_way(browser, opened):
+    context = browser.new_context(viewport={"width": 500, "height": 400})
+    page = context.new_page()
+    waiting = []
+    page.route("**/linkwork.wasm", lambda route: waiting.append(route))
+    page.goto(opened.studio.url)
+    wait_for(page, f"{ELEMENT}.state.goals === undefined && {ELEMENT}.link.socket?.readyState === 1")
+    assert page.locator(".status .words").inner_text() == "preparing"
+    for _ in range(300):
+        if waiting:
+            break
+        page.wait_for_timeout(20)
+    waiting[0].continue_()
+    page.evaluate(f"{ELEMENT}.ready")
+    wait_for(page, f"!{ELEMENT}.status.words.textContent.startsWith('preparing')")
+    context.close()
+
+
+def test_of_what_is_asked_over_and_over_nothing_is_waited_for(hand):
+    """Python does the newest of a row alone; the page forgets those before it."""
+    with held(hand.studio.worker):
+        hand.page.evaluate(
+            f"() => {{ for (let k = 0; k < 50; k++) {ELEMENT}.link.tell({{do: 'time', time: k / 9, goes_on: true}}); }}"
+        )
+        assert hand.page.evaluate(f"{ELEMENT}.link.asked.size") == 50
+        assert not words(hand).startswith("preparing")
+    hand.until(lambda _: hand.page.evaluate(f"{ELEMENT}.link.asked.size") == 0, "all answers")
