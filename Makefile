@@ -71,7 +71,7 @@ types: $(VENV)/dev.stamp
 
 # A quick run with the smallest version of everything that pyproject.toml allows, on the oldest Python: that it is true.
 minimums: build/minimums/stamp
-	build/minimums/bin/python -m pytest -q --quick -W ignore::DeprecationWarning tests
+	build/minimums/bin/python tests/parts.py --workers $(WORKERS) --quick -W ignore::DeprecationWarning
 
 build/minimums/stamp: pyproject.toml release/minimums.py
 	$(OLDEST) -m venv build/minimums

@@ -20,16 +20,24 @@ DRAWN = """() => new Promise(done => {{
     requestAnimationFrame(() => requestAnimationFrame(look)); }})"""
 
 
+RUNNING: list = []  # the browser of this process, while there is one: its driver does not start twice
+
+
 @contextmanager
 def running_browser() -> Iterator:
-    """Give a Chromium without a screen and without a graphics card; skip where there is none."""
+    """Give the Chromium of this process, without a screen and a graphics card; skip where there is none."""
+    if RUNNING:
+        yield RUNNING[0]
+        return
     driver = pytest.importorskip("playwright.sync_api", reason="the browser's driver, playwright, is not installed")
     found = next((path for path in map(shutil.which, BROWSERS) if path), None)
     if found is None:
         pytest.skip("no Chromium on this machine; install it as a package of the system")
     with driver.sync_playwright() as play:
         browser = play.chromium.launch(executable_path=found, args=SOFTWARE)
+        RUNNING.append(browser)
         yield browser
+        RUNNING.clear()
         browser.close()
 
 

@@ -13,11 +13,11 @@ from linkwork.studio import scene as scenes
 from studio_hand import ELEMENT, PATIENCE, Hand
 
 
-def test_the_first_screen_has_one_goal_and_one_sentence(opened):
-    found = opened.numbers()
+def test_the_first_screen_has_one_goal_and_one_sentence(hand):
+    found = hand.numbers()
     assert [goal["name"] for goal in found["state"]["goals"]] == ["tip"]
-    assert opened.page.title() == "panda \u2013 linkwork studio"
-    assert "Take hold of the orange ball" in opened.page.locator(".tour").inner_text()
+    assert hand.page.title() == "panda \u2013 linkwork studio"
+    assert "Take hold of the orange ball" in hand.page.locator(".tour").inner_text()
 
 
 def test_a_dragged_goal_is_followed_in_the_page_and_python_agrees(hand):
