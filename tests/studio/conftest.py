@@ -50,5 +50,8 @@ def hand(opened):
     before = opened.numbers()["state"]["stage"]
     opened.ask(do="open model", name="panda")
     opened.until(lambda n: n["state"]["stage"] != before and len(n["q"]) == 7, "a fresh arm")
-    opened.page.evaluate(f"() => {{ {ELEMENT}.tour.end(); {ELEMENT}.room.open('Goals'); {ELEMENT}.stage.draw(); }}")
+    opened.page.evaluate(
+        f"() => {{ const s = {ELEMENT}; s.root.querySelectorAll('dialog[open]').forEach((one) => one.close());"
+        "s.tour.end(); s.room.open('Goals'); s.stage.draw(); }"
+    )
     return opened

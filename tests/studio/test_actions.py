@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import linkwork as lw
 from linkwork import errors
 from linkwork.studio import autosave, saving
+from linkwork.studio.scene import first_scene
 
 client = pytest.importorskip("websockets.sync.client")
 PATIENCE = 60.0
@@ -170,6 +172,26 @@ def test_what_a_crash_would_lose_is_kept_and_taken_again(tmp_path, monkeypatch):
     assert autosave.lost_scenes(tmp_path) == []
     keeper.close()
     assert wrong == []
+
+
+def test_a_page_takes_what_a_crash_left_or_forgets_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(autosave, "recovery_folder", lambda: tmp_path)
+    scene = first_scene(lw.models.planar([2, 1]))
+    for k in (1, 2):
+        saving.write_scene(replace(scene, q=np.array([0.1 * k, 0.2])), tmp_path / f"studio-99999999{k}-1.yaml")
+    with lw.studio.open_studio("planar:15,10,5", port=0) as studio:
+        page = Page(studio)
+        assert len(page.wait("lost")) == 2
+        page.ask("open", recovered=0)
+        page.wait("lost", lambda lost: len(lost) == 1)
+        assert studio.q[1] == 0.2
+        assert page.wait("history", lambda one: "recovered" in one["undo"])
+        page.ask("forget", recovered=0)
+        page.wait("lost", lambda lost: lost == [])
+        assert not list(tmp_path.glob("studio-9*"))
+        with pytest.raises(errors.LinkworkError, match="not there any more"):
+            page.ask("open", recovered=0)
+        page.link.close()
 
 
 def test_scripts_are_told_what_goes_wrong(studio):

@@ -106,6 +106,19 @@ def test_joints_at_their_limits_are_named():
     assert "elbow" in why.text
 
 
+def test_reasons_call_goals_by_the_names_that_people_gave_them(arm):
+    arm.add_target("reach", "tip")
+    arm.change_target("tip", name="apple")
+    arm.change_target("tip 2", name="pear")
+    arm.drag("apple", at(10, 15))
+    solution = arm.drag("pear", at(-10, 15))
+    text = explain(solution, arm.scene.targets).text
+    assert "'apple'" in text
+    assert "'pear'" in text
+    assert "Reach" not in text
+    assert text[0].isupper()
+
+
 def test_a_reached_target_has_nobody_to_blame(arm):
     why = explain(arm.drag("tip", at(5, 10)))
     assert why.cause == "reached"

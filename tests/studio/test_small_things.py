@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -109,6 +111,39 @@ def test_numbers_are_in_the_units_that_were_chosen(hand):
     page.get_by_label("Angles").select_option("deg")
     page.get_by_role("tab", name="Joints").click()
     page.locator(".joint output").filter(has_text="45.8\u00b0").wait_for()
+
+
+def test_what_is_short_is_told_in_the_units_that_were_chosen(hand):
+    page = hand.page
+    place = hand.studio.session.target("tip").place.copy()
+    place[:3, 3] = 1.5, 0.0, 0.9
+    hand.ask(do="drag", name="tip", place=place.ravel().tolist())
+    hand.until(lambda n: "Move the goal nearer" in n["state"]["status"]["text"], "the reason")
+    page.get_by_role("tab", name="View").click()
+    page.get_by_label("Lengths").select_option("in")
+    why = page.locator(".status .why").text_content()
+    inches, metres = (float(re.search(rf"([0-9.]+) {unit} too far", text)[1]) for unit, text in (
+        ("in", why), ("m", hand.numbers()["state"]["status"]["text"])
+    ))  # fmt: skip
+    assert inches == pytest.approx(metres / 0.0254, abs=0.05)
+    assert " m" not in re.sub(r" (mo|ma|mi|me)", "", why)
+    page.get_by_label("Lengths").select_option("")
+    assert f"{metres:g} m too far" in page.locator(".status .why").text_content()
+
+
+def test_on_a_phone_the_reason_is_read_whole(phone):
+    page = phone.page
+    place = phone.studio.session.target("tip").place.copy()
+    place[:3, 3] = 1.5, 0.0, 0.9
+    phone.ask(do="drag", name="tip", place=place.ravel().tolist())
+    phone.until(lambda n: "Move the goal nearer" in n["state"]["status"]["text"], "the reason")
+    page.locator(".status summary").click()
+    box = page.locator(".status .why").bounding_box()
+    assert 0.0 <= box["x"] < box["x"] + box["width"] <= 360.0
+    chip = page.locator(".status .words").evaluate(
+        "(it) => [it.scrollWidth, it.clientWidth, getComputedStyle(it).textOverflow]"
+    )
+    assert chip[0] <= chip[1] or chip[2] == "ellipsis"
 
 
 def test_skins_stand_around_the_time_and_follow_edits(hand):

@@ -298,7 +298,7 @@ export class Painter {
       gl.uniform4f(at.tint, color[0], color[1], color[2], alpha);
     };
     gl.enable(gl.POLYGON_OFFSET_FILL); // where it is in the same place as the linkage, the linkage is seen
-    gl.polygonOffset(1, 2);
+    gl.polygonOffset(1, 8);
     gl.colorMask(false, false, false, false);
     this.bodies("parts", "corners", camera.matrix, tinted, [0, 0, 0], movers);
     gl.colorMask(true, true, true, true);

@@ -6,6 +6,7 @@
  */
 
 import { node, tool } from "./dom.js";
+import { KINDS } from "./goals.js";
 
 /** @typedef {import("./studio.js").LinkworkStudio} Studio */
 /** @typedef {{title: string, keys?: string[], act: () => void, can?: () => boolean, hidden?: boolean}} Command */
@@ -47,7 +48,7 @@ export class Commands {
     this.add({ title: "Pin what is selected", keys: ["p"], can: () => Boolean(frame()), act: () => link.tell({ do: "add goal", kind: "pin", frame: frame() }) });
     this.add({ title: "Add a goal for what is selected", keys: ["a"], can: () => Boolean(frame()), act: () => link.tell({ do: "add goal", kind: "reach", frame: frame() }) });
     for (const kind of ["look at", "pole", "balance"]) {
-      this.add({ title: `Add a goal: ${kind}`, can: () => Boolean(frame()), act: () => link.tell({ do: "add goal", kind, frame: frame() }) });
+      this.add({ title: `Add a goal: ${KINDS[kind]}`, can: () => Boolean(frame()), act: () => link.tell({ do: "add goal", kind, frame: frame() }) });
     }
     for (const name of ["Goals", "Joints", "Obstacles", "Inside", "Race", "View", "Files"]) this.add({ title: `Panel: ${name}`, act: () => studio.room.open(name) });
     this.add({ title: "Let go of the selection", keys: ["escape"], act: () => studio.select(null), hidden: true });

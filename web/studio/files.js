@@ -37,12 +37,19 @@ export class FilesPanel {
       room.classList.remove("dropping");
       dropped(event.dataTransfer).then((files) => this.send(files));
     });
-    /** What was sent last, to be read in another way. @type {File[]} */ this.sent = [];
+    /** What is being sent. @type {File[]} */ this.sending = [];
+    /** What the linkage was read from, to be read in another way. @type {File[]} */ this.sent = [];
     this.there = () => {};
     studio.link.on("open", () => this.there()); // what was sent before is lost
+    let mine = false; // whether the linkage that comes next is what was sent
+    studio.link.on("stage", () => {
+      this.sent = mine ? this.sending : [];
+      mine = false;
+    });
     studio.link.on("uploaded", (name, message) => {
       studio.later(this.there);
       if (name === null) return studio.status.trouble(message.refused);
+      mine = true;
       this.others = message.others ?? [];
       this.main = name;
       return this.listRemarks();
@@ -84,7 +91,7 @@ export class FilesPanel {
     if (total > studio.limit) return studio.status.trouble(`That is ${(total / 2 ** 20).toFixed(0)} MiB; the studio takes ${(studio.limit / 2 ** 20).toFixed(0)}.`);
     const parts = await Promise.all(files.map((file) => file.arrayBuffer()));
     const head = { files: files.map((file, k) => ({ name: /** @type {any} */ (file).path ?? (/** @type {any} */ (file).webkitRelativePath || file.name), size: parts[k].byteLength })), ...how };
-    this.sent = files;
+    this.sending = files;
     this.there();
     if (!studio.link.upload(head, parts)) return studio.status.trouble("the studio does not answer.");
     this.there = studio.status.preparing.begin(how.main ?? files[0].name);

@@ -6,7 +6,8 @@ import { heading } from "./room.js";
 
 /** @typedef {import("./studio.js").LinkworkStudio} Studio */
 
-const KINDS = /** @type {Record<string, string>} */ ({ reach: "reach", pin: "pin", "look at": "look at", pole: "bend towards", balance: "balance" });
+/** Kinds of goals as people read them. */
+export const KINDS = /** @type {Record<string, string>} */ ({ reach: "reach", pin: "pin", "look at": "look at", pole: "bend towards", balance: "balance" });
 
 export class GoalsPanel {
   /** @param {Studio} studio */

@@ -4,6 +4,7 @@
 import { sentence } from "../view/words.js";
 import { node, tool } from "./dom.js";
 import { Preparing } from "./preparing.js";
+import { inUnits } from "./units.js";
 
 /** @typedef {import("./studio.js").LinkworkStudio} Studio */
 
@@ -38,7 +39,8 @@ export class Status {
   /** Write how it goes, or what is being prepared; a hand at work sees how it goes. */
   write() {
     const what = this.studio.holding?.dragging ? "" : this.preparing.words;
-    const [kind, words, more] = what ? ["busy", `preparing ${what}`, MEANWHILE] : this.settled;
+    const [kind, ...said] = what ? ["busy", `preparing ${what}`, MEANWHILE] : this.settled;
+    const [words, more] = said.map((text) => inUnits(text, this.studio.units));
     this.chip.dataset.kind = kind;
     if (what) this.heard.textContent = words;
     if (this.words.textContent !== words) this.words.textContent = words;
@@ -48,6 +50,7 @@ export class Status {
   /** @param {Record<string, any>} parts */
   show(parts) {
     if ("chosen" in parts || "selected" in parts) return;
+    if ("units" in parts) return this.write();
     if (!("status" in parts) && !("goals" in parts) && !("stage" in parts)) return;
     const { status } = this.studio.state;
     if (this.studio.holding?.dragging) return;

@@ -59,7 +59,7 @@ h3 { margin: 0 0 8px; font-size: 14px; overflow-wrap: anywhere; }
 ul { margin: 0; padding: 0; list-style: none; }
 .soft { color: var(--lw-soft); font-size: 13px; margin: 4px 0; }
 .row { display: flex; align-items: center; gap: 8px; }
-.row > select { flex: 1; min-width: 0; }
+.row > select, .row > input[type="range"] { flex: 1; min-width: 0; }
 .goals > li { border: 1px solid transparent; border-radius: 10px; }
 .goals > li.open { border-color: var(--lw-line); background: var(--lw-page); margin: 4px 0; }
 .goals .name { flex: 1; display: flex; align-items: center; gap: 9px; min-width: 0; min-height: 40px; border: 0; background: none; text-align: left; }
@@ -87,6 +87,7 @@ input[type="range"] { accent-color: var(--lw-link); min-width: 0; }
 .status { position: relative; max-width: 100%; }
 .status summary { display: flex; align-items: center; gap: 8px; list-style: none; padding: 5px 14px; border: 1px solid var(--lw-line); border-radius: 99px; background: var(--lw-page);
   cursor: pointer; font-weight: 600; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.words { overflow: hidden; text-overflow: ellipsis; }
 .status summary::-webkit-details-marker { display: none; }
 .status summary i { width: 9px; height: 9px; border-radius: 50%; background: var(--lw-soft); flex: none; }
 .status[data-kind="good"] summary { color: var(--lw-good-text); } .status[data-kind="good"] i { background: var(--lw-good); }
@@ -137,7 +138,8 @@ kbd { padding: 1px 7px; border: 1px solid var(--lw-line); border-radius: 6px; fo
   .side { border-left: 0; border-top: 1px solid var(--lw-line); min-width: 0; }
   .pages { display: none; } .sheet .pages { display: block; flex: none; height: 40vh; }
   .tabs { padding: 2px 4px 0; gap: 0; flex-wrap: nowrap; overflow-x: auto; } .tabs button { flex: 1 0 auto; padding: 3px 5px; font-size: 12px; }
-  h1 { display: none; } .told { justify-content: flex-start; }
+  h1 { display: none; } .told { justify-content: flex-start; } .status { position: static; }
+  .why { top: var(--bar); left: 8px; right: 8px; width: auto; translate: none; }
   .transport { flex-wrap: nowrap; overflow-x: auto; } .more { flex-wrap: nowrap; margin-left: 0; } .more .chip { white-space: nowrap; }
 }
 @media (min-width: 1200px) { :host { --side: 384px; } .tabs { flex-wrap: nowrap; } .tabs button { flex: 1 0 auto; padding-inline: 4px; } }

@@ -11,3 +11,12 @@ export function written(value, unit, units) {
   const [factor, digits] = LENGTHS[units.length] ?? [0, 0];
   return factor ? `${(value * factor).toFixed(digits)} ${units.length}` : `${value < 0 ? "-" : ""}${amount(Math.abs(value), "m")}`;
 }
+
+const LENGTH = /(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?) (mm|cm|m)\b/g;
+const ANGLE = /(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)( rad\b|\u00b0)/g;
+
+/** A sentence with its lengths and angles in the units that were chosen. @param {string} text @param {{angle: string, length: string}} units @returns {string} */
+export function inUnits(text, units) {
+  const said = units.length in LENGTHS ? text.replace(LENGTH, (_, number, unit) => written(Number(number) / LENGTHS[unit][0], "m", units)) : text;
+  return said.replace(ANGLE, (_, number, unit) => written(unit === " rad" ? Number(number) : (Number(number) * Math.PI) / 180, "rad", units));
+}

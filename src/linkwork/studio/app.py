@@ -190,7 +190,7 @@ class Studio:
             baked = sight.motion_packet(motion(scene), scene.timeline.fps, self._motions)
             self.worker.submit(partial(self._moved, _motion_key(scene), baked))
         if solution is not None and not solution.success and self._why[0] is not solution:
-            why = explain(solution)
+            why = explain(solution, scene.targets)
             self.worker.submit(partial(self._explained, solution, why))
 
     def _has_motion(self, scene: Scene) -> bool:

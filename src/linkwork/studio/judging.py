@@ -14,6 +14,7 @@ from ..solvers import Problem, Settings, Solution
 from ..solvers.options import usual_tolerance
 from ..solvers.solution import Status
 from ..transforms import FloatArray
+from .targets import Target
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,18 +54,40 @@ def judged(linkage: Linkage, goals: Sequence[Goal], start: FloatArray, q: FloatA
     return Solution(linkage, problem.goals, method, start, q, success, residuals, 0, status, (), settings)
 
 
-def explain(solution: Solution) -> Why:
-    """Return why a solve ended as it did, with what can be shown of it."""
+def explain(solution: Solution, targets: Sequence[Target] = ()) -> Why:
+    """Return why a solve ended as it did, with what can be shown of it; goals have the names of their targets."""
     from ..explain.diagnosis import diagnose
 
     found = diagnose(solution)
     beyond = [name for name, amount in found.evidence.get("violations", {}).items() if amount > 0.0]
-    return _why(solution, found.cause, found.paragraph, beyond)
+    return _why(solution, found.cause, by_name(found.paragraph, solution, targets), beyond)
 
 
 def sentence(solution: Solution) -> Why:
     """Return in one sentence how a solve ended, without experiments."""
     return _why(solution, "reached" if solution.success else str(solution.status), solution.reason, [])
+
+
+def by_name(text: str, solution: Solution, targets: Sequence[Target]) -> str:
+    """Return a sentence about a solve in which goals are called as people have named them.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([2, 1])
+        >>> solution = lw.solve(arm, lw.Reach("tip", position=(4, 0)))
+        >>> by_name("conflict: Reach 'tip' is too far.", solution, [Target("apple", "reach", "tip", np.eye(4))])
+        "Conflict: 'apple' is too far."
+    """
+    from ..explain.conflicts import called
+
+    left = [target for target in targets if target.active]
+    for goal in solution.goals:
+        kind = called(goal)
+        target = next((one for one in left if called(one.goal(solution.linkage)) == kind), None)
+        if target is not None:
+            left.remove(target)
+            text = text.replace(called(goal, solution.goals), repr(target.name))
+    return text[:1].upper() + text[1:]
 
 
 def _why(solution: Solution, cause: str, text: str, beyond: list[str]) -> Why:
