@@ -19,6 +19,7 @@ import linkwork as lw
 from linkages import JOINTS, one_joint
 from linkwork.errors import FormatError
 from linkwork.formats import CLIP, Content, read, tables, write
+from linkwork.formats.npz_writer import Rows, write_arrays
 from scenes import LINKAGES, bits
 
 SUFFIXES = (".csv", ".npz", ".parquet")
@@ -118,6 +119,27 @@ def test_numpy_reads_an_npz_file_without_pickles(tmp_path: Path) -> None:
         assert arrays["units"].tolist() == ["m"] * 3 + [""] * 4 + ["rad"]
         np.testing.assert_array_equal(arrays["poses"], motion.poses)
         assert str(arrays["scene"]).startswith("linkwork: 2\n")
+
+
+def test_an_npz_file_is_byte_by_byte_what_numpy_writes() -> None:
+    rng = np.random.default_rng(0)
+    arrays = {"times": rng.random(50), "poses": rng.random((50, 3)), "name": "walk", "units": np.array(["m", "rad"])}
+    ours, theirs = io.BytesIO(), io.BytesIO()
+    blocks = (arrays["poses"][begin : begin + 16] for begin in range(0, 50, 16))
+    write_arrays(ours, arrays | {"poses": Rows((50, 3), blocks)})
+    np.savez_compressed(theirs, **arrays)
+    assert ours.getvalue() == theirs.getvalue()
+
+
+@every_table
+def test_a_motion_in_blocks_comes_back_bit_for_bit(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need(suffix)
+    monkeypatch.setattr(tables, "BLOCK", 4)
+    motion = clip(one_joint(JOINTS["floating"]), 11)
+    found = lw.load_clip(saved(suffix, motion, tmp_path), linkage=motion.linkage)
+    assert (found.times.tobytes(), found.poses.tobytes()) == (motion.times.tobytes(), motion.poses.tobytes())
 
 
 def test_arrow_reads_a_parquet_file_with_its_units(tmp_path: Path) -> None:

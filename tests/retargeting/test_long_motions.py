@@ -17,7 +17,7 @@ from linkwork.errors import FormatError
 from linkwork.models.exercises import EXERCISES
 from linkwork.motion import frame_files
 from linkwork.motion.smoothing import SpanMemory, over_spans
-from linkwork.retargeting import onto_bodies, onto_quadrupeds, retarget_with_report, stretches
+from linkwork.retargeting import body, onto_bodies, onto_quadrupeds, retarget_with_report, stretches
 
 HUMAN = lw.models.human(root="floating")
 FPS = 24.0
@@ -84,6 +84,49 @@ def test_a_body_moves_in_stretches_as_in_one_go(kind, in_pieces):
     check_same(whole, pieces, 1e-3)  # a contact that outlasts a stretch stands where its first seconds are
     near = np.abs(whole.clip.poses - pieces.clip.poses).max(axis=1)
     assert np.median(near) < 1e-9
+
+
+HANDS = [f"{side}_{part}" for side in ("left", "right") for part in ("forearm", "palm")]
+
+
+def test_a_body_keeps_clear_in_stretches_as_in_one_go(in_pieces):
+    """Most frames are nearer than the margin without it; hands are on their way around hips where stretches meet."""
+    motion, child = exercised(800), lw.models.human(height=1.2, root="floating")
+    avoid = lw.Avoid(margin=0.04, links=HANDS)
+    bare = lw.retarget(motion, child)
+    assert (avoid.clearance(bare.linkage, bare.poses) < avoid.margin).sum() > 400
+    whole = retarget_with_report(motion, child, avoid=avoid)
+    in_pieces()
+    assert len(stretches.stretches(motion.times, 0.01)) == 2
+    pieces = retarget_with_report(motion, child, avoid=avoid)
+    assert pieces.plan is None
+    check_same(whole, pieces, 5e-3)
+    for made in (whole, pieces):
+        assert avoid.clearance(made.clip.linkage, made.clip.poses).min() > avoid.margin - 1e-4
+    assert np.median(np.abs(whole.clip.poses - pieces.clip.poses).max(axis=1)) < 1e-9
+    assert [remark[:40] for remark in whole.remarks] == [remark[:40] for remark in pieces.remarks]
+
+
+def test_a_stretch_leaves_what_is_known_of_its_first_frames(in_pieces):
+    """Where something is in the way, the next stretch goes on from the last; it does not go back."""
+    motion, child = exercised(40), lw.models.human(height=1.2, root="floating")
+    made = retarget_with_report(motion, child, avoid=lw.Avoid(margin=0.04, links=HANDS))
+    known = made.plan.poses[:10] + 0.01
+    poses = body.solve(made.plan, known=known)
+    np.testing.assert_array_equal(poses[:10], known)
+    assert len(poses) == 40
+
+
+def test_four_legs_keep_clear_in_stretches_as_in_one_go(in_pieces):
+    dog = lw.models.motion("quadruped:floating")
+    motion = lw.Clip(dog.linkage, np.arange(1300) / FPS, np.resize(dog.poses, (1300, dog.linkage.nq)))
+    post = lw.World([lw.Obstacle(lw.Sphere(0.05), (0.0, 0.0, -5.0), name="far below")])
+    target, avoid = lw.collision.thick_bones(fox()), lw.Avoid(post, self=False)
+    whole = retarget_with_report(motion, target, avoid=avoid)
+    in_pieces()
+    pieces = retarget_with_report(motion, target, avoid=avoid)
+    assert pieces.plan is None
+    check_same(whole, pieces, 1e-3)
 
 
 def test_four_legs_move_in_stretches_as_in_one_go(in_pieces):

@@ -53,15 +53,17 @@ def retarget(
     also keeps clear of obstacles.
     """
     from .. import retargeting
+    from ..motion.frame_files import frames_in
 
-    source = _cut(reading.of_motion.motion(motion, clip=clip), frames)
     target = reading.of_model.model(to)
     path = _path(output, motion, target, bare=saving.bare)
+    with frames_in(path.absolute().parent):
+        source = _cut(reading.of_motion.motion(motion, clip=clip), frames)
     _write_found(source, target, write_map, options.map_file, write_contacts)
     chosen = options.read() | given(avoid=around.avoid(reading, always=avoid))
     if isinstance(chosen.get("target_rest"), int):
         chosen["target_rest"] = _frame_of(reading.of_model.motion(to), target, chosen["target_rest"])
-    with progress("solving", shown=not quiet) as report:
+    with progress("solving", shown=not quiet) as report, frames_in(path.absolute().parent):
         outcome = retargeting.retarget_with_report(
             source, target, frame=frame, root="keep" if keep_root else "auto",
             progress=lambda done, total: report(done / total, ""), **chosen,

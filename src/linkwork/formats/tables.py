@@ -17,12 +17,14 @@ import numpy as np
 
 from ..errors import FormatError, MissingExtraError, Remark, listed
 from ..linkage.linkage import Linkage
-from ..motion.clips import Clip
+from ..motion.clips import BLOCK, Clip
+from ..motion.frame_files import block_of
 from ..transforms import ANGLE_UNITS, FloatArray
 from . import scene
-from .atomic_files import read_bytes, read_text, replacing, write_text
+from .atomic_files import read_bytes, read_text, replacing
 from .content import Content, Remarks, file_errors
 from .npz_arrays import read_arrays
+from .npz_writer import Rows, write_arrays
 from .options import DEFAULTS, FilePath, Options
 
 TIME = "time"
@@ -249,6 +251,13 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     return tuple(remarks)
 
 
+def _blocks(clip: Clip) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield times and poses of blocks of a motion, of which a long one is in a file."""
+    for begin in range(0, len(clip), BLOCK):
+        rows = slice(begin, begin + BLOCK)
+        yield clip.times[rows], block_of(clip.poses, rows)
+
+
 def _titles(linkage: Linkage) -> Iterator[str]:
     yield f"{TIME} [s]"
     for name, unit in zip(linkage.coordinates, linkage.table.units, strict=True):
@@ -256,12 +265,14 @@ def _titles(linkage: Linkage) -> Iterator[str]:
 
 
 def _write_csv(name: str, clip: Clip, path: FilePath) -> None:  # noqa: ARG001 - a CSV file has no place for it
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_titles(clip.linkage))
-    rows: Iterable[list[float]] = np.column_stack([clip.times, clip.poses]).tolist()
-    writer.writerows(rows)
-    write_text(path, text.getvalue())
+    with replacing(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(_titles(clip.linkage))
+        for times, poses in _blocks(clip):
+            rows: Iterable[list[float]] = np.column_stack([times, poses]).tolist()
+            writer.writerows(rows)
+        text.detach()  # flushed, and the file stays open
 
 
 def _write_npz(name: str, clip: Clip, path: FilePath) -> None:
@@ -271,8 +282,9 @@ def _write_npz(name: str, clip: Clip, path: FilePath) -> None:
     texts = {"coordinates": linkage.coordinates, "units": linkage.table.units}
     arrays: dict[str, Any] = {key: np.array(text, dtype=np.str_) for key, text in texts.items()}
     arrays |= {"version": VERSION, "name": name, "scene": scene.dump(linkage, "yaml")}
+    poses = Rows((len(clip), linkage.nq), (block for _, block in _blocks(clip)))
     with replacing(path) as file:
-        np.savez_compressed(file, allow_pickle=False, times=clip.times, poses=clip.poses, **arrays)
+        write_arrays(file, {"times": clip.times, "poses": poses, **arrays})
 
 
 def _write_parquet(name: str, clip: Clip, path: FilePath) -> None:
@@ -283,7 +295,8 @@ def _write_parquet(name: str, clip: Clip, path: FilePath) -> None:
         for title, unit in zip((TIME, *clip.linkage.coordinates), units, strict=True)
     ]
     metadata = {VERSION_KEY: str(VERSION), NAME_KEY: name, SCENE_KEY: scene.dump(clip.linkage, "yaml")}
-    columns = [arrow.array(column) for column in (clip.times, *clip.poses.T)]
-    table = arrow.Table.from_arrays(columns, schema=arrow.schema(fields, metadata=metadata))
-    with replacing(path) as file:
-        parquet.write_table(table, file, compression="zstd")
+    schema = arrow.schema(fields, metadata=metadata)
+    with replacing(path) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        for times, poses in _blocks(clip):
+            columns = [arrow.array(column) for column in (times, *poses.T)]
+            writer.write_table(arrow.Table.from_arrays(columns, schema=schema))

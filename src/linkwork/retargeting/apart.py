@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ..motion.clips import Clip
 from ..motion.frame_goals import GoalTrack, follow
 from ..motion.smoothing import smooth_cover
 from ..transforms import FloatArray
+from .frame_blocks import pose_blocks
 
 FIRMLY = 150.0  # how much a metre too near counts, beside those of hands, feet and hips
 SAME = 1e-3  # [rad, m]: two ways that differ by less in a frame are one there
@@ -43,6 +44,8 @@ def better_ways(
     poses: FloatArray,
     avoid: Avoid,
     cuts: Sequence[int] = (),
+    *,
+    joined: bool = False,
 ) -> FloatArray:
     """Return poses (frames, nq) that were found frame after frame, or, where those are better, found backwards in time.
 
@@ -57,6 +60,7 @@ def better_ways(
         poses: The poses found forwards.
         avoid: What they keep clear of.
         cuts: Frames to which the motion jumps.
+        joined: Whether the first frame goes on from one before, so that there is no other way to it.
     """
     frames = len(poses)
     begins = {frames - frame: planned[frame - 1] for frame in cuts}
@@ -69,7 +73,7 @@ def better_ways(
     result = poses.copy()
     for first, last in runs(apart):
         part = slice(first, last + 1)
-        if theirs[part].sum() < ours[part].sum():
+        if theirs[part].sum() < ours[part].sum() and not (joined and first == 0):
             result[part] = other[part]
     return result
 
@@ -89,39 +93,63 @@ def kept_apart(
         times: Times of the frames.
         avoid: What they keep clear of.
     """
-    wider, links = np.zeros(len(poses)), set[str]()
+    wider, links, seen = np.zeros(len(poses)), set[str](), _Seen.of(linkage, avoid, poses)
     for _ in range(ROUNDS):
-        missing, found = _missing(linkage, poses, avoid)
+        missing, found = seen.missing()
         if not found:
             break
         wider, links = np.maximum(wider, smooth_cover(wider + missing, times, EASING)), links | found
-        more, tried = replace(avoid, links=sorted(links)), poses.copy()
-        parts = [slice(first, last + 1) for first, last in runs(wider > 0.0)]
-        for part in parts:
-            cut, begin = [track.between(part) for track in tracks], poses[max(part.start - 1, 0)]
-            tried[part] = follow(linkage, cut, begin, avoid=avoid, wider=(more, wider[part]))
-        left = _missing(linkage, tried, avoid)[0]
-        for part in parts:
-            if left[part].sum() < missing[part].sum():
-                poses[part] = tried[part]
+        more = replace(avoid, links=sorted(links))
+        for first, last in runs(wider > 0.0):
+            part = slice(first, last + 1)
+            if not missing[part].any():  # nothing can be better there
+                continue
+            cut, begin = [track.between(part) for track in tracks], poses[max(first - 1, 0)]
+            tried = follow(linkage, cut, begin, avoid=avoid, wider=(more, wider[part]))
+            around = slice(max(first - 1, 0), last + 2)
+            beside = np.concatenate([poses[around.start : first], tried, poses[last + 1 : around.stop]])
+            there = _Seen.of(linkage, avoid, beside)
+            if there.missing()[0][first - around.start :][: len(tried)].sum() < missing[part].sum():
+                poses[part] = tried
+                seen.here[around], seen.near[around.start : around.stop - 1] = there.here, there.near
     return poses
 
 
-def _missing(linkage: Linkage, poses: FloatArray, avoid: Avoid) -> tuple[FloatArray, set[str]]:
-    """Return how much frames (n,) are short of the margin, or ways about them of touching [m], and links that are."""
-    here, near = avoid.near(linkage, poses, math.inf, most=1)[:, 0], on_the_way(linkage, poses, avoid)
-    least, deep = (NEAR.view(records).distance for records in (here, near))
-    short, crossed = avoid.margin - least, min(avoid.margin, 0.0) - deep
-    found = [*here[short > NOTHING], *near[crossed > NOTHING]]
-    short[:-1], short[1:] = np.maximum(short[:-1], crossed), np.maximum(short[1:], crossed)
-    return np.where(short > NOTHING, short, 0.0), {_outer(linkage, avoid, record) for record in found}
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What is nearest in frames of a motion and on the ways between them.
 
+    Args:
+        linkage: The linkage.
+        avoid: What it keeps clear of.
+        here: The nearest pair in each frame, (frames, NEAR.size).
+        near: That on the way to the next, (frames - 1, NEAR.size).
+    """
 
-def _outer(linkage: Linkage, avoid: Avoid, record: FloatArray) -> str:
-    """Return which link of a pair is further from the root: the one that is to give way."""
-    frames = [int(k) for k in (NEAR.view(record).frame_a, NEAR.view(record).frame_b)]
-    names = [avoid.scene(linkage).frames[k] for k in frames if k >= 0]
-    return max(names, key=lambda name: len(linkage.path_to(name)[0]))
+    linkage: Linkage
+    avoid: Avoid
+    here: FloatArray
+    near: FloatArray
+
+    @classmethod
+    def of(cls, linkage: Linkage, avoid: Avoid, poses: FloatArray) -> _Seen:
+        """Look at poses (frames, nq)."""
+        here = avoid.near(linkage, poses, math.inf, most=1)[:, 0]
+        return cls(linkage, avoid, here, on_the_way(linkage, poses, avoid))
+
+    def missing(self) -> tuple[FloatArray, set[str]]:
+        """Return how much frames (n,) are short of the margin, or ways about them of touching [m], and which links."""
+        least, deep = (NEAR.view(records).distance for records in (self.here, self.near))
+        short, crossed = self.avoid.margin - least, min(self.avoid.margin, 0.0) - deep
+        found = [*self.here[short > NOTHING], *self.near[crossed > NOTHING]]
+        short[:-1], short[1:] = np.maximum(short[:-1], crossed), np.maximum(short[1:], crossed)
+        return np.where(short > NOTHING, short, 0.0), {self._outer(record) for record in found}
+
+    def _outer(self, record: FloatArray) -> str:
+        """Return which link of a pair is further from the root: the one that is to give way."""
+        frames = [int(k) for k in (NEAR.view(record).frame_a, NEAR.view(record).frame_b)]
+        names = [self.avoid.scene(self.linkage).frames[k] for k in frames if k >= 0]
+        return max(names, key=lambda name: len(self.linkage.path_to(name)[0]))
 
 
 def on_the_way(linkage: Linkage, poses: FloatArray, avoid: Avoid) -> FloatArray:
@@ -172,12 +200,13 @@ def opened(
 def touching(clip: Clip, avoid: Avoid) -> tuple[str, ...]:
     """Return remarks on a motion whose frames are nearer to something than a margin, or that overlaps between them."""
     linkage, poses, remarks = clip.linkage, clip.poses, []
-    short = avoid.margin - avoid.clearance(linkage, poses)
+    short = np.concatenate([avoid.margin - avoid.clearance(linkage, some) for some in pose_blocks(clip)])
     if count := int((short > 0.0).sum()):
         worst = int(np.argmax(short))
         most = f"worst is frame {worst}, by {1e3 * short[worst]:.3g} mm, {_nearest(linkage, poses[worst], avoid)}"
         remarks.append(f"{count} of {len(clip)} frames do not keep the margin; {most}")
-    near = NEAR.view(on_the_way(linkage, poses, avoid)).distance
+    ways = (on_the_way(linkage, some, avoid) for some in pose_blocks(clip, overlap=1))
+    near = np.concatenate([NEAR.view(records).distance for records in ways])
     if count := int((near < min(avoid.margin, 0.0)).sum()):
         worst = int(np.argmin(near))
         most = f"worst is from frame {worst} to {worst + 1}, by {-1e3 * near[worst]:.3g} mm"
@@ -202,7 +231,8 @@ def shaken(clip: Clip, jerk: float) -> tuple[str, ...]:
     """
     from scipy.ndimage import median_filter
 
-    steps = np.abs(between(clip.linkage, clip.poses[:-1], clip.poses[1:])).max(axis=1, initial=0.0)
+    changes = (between(clip.linkage, some[:-1], some[1:]) for some in pose_blocks(clip, overlap=1))
+    steps = np.concatenate([np.abs(change).max(axis=1, initial=0.0) for change in changes])
     jumps = np.flatnonzero(steps > LEAP + median_filter(steps, 2 * AROUND + 1, mode="nearest")) if len(steps) else steps
     if not len(jumps) and jerk <= ROUGH:
         return ()

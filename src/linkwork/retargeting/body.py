@@ -244,7 +244,11 @@ def _seen_from_hips(
 
 
 def solve(
-    plan: Plan, progress: Progress | None = None, start: FloatArray | None = None, calm: bool | None = None
+    plan: Plan,
+    progress: Progress | None = None,
+    start: FloatArray | None = None,
+    calm: bool | None = None,
+    known: FloatArray | None = None,
 ) -> FloatArray:
     """Return the poses (frames, nq) that serve a plan best.
 
@@ -256,24 +260,29 @@ def solve(
         progress: Told how many frames of how many are done.
         start: The pose to begin with; by default the plan's own.
         calm: Whether the trunk is to be calmed; by default if it shakes, see `shakes`.
+        known: Poses of the first frames, which stay as they are.
     """
-    cuts = _cuts(plan)
-    poses = _first(plan, cuts, progress, start)
+    cuts, known = _cuts(plan), plan.poses[:0] if known is None else known
+    poses = _first(plan, cuts, progress, start, known)
     if calm or (calm is None and is_shaken(shakes(plan, poses))):
-        plan, poses = _calm(plan, poses, cuts, progress)
+        plan, poses = _calm(plan, poses, cuts, progress, known)
     for _ in range(CORRECTIONS):
         plan, touched = _corrected(plan, poses)
         if not touched.any():
             break
-        for first, last in runs(widened(touched, plan.motion.times)):
+        again = widened(touched, plan.motion.times)
+        again[: len(known)] = False
+        for first, last in runs(again):
             part = slice(first, last + 1)
             begins = {frame - first: poses[frame] for frame in cuts if first < frame <= last}
             tracks = [track.between(part) for track in plan.goals]
             poses[part] = follow(plan.linkage, tracks, poses[first], anew=begins, avoid=plan.avoid)
     if plan.avoid is None:
         return poses
-    poses = better_ways(plan.linkage, plan.goals, plan.poses, poses, plan.avoid, cuts)
-    return kept_apart(plan.linkage, plan.goals, poses, plan.motion.times, plan.avoid)
+    new = slice(len(known), None)
+    tracks, cuts = [track.between(new) for track in plan.goals], [cut - len(known) for cut in cuts if cut > len(known)]
+    found = better_ways(plan.linkage, tracks, plan.poses[new], poses[new], plan.avoid, cuts, joined=bool(len(known)))
+    return np.concatenate([known, kept_apart(plan.linkage, tracks, found, plan.motion.times[new], plan.avoid)])
 
 
 def _corrected(plan: Plan, poses: FloatArray) -> tuple[Plan, Mask]:
@@ -291,11 +300,40 @@ def _corrected(plan: Plan, poses: FloatArray) -> tuple[Plan, Mask]:
 
 
 def _first(
-    plan: Plan, cuts: Sequence[int], progress: Progress | None = None, start: FloatArray | None = None
+    plan: Plan,
+    cuts: Sequence[int],
+    progress: Progress | None = None,
+    start: FloatArray | None = None,
+    known: FloatArray | None = None,
 ) -> FloatArray:
     """Return the poses (frames, nq) that serve the goals of a plan as they are."""
-    begins = {frame: plan.poses[frame] for frame in cuts}
-    return follow(plan.linkage, plan.goals, plan.poses[0] if start is None else start, progress, begins, plan.avoid)
+    known = plan.poses[:0] if known is None else known
+    return _after(known, plan, plan.poses[0] if start is None else start, plan.poses, cuts, progress)
+
+
+def _after(
+    known: FloatArray,
+    plan: Plan,
+    start: FloatArray,
+    begins: FloatArray,
+    cuts: Sequence[int],
+    progress: Progress | None,
+) -> FloatArray:
+    """Return the poses (frames, nq) that serve the goals of a plan, after those that are known; else from a start.
+
+    Args:
+        known: Poses of the first frames.
+        plan: The plan.
+        start: The pose to begin with where none is known.
+        begins: Poses to begin with after cuts, (frames, nq).
+        cuts: Frames to which the motion jumps.
+        progress: Told how many frames of how many are done.
+    """
+    count = len(known)
+    tracks = [track.between(slice(count, None)) for track in plan.goals]
+    anew = {cut - count: begins[cut] for cut in cuts if cut >= count}
+    start = known[-1] if count else start
+    return np.concatenate([known, follow(plan.linkage, tracks, start, progress, anew, plan.avoid)])
 
 
 def shakes(plan: Plan, poses: FloatArray | None = None) -> FloatArray:
@@ -323,7 +361,9 @@ def is_shaken(found: FloatArray) -> bool:
     return bool((found[:, 0] > CALM * found[:, 1]).any())
 
 
-def _calm(plan: Plan, poses: FloatArray, cuts: Sequence[int], progress: Progress | None) -> tuple[Plan, FloatArray]:
+def _calm(
+    plan: Plan, poses: FloatArray, cuts: Sequence[int], progress: Progress | None, known: FloatArray
+) -> tuple[Plan, FloatArray]:
     """Return a plan with a calm trunk, and the poses that serve its goals best.
 
     Where limits do not let the trunk go as planned, it leaves its path at one frame and comes back at another. Then the
@@ -338,9 +378,7 @@ def _calm(plan: Plan, poses: FloatArray, cuts: Sequence[int], progress: Progress
     if chest is not None:
         chest = _calmed(linkage.forward(poses, frame=roles["chest"])[:, :3, :3], chest, times)
     firm = replace(plan, hips=calm, chest=chest, firmness=FIRM)
-    return firm, follow(
-        plan.linkage, firm.goals, poses[0], progress, {frame: poses[frame] for frame in cuts}, plan.avoid
-    )
+    return firm, _after(known, firm, poses[0], poses, cuts, progress)
 
 
 def _cuts(plan: Plan) -> list[int]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ..motion.clips import Clip
 from ..motion.frame_files import block_of
+from ..transforms import FloatArray
 
 BLOCK = 4096
 
@@ -19,6 +20,11 @@ def frame_blocks(count: int, *, overlap: int = 0, block: int = BLOCK) -> Iterato
     """
     for begin in range(0, count, block):
         yield slice(begin, min(begin + block + overlap, count))
+
+
+def pose_blocks(clip: Clip, *, overlap: int = 0) -> Iterator[FloatArray]:
+    """Yield the poses (frames, nq) of blocks of a clip, in memory."""
+    return (block_of(clip.poses, rows) for rows in frame_blocks(len(clip), overlap=overlap))
 
 
 def part_of(clip: Clip, rows: slice) -> Clip:

@@ -381,10 +381,26 @@ def plan_gait(motion: Clip, source: Quadruped, target: Quadruped, gait: Gait, sm
 
 
 def solve_gait(
-    plan: GaitPlan, progress: Progress | None = None, avoid: Avoid | None = None, start: FloatArray | None = None
+    plan: GaitPlan,
+    progress: Progress | None = None,
+    avoid: Avoid | None = None,
+    start: FloatArray | None = None,
+    known: FloatArray | None = None,
 ) -> FloatArray:
-    """Return the poses (frames, nq) that serve a plan best, clear of what is to be avoided, begun at its own or one."""
-    return follow(plan.linkage, plan.goals, plan.poses[0] if start is None else start, progress, avoid=avoid)
+    """Return the poses (frames, nq) that serve a plan best.
+
+    Args:
+        plan: The plan.
+        progress: Told how many frames of how many are done.
+        avoid: What is avoided.
+        start: The pose to begin with; by default the plan's own.
+        known: Poses of the first frames, which stay as they are.
+    """
+    known = plan.poses[:0] if known is None else known
+    if start is None:
+        start = known[-1] if len(known) else plan.poses[0]
+    tracks = [track.between(slice(len(known), None)) for track in plan.goals]
+    return np.concatenate([known, follow(plan.linkage, tracks, start, progress, avoid=avoid)])
 
 
 def level_paws(plan: GaitPlan, poses: FloatArray) -> dict[str, FloatArray]:

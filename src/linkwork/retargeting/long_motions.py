@@ -43,12 +43,27 @@ class Task(Protocol[P]):
         """
         ...
 
-    def solve(self, plan: P, start: FloatArray | None, progress: Progress | None) -> FloatArray:
-        """Return the poses (frames, nq) that serve a plan best, begun at a pose."""
+    def solve(self, plan: P, known: FloatArray, progress: Progress | None) -> FloatArray:
+        """Return the poses (frames, nq) that serve a plan best.
+
+        Args:
+            plan: The plan.
+            known: What the stretch before found for the first frames. Those are solved for again from the first pose,
+                where each frame has one best pose; they stay where there are several ways around something.
+            progress: Told how many frames of how many are done.
+        """
         ...
 
-    def complete(self, motion: Clip, plan: P, rows: slice, poses: FloatArray, before: Before | None) -> Before:
-        """Return poses of the target from those that were solved for in some rows of a plan; see `Before`."""
+    def complete(self, motion: Clip, plan: P, stretch: Stretch, poses: FloatArray, before: Before | None) -> Before:
+        """Return poses of the target in the frames that a stretch settles; see `Before`.
+
+        Args:
+            motion: The motion in these frames and those around them.
+            plan: What was planned for the stretch.
+            stretch: The stretch.
+            poses: The poses that were solved for, in these frames and those around them.
+            before: What was returned of the last frame before.
+        """
         ...
 
     def unsolved(self, plan: P) -> P:
@@ -75,13 +90,14 @@ def in_stretches(
     lead = np.zeros((0, linkage.nq))
     for stretch in stretches(clip.times, smooth):
         first, rows = stretch.rows.start, stretch.local(stretch.given)
-        begins = [None, None] if before is None else [a[first - before[0].rows.start] for a in _poses(before)]
-        plan = task.plan(stretch.rows, stretch.first + stretch.fade if before else 0, begins[0])
+        overlap = slice(first, stretch.first + stretch.fade)
+        known = [a[before[0].local(overlap)] for a in (before[1].poses, before[2])] if before else []
+        plan = task.plan(stretch.rows, overlap.stop if before else 0, known[0][0] if known else None)
         motion = part_of(clip, slice(stretch.given.start - len(lead), stretch.given.stop))
         if own is None:
-            poses = task.solve(plan, begins[1], _told(progress, first, len(clip)))
+            poses = task.solve(plan, known[1] if known else plan.poses[:0], _told(progress, first, len(clip)))
             given = stitched(task.solved, stretch, poses, before and (before[0], before[2]))
-            last = task.complete(part_of(motion, slice(len(lead), None)), plan, rows, given, last)
+            last = task.complete(part_of(clip, stretch.around), plan, stretch, given, last)
             done = last[0]
             frames.add(done)
             last = done[-1], last[1][-1]
@@ -92,11 +108,6 @@ def in_stretches(
         tally.add(Part(plan, rows, motion, both, len(lead)), last=stretch.given.stop == len(clip))
         lead = both.poses[-LEAD:]
     return Clip(linkage, clip.times, frames.array()) if own is None else own, tally.report()
-
-
-def _poses(before: tuple[Stretch, P, FloatArray]) -> tuple[FloatArray, FloatArray]:
-    """Return the planned poses of a stretch, and those that were solved for."""
-    return before[1].poses, before[2]
 
 
 def _told(progress: Progress | None, begin: int, count: int) -> Progress | None:

@@ -27,7 +27,7 @@ from .quaternion_form import converted
 from .report import Report
 from .rest_poses import excerpt, excerpt_frames
 from .skeletons import Skeleton
-from .stretches import LONG
+from .stretches import LONG, Stretch
 from .strides import footing_of
 from .twists import share_twist, signed
 
@@ -92,7 +92,7 @@ def onto_body(clip: Clip, pair: Pair, how: Manner, own: Clip | None = None) -> G
         how: How it is given.
         own: The motion itself as one of the target, if that needs no solving.
     """
-    if len(clip) > LONG and how.avoid is None:
+    if len(clip) > LONG:
         known = _known(clip, pair, how.rules, how.smooth)
         calm = own is None and body.is_shaken(_probed(clip, pair, how, known))
         made, report = in_stretches(clip, _Task(clip, pair, how, known, calm), how.smooth, how.progress, own)
@@ -100,7 +100,7 @@ def onto_body(clip: Clip, pair: Pair, how: Manner, own: Clip | None = None) -> G
     plan = replace(body.plan(clip, pair.source, pair.core, how.rules, how.smooth), avoid=how.avoid)
     if own is not None:
         return Given(own, _as_it_is(plan))
-    poses = _completed(clip, pair, plan, slice(0, len(clip)), body.solve(plan, how.progress), how.avoid)[0]
+    poses = _completed(clip, pair, plan, slice(0, len(clip)), body.solve(plan, how.progress))[0]
     return Given(Clip(pair.target.linkage, clip.times, poses), plan)
 
 
@@ -116,8 +116,8 @@ def _completed(
     plan: body.Plan,
     rows: slice,
     poses: FloatArray,
-    avoid: Avoid | None = None,
     before: Before | None = None,
+    settled: slice | None = None,
 ) -> Before:
     """Return poses (frames, nq) of the target from those of its core, and the same before twists were shared.
 
@@ -127,15 +127,16 @@ def _completed(
         plan: What was planned.
         rows: Which frames of the plan these are.
         poses: Poses of the core.
-        avoid: What is avoided.
         before: Both results in the frame before, where these are frames of a longer motion.
+        settled: Which of them are returned; those around them tell when fingers open. All by default.
     """
+    settled = slice(0, len(poses)) if settled is None else settled
     solved, target = pair.solved, pair.target.linkage
     poses = widened(solved, pair.core.linkage, poses)
     moved = move_fingers(clip, pair.source, solved, poses)
-    moved = opened(solved.linkage, poses, moved, clip.times, avoid)
+    moved = opened(solved.linkage, poses, moved, clip.times, plan.avoid)[settled]
     moved = signed(solved.linkage, moved, None if before is None else before[1])
-    turns = {foot.sole.body: foot.rotation[rows] for foot in plan.feet.values()}
+    turns = {foot.sole.body: foot.rotation[rows][settled] for foot in plan.feet.values()}
     result = carry_feet(solved.linkage, turns, share_twist(solved, moved))
     if before is None:
         return converted(target, solved.linkage, result), moved
@@ -164,11 +165,16 @@ class _Task:
         self.known.memory.move_to(rows.start, settled)
         return _planned(self.clip, rows, self.pair, self.how, replace(self.known, begin=begin))
 
-    def solve(self, plan: body.Plan, start: FloatArray | None, progress: Progress | None) -> FloatArray:
-        return body.solve(plan, progress, start, self.calm)
+    def solve(self, plan: body.Plan, known: FloatArray, progress: Progress | None) -> FloatArray:
+        if self.how.avoid is None:
+            return body.solve(plan, progress, known[0] if len(known) else None, self.calm)
+        return body.solve(plan, progress, calm=self.calm, known=known)
 
-    def complete(self, motion: Clip, plan: body.Plan, rows: slice, poses: FloatArray, before: Before | None) -> Before:
-        return _completed(motion, self.pair, plan, rows, poses, None, before)
+    def complete(
+        self, motion: Clip, plan: body.Plan, stretch: Stretch, poses: FloatArray, before: Before | None
+    ) -> Before:
+        rows = stretch.local(stretch.around)
+        return _completed(motion, self.pair, plan, rows, poses, before, stretch.settled)
 
     def unsolved(self, plan: body.Plan) -> body.Plan:
         return _as_it_is(plan)
@@ -177,7 +183,8 @@ class _Task:
 def _planned(clip: Clip, rows: slice, pair: Pair, how: Manner, known: body.Known) -> body.Plan:
     """Return what is planned for a part of a motion."""
     own = replace(known, footing={side: one.between(rows) for side, one in known.footing.items()})
-    return body.plan(part_of(clip, rows), pair.source, pair.core, how.rules, how.smooth, own)
+    plan = body.plan(part_of(clip, rows), pair.source, pair.core, how.rules, how.smooth, own)
+    return replace(plan, avoid=how.avoid)
 
 
 def _known(clip: Clip, pair: Pair, rules: Contacts, smooth: float) -> body.Known:

@@ -16,7 +16,7 @@ from .onto_bodies import Manner
 from .quadrupeds import Quadruped
 from .quaternion_form import converted, without_angles
 from .report import Report
-from .stretches import LONG
+from .stretches import LONG, Stretch
 from .twists import signed
 
 
@@ -33,15 +33,15 @@ def onto_quadruped(
         own: The motion itself as one of the target, if that needs no solving.
     """
     solved = replace(target, linkage=without_angles(target.linkage))
-    task = _Task(clip, source, target, solved, gait_of(clip, source, solved, how.rules), how.smooth)
-    if len(clip) > LONG and how.avoid is None:
+    task = _Task(clip, source, target, solved, gait_of(clip, source, solved, how.rules), how)
+    if len(clip) > LONG:
         made, report = in_stretches(clip, task, how.smooth, how.progress, own)
         return made, None, report
     plan = plan_gait(clip, source, solved, task.gait, how.smooth)
     if own is not None:
         return own, plan, None
     poses = solve_gait(plan, how.progress, how.avoid)
-    return Clip(target.linkage, clip.times, task.complete(clip, plan, slice(None), poses, None)[0]), plan, None
+    return Clip(target.linkage, clip.times, task.completed(plan, poses, None)[0]), plan, None
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class _Task:
     figure: Quadruped
     form: Quadruped
     gait: Gait
-    smooth: float
+    how: Manner
 
     @property
     def solved(self) -> Linkage:
@@ -65,12 +65,25 @@ class _Task:
 
     def plan(self, rows: slice, settled: int, begin: FloatArray | None) -> GaitPlan:  # noqa: ARG002  # no pose is fitted
         self.gait.memory.move_to(rows.start, settled)
-        return plan_gait(part_of(self.clip, rows), self.source, self.form, self.gait.between(rows), self.smooth)
+        return plan_gait(part_of(self.clip, rows), self.source, self.form, self.gait.between(rows), self.how.smooth)
 
-    def solve(self, plan: GaitPlan, start: FloatArray | None, progress: Progress | None) -> FloatArray:
-        return solve_gait(plan, progress, start=start)
+    def solve(self, plan: GaitPlan, known: FloatArray, progress: Progress | None) -> FloatArray:
+        if self.how.avoid is None:
+            return solve_gait(plan, progress, start=known[0] if len(known) else None)
+        return solve_gait(plan, progress, self.how.avoid, known=known)
 
-    def complete(self, motion: Clip, plan: GaitPlan, rows: slice, poses: FloatArray, before: Before | None) -> Before:  # noqa: ARG002  # all is in the poses
+    def complete(
+        self,
+        motion: Clip,  # noqa: ARG002  # all is in the poses
+        plan: GaitPlan,
+        stretch: Stretch,
+        poses: FloatArray,
+        before: Before | None,
+    ) -> Before:
+        return self.completed(plan, poses[stretch.settled], before)
+
+    def completed(self, plan: GaitPlan, poses: FloatArray, before: Before | None) -> Before:
+        """Return poses of the target from those that were solved for, and these with feet as they are carried."""
         poses = carry_feet(self.solved, level_paws(plan, poses), poses)
         if before is None:
             return converted(self.target, self.solved, poses), poses

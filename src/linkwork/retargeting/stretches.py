@@ -42,6 +42,17 @@ class Stretch:
     given: slice
     fade: int
 
+    @property
+    def around(self) -> slice:
+        """The frames that are settled, with some to either side that tell what is done about them."""
+        more = 2 * self.fade
+        return slice(max(self.given.start - more, self.rows.start), min(self.given.stop + more, self.rows.stop))
+
+    @property
+    def settled(self) -> slice:
+        """The frames that are settled, as rows of those around them."""
+        return slice(self.given.start - self.around.start, self.given.stop - self.around.start)
+
     def local(self, frames: slice) -> slice:
         """Return frames of the motion as rows of the stretch."""
         return slice(frames.start - self.rows.start, frames.stop - self.rows.start)
@@ -78,7 +89,7 @@ def stretches(times: FloatArray, smooth: float) -> list[Stretch]:
 def stitched(
     linkage: Linkage, stretch: Stretch, poses: FloatArray, before: tuple[Stretch, FloatArray] | None
 ) -> FloatArray:
-    """Return the poses (frames, nq) of the frames that a stretch settles.
+    """Return the poses (frames, nq) of the frames that a stretch settles, and of those around them.
 
     Args:
         linkage: The linkage.
@@ -86,10 +97,11 @@ def stitched(
         poses: Its poses.
         before: The stretch before and its poses, if there is one.
     """
-    result = poses[stretch.local(stretch.given)].copy()
+    result = poses[stretch.local(stretch.around)].copy()
     if before is not None:
         meeting = slice(stretch.first - stretch.fade, stretch.first + stretch.fade)
         old, new = before[1][before[0].local(meeting)], poses[stretch.local(meeting)]
         share = smooth_step((np.arange(len(old)) + 0.5) / len(old))[:, None]
-        result[: len(old)] = advance(linkage, old, share * between(linkage, old, new))
+        begin = meeting.start - stretch.around.start
+        result[begin : begin + len(old)] = advance(linkage, old, share * between(linkage, old, new))
     return result
