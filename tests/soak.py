@@ -68,6 +68,7 @@ def soak(run: Soak, goes_on: Callable[[], bool], tell: Callable[[str], None] = p
     while goes_on():
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            warnings.filterwarnings("ignore", category=DeprecationWarning, module="(?!linkwork)")  # not ours
             run.call()
         if time.monotonic() - told > MINUTE:
             told = time.monotonic()
