@@ -33,12 +33,11 @@ def nameless(page: Any) -> list[str]:
 
 def walked(page: Any, most: int = 250) -> tuple[int, list[str], list[str]]:
     """Press Tab until all was visited; return how many there were, which have no ring, and which were not reached."""
-    measured(page, "forget")
-    page.evaluate("document.activeElement?.blur()")
+    page.evaluate(f"() => {{ globalThis.access = {SCRIPT}; access.forget(); document.activeElement?.blur(); }}")
     count, bare = 0, []
     for _ in range(most):
         page.keyboard.press("Tab")
-        now = measured(page, "focused")
+        now = page.evaluate("access.focused()")
         if now is None:  # beyond the page, from which Tab comes back to its beginning
             continue
         if now["again"]:

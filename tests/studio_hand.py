@@ -76,3 +76,16 @@ class Hand:
     def undone(self, what):
         """Wait until a thing is what undo would take back, and return the numbers."""
         return self.until(lambda n: n["state"]["history"]["undo"] == what and n, what)
+
+
+def fresh(hand):
+    """Open a Panda, with nothing left of what was done before, and return the person."""
+    before = hand.numbers()["state"]["stage"]
+    hand.ask(do="open model", name="panda")
+    hand.until(lambda n: n["state"]["stage"] != before and len(n["q"]) == 7, "a fresh arm")
+    hand.page.evaluate(
+        f"() => {{ const s = {ELEMENT}; s.root.querySelectorAll('dialog[open]').forEach((one) => one.close());"
+        "if (s.timeline.curves.open) s.timeline.curves.toggle();"
+        "s.tour.end(); s.room.open('Goals'); s.stage.draw(); }"
+    )
+    return hand

@@ -6,7 +6,7 @@ import pytest
 
 import linkwork as lw
 from live_pages import running_browser
-from studio_hand import ELEMENT, Hand
+from studio_hand import ELEMENT, Hand, fresh
 
 ROOM = {"width": 900, "height": 640}
 COARSE = 0.5  # pixels drawn for one of the page: software draws them, and the layout is the same
@@ -47,11 +47,4 @@ def opened(shown):
 @pytest.fixture
 def hand(opened):
     """A person before a fresh Panda."""
-    before = opened.numbers()["state"]["stage"]
-    opened.ask(do="open model", name="panda")
-    opened.until(lambda n: n["state"]["stage"] != before and len(n["q"]) == 7, "a fresh arm")
-    opened.page.evaluate(
-        f"() => {{ const s = {ELEMENT}; s.root.querySelectorAll('dialog[open]').forEach((one) => one.close());"
-        "s.tour.end(); s.room.open('Goals'); s.stage.draw(); }"
-    )
-    return opened
+    return fresh(opened)

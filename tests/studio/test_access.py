@@ -5,13 +5,16 @@ from __future__ import annotations
 import pytest
 
 from studio_access import contrasts, measured, nameless, walked
-from studio_hand import ELEMENT
+from studio_hand import ELEMENT, fresh
 
 PANELS = ("Goals", "Joints", "Obstacles", "Inside", "Race", "View", "Files")
 
 
-def furnished(hand):
-    """Have something of everything: goals, an obstacle, keys, curves, a look into a solve, remarks and words."""
+@pytest.fixture(scope="module")
+def furnished(shown):
+    """Have something of everything, once: goals, an obstacle, keys, curves, a look into a solve, remarks and words."""
+    hand, _ = shown
+    fresh(hand)
     hand.studio.add_goal("panda_link5", kind="pin")
     hand.ask(do="add obstacle", kind="box", size=1.0)
     for moment, pose in ((0.0, "ready"), (1.0, [0.8, 0.2, 0.3, -1.2, 0.1, 1.9, 0.5])):
@@ -20,17 +23,18 @@ def furnished(hand):
     hand.until(lambda n: n["state"]["motion"], "a motion")
     hand.page.evaluate(
         f"() => {{ const s = {ELEMENT}; s.choose('tip'); s.timeline.curves.toggle(); s.tour.go(0);"
-        "s.timeline.tracks.chosen = new Set([0]); s.timeline.chose(); s.status.trouble('Something could not be done.');"
+        "s.timeline.tracks.chosen = new Set([0]); s.timeline.chose();"
         "s.parts.find((one) => one.look)?.look(); }"
     )
     hand.page.locator(".numbers b").first.wait_for(state="attached")
+    return hand
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everything_can_be_read(hand, scheme):
-    page = hand.page
-    furnished(hand)
+def test_everything_can_be_read(furnished, opened, scheme):
+    page = opened.page
     page.emulate_media(color_scheme=scheme)
+    page.evaluate(f"{ELEMENT}.status.trouble('Something could not be done, and that is said for a while.')")
     weak, count = [], 0
     for panel in PANELS:
         page.get_by_role("tab", name=panel).click()
@@ -49,18 +53,16 @@ def test_everything_can_be_read(hand, scheme):
     assert count > 300
 
 
-def test_every_control_has_a_name_and_words_beside_it_are_part_of_it(hand):
-    furnished(hand)
+def test_every_control_has_a_name_and_words_beside_it_are_part_of_it(furnished, opened):
     for panel in PANELS:
-        hand.page.get_by_role("tab", name=panel).click()
-        assert nameless(hand.page) == []
-        for words, name in measured(hand.page, "labels"):
+        opened.page.get_by_role("tab", name=panel).click()
+        assert nameless(opened.page) == []
+        for words, name in measured(opened.page, "labels"):
             assert words in name
 
 
-def test_the_keyboard_reaches_every_control_and_shows_where_it_is(hand):
-    page = hand.page
-    furnished(hand)
+def test_the_keyboard_reaches_every_control_and_shows_where_it_is(furnished, opened):
+    page = opened.page
     for panel in PANELS:
         page.get_by_role("tab", name=panel).click()
         count, bare, missed = walked(page)

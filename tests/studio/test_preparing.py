@@ -125,6 +125,22 @@ def test_the_page_itself_says_so_while_its_machine_code_is_on_its_way(browser, o
     context.close()
 
 
+def test_steps_in_time_that_python_has_not_answered_are_not_taken_back(hand):
+    """What Python tells of a time before is older than the keys that were pressed since."""
+    for moment in (0.0, 1.0):
+        hand.ask(do="set key", time=moment)
+    hand.ask(do="time", time=0.5)
+    hand.until(lambda n: n["time"] == 0.5, "the middle")
+    hand.page.locator("canvas.tracks").focus()
+    with held(hand.studio.worker):
+        for _ in range(4):
+            hand.page.keyboard.press("ArrowRight")
+        hand.page.evaluate(f"{ELEMENT}.told({{pose: {ELEMENT}.state.pose}})")  # which is still of the first time
+        hand.page.keyboard.press("ArrowRight")
+    hand.until(lambda n: abs(n["state"]["pose"]["time"] - 0.5 - 5.0 / 24.0) < 1e-6, "five frames")
+    assert abs(hand.numbers()["time"] - 0.5 - 5.0 / 24.0) < 1e-6
+
+
 def test_of_what_is_asked_over_and_over_nothing_is_waited_for(hand):
     """Python does the newest of a row alone; the page forgets those before it."""
     with held(hand.studio.worker):

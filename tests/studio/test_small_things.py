@@ -17,7 +17,11 @@ SKINS = f"{ELEMENT}.timeline.ghosts.map((ghost) => Array.from(ghost.matrices))"
 def phone(hand, browser):
     """The same studio on a phone, 360 pixels wide."""
     context = browser.new_context(
-        viewport={"width": 360, "height": 700}, has_touch=True, is_mobile=True, reduced_motion="reduce"
+        viewport={"width": 360, "height": 700},
+        has_touch=True,
+        is_mobile=True,
+        reduced_motion="reduce",
+        device_scale_factor=0.5,
     )
     other = Hand(hand.studio, context.new_page())
     other.page.goto(hand.studio.url)

@@ -103,7 +103,7 @@ export class Link {
 
   /** Ask for something without waiting for it; a refusal is told to whoever listens for "refused". @param {Record<string, any>} ask */
   tell(ask) {
-    this.ask(ask).catch((error) => this.say("refused", error.message));
+    return this.ask(ask).catch((error) => this.say("refused", error.message));
   }
 
   /** Send files: a head, and their bytes one after the other. @param {any} head @param {ArrayBuffer[]} parts */

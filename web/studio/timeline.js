@@ -20,6 +20,7 @@ export class Timeline {
     this.time = 0;
     this.span = new Span();
     /** @type {Playing | null} */ this.playing = null;
+    this.going = 0; // times that Python has been asked for and has not answered
     this.waiting = false; // whether it plays as soon as the motion is there
     /** What is called when the motion is there that is being made. @type {(() => void) | null} */ this.made = null;
     this.snap = true;
@@ -111,7 +112,7 @@ export class Timeline {
       if (this.clip.duration > this.span.to || this.shown !== this.clip.name) this.fit();
       this.shown = this.clip.name;
     }
-    if ("pose" in parts && !this.studio.playing && !this.tracks.held) this.time = parts.pose.time;
+    if ("pose" in parts) this.agree();
     if (parts.stage && typeof parts.stage === "object") this.playing = null;
     if ("motion" in parts || "clip" in parts) this.prepare();
     if ("motion" in parts && this.waiting && this.fresh) this.toggle();
@@ -240,9 +241,21 @@ export class Timeline {
 
   /** Go to a time, and stay there. @param {number} time */
   go(time) {
+    const { studio } = this;
     this.time = time;
-    this.studio.link.tell({ do: "time", time: Number(time.toFixed(6)) });
+    this.going += 1;
+    studio.link.tell({ do: "time", time: Number(time.toFixed(6)) }).finally(() => studio.later(() => {
+      this.going -= 1;
+      this.agree();
+      this.tick();
+    }));
     this.tick();
+  }
+
+  /** Take the time that Python tells, but for one that is older than what was asked for. */
+  agree() {
+    const { state, playing } = this.studio;
+    if (state.pose && !playing && !this.tracks.held && !this.going) this.time = state.pose.time;
   }
 
   toggle() {
