@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -15,14 +18,24 @@ from linkwork.errors import LimitError, TransformError
 from linkwork.linkage.elements import EULER_ORDERS
 from linkwork.transforms import (
     IDENTITY,
+    LONGEST,
+    ROTATION_TOLERANCE,
+    SHORTEST,
+    Value,
     as_angle,
     as_array,
     as_axis,
+    as_length,
     as_limits,
+    as_number,
+    as_pair,
     as_rotation,
     as_transform,
     as_vector,
     axis_rotation,
+    cross,
+    cross_matrix,
+    has_direction,
     inverse,
     is_number,
     is_whole,
@@ -31,6 +44,9 @@ from linkwork.transforms import (
     quaternion_matrix,
     quaternion_product,
     quaternion_vector,
+    read_only,
+    rotation_vector,
+    steady,
     transform,
     translation,
     vector_quaternion,
@@ -453,3 +469,115 @@ def test_limits_leave_a_value():
             as_limits(lower, upper, "m", "j")
     with pytest.raises(LimitError, match="lower limit 2 of j is above its upper limit 1"):
         as_limits(2.0, 1.0, "m", "j")
+
+
+def test_limits_come_in_pairs():
+    assert as_pair(None, "j") == (-math.inf, math.inf)
+    assert as_pair(("-1deg", 2), "j") == ("-1deg", 2)
+    for limits in (3.0, (1, 2, 3), [1]):
+        with pytest.raises(LimitError, match=r"limits of j must be \(lower, upper\), got"):
+            as_pair(limits, "j")
+
+
+def test_one_number():
+    assert as_number(np.float32(0.5), "speed") == 0.5
+    for wrong in (math.inf, "fast", (1.0, 2.0)):
+        with pytest.raises(TransformError, match="speed must"):
+            as_number(wrong, "speed")
+
+
+def test_lengths_have_no_unit():
+    assert as_length("0.3") == 0.3
+    assert as_length(2) == 2.0
+    with pytest.raises(TransformError, match="not a length: '3deg'; write a number in metres"):
+        as_length("3deg")
+
+
+# Values
+
+
+@dataclass(frozen=True, eq=False)
+class Part(Value):
+    """A name and numbers, closed for writing."""
+
+    name: str
+    numbers: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "numbers", read_only(np.array(self.numbers)))
+
+
+class OtherPart(Part):
+    """The same fields in another class."""
+
+
+def test_values_are_equal_by_what_they_hold():
+    part = Part("arm", np.arange(3.0))
+    assert part == Part("arm", np.arange(3.0))
+    for other in (Part("leg", np.arange(3.0)), Part("arm", np.arange(4.0)), Part("arm", -np.arange(3.0))):
+        assert part != other
+    assert part != OtherPart("arm", np.arange(3.0))
+    assert part != "arm"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(part)
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda part: pickle.loads(pickle.dumps(part))])
+def test_copies_of_values_are_equal_and_closed_too(again):
+    part = Part("arm", np.arange(3.0))
+    assert again(part) == part
+    with pytest.raises(ValueError, match="read-only"):
+        again(part).numbers[0] = 5.0
+
+
+# Vectors and quaternions in arrays
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (2, 3)])
+def test_cross_products_are_those_of_numpy(shape):
+    first, second = np.random.default_rng(3).normal(size=(2, *shape, 3))
+    wanted = np.cross(first, second)
+    np.testing.assert_allclose(cross(first, second), wanted, atol=1e-15)
+    np.testing.assert_allclose((cross_matrix(first) @ second[..., None])[..., 0], wanted, atol=1e-15)
+
+
+def test_steady_quaternions_are_the_same_rotations_without_a_change_of_side():
+    rng = np.random.default_rng(4)
+    vectors = np.cumsum(rng.normal(scale=0.2, size=(50, 2, 3)), axis=0)  # two joints turn on and on
+    smooth = vector_quaternion(vectors)
+    mixed = smooth * rng.choice([-1.0, 1.0], size=(50, 2, 1))
+    found = steady(mixed)
+    assert ((found[1:] * found[:-1]).sum(axis=-1) > 0.0).all()
+    np.testing.assert_array_equal(found[0], mixed[0])
+    np.testing.assert_array_equal(np.abs(found), np.abs(mixed))
+    np.testing.assert_allclose(quaternion_matrix(found), quaternion_matrix(mixed), atol=1e-15)
+    np.testing.assert_array_equal(
+        steady(np.array([[1.0, 0, 0, 0], [0, 1.0, 0, 0]]))[1], [0, 1.0, 0, 0]
+    )  # a right angle
+
+
+def test_quaternions_that_vanish_or_overflow_have_no_direction():
+    turn = np.array([0.5, -0.5, 0.5, 0.5])
+    assert has_direction(turn)
+    assert has_direction(np.array([[SHORTEST, 0.0, 0.0, 0.0], [0.0, -LONGEST, 0.0, 0.0]]))
+    for wrong in (np.zeros(4), turn * SHORTEST, turn * 4.0 * LONGEST, np.full(4, math.nan)):
+        assert not has_direction(wrong)
+        assert not has_direction(np.stack([turn, wrong]))
+    for length in (SHORTEST, LONGEST):  # what is called a direction is one: nothing overflows or vanishes
+        np.testing.assert_allclose(quaternion_matrix(2.0 * turn * length), quaternion_matrix(turn), atol=1e-14)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-160, 1e-9, 1.0, 3.0])
+def test_rotation_vectors_come_back_from_quaternions_and_matrices(angle):
+    vectors = angle * np.array([[2.0, -1.0, 2.0], [0.0, 1.8, 2.4]]) / 3.0
+    quaternions = vector_quaternion(vectors)
+    for same in (quaternions, -quaternions):
+        np.testing.assert_allclose(quaternion_vector(same), vectors, rtol=1e-12, atol=1e-300)
+    np.testing.assert_allclose(rotation_vector(quaternion_matrix(quaternions)), vectors, rtol=1e-12, atol=1e-15)
+
+
+def test_rotations_may_be_off_by_a_tolerance():
+    stretched = np.diag([math.sqrt(1.0 + 0.9 * ROTATION_TOLERANCE), 1.0, 1.0])
+    np.testing.assert_array_equal(as_rotation(stretched), stretched)
+    with pytest.raises(TransformError, match=r"its rows are 1\.1e-06 away from orthonormal"):
+        as_rotation(np.diag([1.0, math.sqrt(1.0 + 1.1e-6), 1.0]))
