@@ -313,3 +313,23 @@ def test_the_picture_has_a_row_for_every_joint_that_something_is_wrong_with(tmp_
     assert (tmp_path / "report.png").read_bytes().startswith(b"\x89PNG")
     assert len(lw.draw.report(ROUND.report(goals=circle())).axes) == 3  # findings, steps, errors
     assert lw.draw.report(ROUND.report()).axes[0].texts[0].get_text() == "nothing wrong"
+
+
+def test_what_only_holds_a_body_is_not_below_the_ground():
+    """An armature of a glTF file is an empty node, with the body hanging on it and meshes fixed to it."""
+    names = ("scene", "armature", "mesh")
+    joints = [lw.Joint(name, "scene", name, lw.Fixed()) for name in names[1:]]
+    holder = lw.Linkage([lw.Link(name) for name in names], joints, root="floating")
+    body = holder.attach(lw.models.human(), "armature", at=lw.transforms.translation([0.0, 0.0, 3.0]))
+    clip = lw.Clip(body, np.arange(10) / 24.0, np.repeat(body.neutral()[None], 10, axis=0))
+    floor = min(clip.forward(frame=foot)[0, 2, 3] for foot in ("left_foot", "right_foot"))
+    assert clip.forward(frame="scene")[0, 2, 3] < floor - 1.0
+    only(lw.inspect(clip))
+    shape = lw.Visual(lw.Sphere(0.1))
+    seen = body.replace(links={"armature": {"visuals": (shape,)}})  # what is seen counts
+    sunk = [finding.where for finding in lw.inspect(with_linkage(clip, seen)).findings if finding.kind == "ground"]
+    assert sunk == ["armature"]
+
+
+def with_linkage(clip: lw.Clip, linkage: lw.Linkage) -> lw.Clip:
+    return lw.Clip(linkage, clip.times, clip.poses)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 import linkwork as lw
 from linkwork.cli import app as cli
 from linkwork.errors import FormatError, OptionError, RunError
+from linkwork.retargeting import retarget_with_report
 
 CHILD = lw.models.human(height=1.2, root="floating")
 
@@ -58,6 +60,21 @@ def test_an_interrupted_library_is_resumed_to_the_same_files(clips, tmp_path):
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
     with pytest.raises(RunError, match=r"another options: smooth \(null, not 0.5\)"):
         lw.retarget_library(clips, CHILD, tmp_path / "out", resume=True, smooth=0.5)
+
+
+def test_a_report_says_what_is_poor_and_what_was_remarked(clips, tmp_path):
+    lw.retarget_library(clips, CHILD, tmp_path / "out", avoid=lw.Avoid(margin=0.2))
+    table = list(csv.DictReader((tmp_path / "out" / "_report.csv").read_text().splitlines()))
+    assert all("frames do not keep the margin" in row["remarks"] for row in table)
+    fine = retarget_with_report(lw.load_clip(clips / "one.bvh"), CHILD).report
+    assert fine.wrong() == []
+    assert replace(fine, flips=1, outside=3).wrong() == [
+        "a joint flips in 1 frame",
+        "3 values are outside their limits",
+    ]
+    inside = replace(fine, flips=13, hands_in_body=0.59, hands_in_body_before=0.1).wrong()
+    assert inside == ["hands are in the body 59% of the time, those of the source 10%", "joints flip in 13 frames"]
+    assert replace(fine, hands_in_body=0.8, hands_in_body_before=0.77).wrong() == []  # the source's are there too
 
 
 def test_what_a_library_keeps_clear_of_is_known_by_its_content(clips, tmp_path):

@@ -223,18 +223,34 @@ def slides(clip: Clip, feet: Sequence[str], allowed: float | None) -> list[Findi
     return found
 
 
-def below(clip: Clip, ground: float, allowed: float | None) -> list[Finding]:
-    """Return links that are below the ground by more than is allowed."""
-    found = []
+def below(clip: Clip, ground: float, allowed: float | None, feet: Sequence[str] = ()) -> list[Finding]:
+    """Return links that are below the ground by more than is allowed; not those that only hold the body."""
+    found, empty = [], holders(clip.linkage, feet)
     depth = DEPTH * extent(clip) if allowed is None else allowed
     heights = clip.forward().array[..., 2, 3]
     for name, height in zip(clip.linkage.frames, heights.T, strict=True):
         under: FloatArray = ground - height
-        for first, last in runs(under > depth):
+        for first, last in runs(under > depth) if name not in empty else ():
             most = float(under[first : last + 1].max())
             text = f"{name} is up to {most:.3g} m below the ground at {ground:.3g} m."
             found.append(Finding("ground", first, last, name, most, "m", text))
     return found
+
+
+def holders(linkage: Linkage, feet: Sequence[str]) -> set[str]:
+    """Return links without a shape that a body only hangs on, as an armature of a glTF file, and what is fixed to them.
+
+    They are above the link that all feet have in common: nothing tells where they are, and nobody sees them.
+    """
+    paths = [linkage.path_to(foot)[0] for foot in feet]
+    common = [links[0] for links in zip(*paths, strict=False) if len(set(links)) == 1]
+    if len(common) == max(map(len, paths), default=0):  # one foot alone: all of it may be a body
+        return set()
+    held = set(common[:-1])
+    for link, parent in enumerate(linkage.parents):
+        if parent in held and link not in common and linkage.arcs[link].articulation.nv == 0:
+            held.add(link)
+    return {name for name in map(linkage.links.__getitem__, held) if not linkage.link(name).visuals}
 
 
 def ground_and_feet(clip: Clip, ground: Any, feet: Any) -> tuple[float | None, tuple[str, ...]]:

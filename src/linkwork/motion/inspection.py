@@ -141,7 +141,7 @@ def inspect(
     settings = Settings(tolerance, rotation_tolerance)
     height, names = contacts.ground_and_feet(clip, ground, feet)
     found = [*checks.jumps(clip), *checks.limits(clip), *contacts.slides(clip, names, slide)]
-    found += [] if height is None else contacts.below(clip, height, depth)
+    found += [] if height is None else contacts.below(clip, height, depth, names)
     found += overlaps(clip, overlap)
     for (where, unit), row in errors(clip, goals).items():
         for first, last in runs(row > (settings.rotation_tolerance if unit == "rad" else settings.tolerance)):

@@ -10,6 +10,7 @@ import numpy as np
 from .likeness import LimbError
 
 OFF = np.radians(12.0)  # a limb that is off by more on average is wrong
+INSIDE = 0.1  # of the frames: hands that are in the body in that many more than the source's are wrong
 MISSED, SLID, DEEP = 0.02, 0.005, 0.005  # [m]: hands, planted feet and soles that are off by more are wrong
 
 
@@ -78,6 +79,13 @@ class Report:
             words.append(
                 f"feet are up to {1000.0 * self.depth:.2g} mm below the ground, {self.penetration:.0%} of the time"
             )
+        if self.hands_in_body > self.hands_in_body_before + INSIDE:
+            here, before = self.hands_in_body, self.hands_in_body_before
+            words.append(f"hands are in the body {here:.0%} of the time, those of the source {before:.0%}")
+        if self.flips:
+            words.append(f"joints flip in {self.flips} frames" if self.flips > 1 else "a joint flips in 1 frame")
+        if self.outside:
+            words.append(f"{self.outside} values are outside their limits")
         return words
 
     def summary(self) -> str:

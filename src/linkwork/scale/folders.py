@@ -193,25 +193,25 @@ class ClipRetargeter:
                 copy = Path(folder) / place.name
                 copy.write_bytes(place.read(MAX_BYTES))
                 outcome = retarget_with_report(formats.load_clip(copy, **self.reading), self.linkage, **self.options)
-        return outcome.clip, _measured(outcome.report)
+        return outcome.clip, _measured(outcome.report, outcome.remarks)
 
 
-def _measured(report: Report) -> dict[str, Any]:
+def _measured(report: Report, remarks: Sequence[str]) -> dict[str, Any]:
     """Return how good a motion is as plain data."""
     values: dict[str, Any] = {name: getattr(report, name) for name in MEASURES}
     plain = {name: value if isinstance(value, int) else round(float(value), 6) for name, value in values.items()}
-    return {**plain, "direction": round(report.direction, 6), "poor": report.wrong()}
+    return {**plain, "direction": round(report.direction, 6), "poor": report.wrong(), "remarks": list(remarks)}
 
 
 def write_report(run: Run) -> None:
     """Write a table of how good each motion is."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    table.writerow(("file", *MEASURES, "direction", "poor"))
+    table.writerow(("file", *MEASURES, "direction", "poor", "remarks"))
     for record in sorted(read_records(run.folder), key=lambda record: record.file):
         report = dict(record.more.get("report", {}))
-        poor = "; ".join(report.get("poor", ()))
-        table.writerow((record.file, *(report.get(name, "") for name in (*MEASURES, "direction")), poor))
+        words = ("; ".join(report.get(name, ())) for name in ("poor", "remarks"))
+        table.writerow((record.file, *(report.get(name, "") for name in (*MEASURES, "direction")), *words))
     run.folder.below(REPORT).write(text.getvalue().encode())
 
 
