@@ -45,6 +45,20 @@ def test_what_a_state_shares_with_the_one_before_counts_once():
     assert weight(one, long) < 30_000  # the row of keys, and one key
 
 
+def test_a_motion_of_hundreds_of_frames_weighs_what_its_poses_do_and_is_undone():
+    body = lw.models.human(root="floating")
+    poses = np.repeat(body.neutral()[None], 600, axis=0)
+    scene = first_scene(body, {"walk": lw.Clip(body, np.arange(600) / 60.0, poses)})
+    assert weight(scene) < weight(first_scene(body)) + 5 * poses.nbytes
+    session = Session(first_scene(lw.models.panda()))
+    session.open(scene, (), "walk.bvh")
+    session.set_key(0.505)
+    assert session.history.can_undo == "key at 0.505 s"
+    session.undo()
+    session.undo()
+    assert session.linkage.name == "panda"
+
+
 def test_dragging_all_keys_of_a_long_clip_for_hours_is_bounded(monkeypatch):
     monkeypatch.setattr("linkwork.studio.session.HEAVIEST", 2_000_000)
     session = Session(first_scene(lw.models.planar([2, 1])))

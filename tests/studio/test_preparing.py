@@ -60,7 +60,7 @@ def test_a_file_that_takes_long_is_said_by_its_name(hand, tmp_path):
             hand.page.set_input_files("input[type=file]", str(tmp_path / name))
             said(hand, f"preparing {name}")
         over(hand)
-        assert hand.numbers()["state"]["file"]["linkage"] == linkage
+        hand.until(lambda n, linkage=linkage: n["state"]["file"]["linkage"] == linkage, linkage)
 
 
 def test_play_says_that_the_motion_is_made_and_begins_when_it_is_there(hand):

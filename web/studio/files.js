@@ -47,8 +47,10 @@ export class FilesPanel {
       mine = false;
     });
     studio.link.on("uploaded", (name, message) => {
-      studio.later(this.there);
-      if (name === null) return studio.status.trouble(message.refused);
+      if (name === null) {
+        this.there();
+        return studio.status.trouble(message.refused);
+      }
       mine = true;
       this.others = message.others ?? [];
       this.main = name;
@@ -58,6 +60,7 @@ export class FilesPanel {
 
   /** @param {Record<string, any>} parts */
   show(parts) {
+    if (parts.stage && typeof parts.stage === "object") this.there();
     if ("stage" in parts || "file" in parts) this.build();
     if ("remarks" in parts) this.listRemarks();
     if ("jobs" in parts) this.listJobs();

@@ -98,6 +98,7 @@ def checked_name(name: str, taken: Mapping[str, object] | tuple[str, ...], what:
 def first_scene(linkage: Linkage, clips: Mapping[str, Clip] | None = None) -> Scene:
     """Return the scene that one begins with: one goal at the end of the longest limb, feet that stand, and its motions.
 
+    What has motions stands on no pins: they would hold the feet where it begins.
     Goals are on frames that move: a frame that cannot would be told as reached while nothing follows.
     """
     check_size(linkage)
@@ -105,7 +106,8 @@ def first_scene(linkage: Linkage, clips: Mapping[str, Clip] | None = None) -> Sc
     lines = {name: timeline_of(clip) for name, clip in (clips or {}).items()} or {FIRST: SceneTimeline()}
     around = Surroundings(margin=usual_margin(linkage, np.asarray(q)))
     scene = Scene(linkage, read_only(np.array(q)), clips=MappingProxyType(lines), clip=next(iter(lines)), around=around)
-    return scene if clips else replace(scene, targets=first_targets(linkage, scene.q))
+    found = first_targets(linkage, scene.q)
+    return replace(scene, targets=tuple(target for target in found if not clips or target.kind == "reach"))
 
 
 def check_size(linkage: Linkage) -> None:
@@ -136,5 +138,6 @@ def begun_pose(linkage: Linkage) -> FloatArray:
 def timeline_of(clip: Clip) -> SceneTimeline:
     """Return a timeline that has a key for each frame of a motion: it plays as the clip does."""
     times = clip.times - clip.times[0]
-    keys = tuple(SceneKey(float(time), q, kind="linear") for time, q in zip(times, clip.poses, strict=True))
+    poses = [read_only(np.array(q)) for q in clip.poses]  # of its own each: one key does not hold all of the clip
+    keys = tuple(SceneKey(float(time), q, kind="linear") for time, q in zip(times, poses, strict=True))
     return SceneTimeline(keys, fps=float(np.clip(clip.fps, 1.0, 1000.0)) if len(times) > 1 else SceneTimeline().fps)

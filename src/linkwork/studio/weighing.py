@@ -28,7 +28,8 @@ def weight(scene: Scene, before: Scene | None = None) -> int:
         True
     """
     shared = set() if before is None else {id(part) for part in _parts(before)}
-    return sum(_held(part) for part in _parts(scene) if id(part) not in shared) + sys.getsizeof(scene)
+    seen: set[int] = set()
+    return sum(_held(part, seen) for part in _parts(scene) if id(part) not in shared) + sys.getsizeof(scene)
 
 
 def _parts(scene: Scene) -> Iterator[Any]:
@@ -43,11 +44,11 @@ def _parts(scene: Scene) -> Iterator[Any]:
         yield from line.keys
 
 
-def _held(part: Any) -> int:
-    """Return the bytes of a part with all that it leads to; of a row of keys, those of the row alone."""
+def _held(part: Any, seen: set[int]) -> int:
+    """Return the bytes of a part with all that it leads to and was not seen before; of a row of keys, the row alone."""
     if isinstance(part, tuple):
         return sys.getsizeof(part)
-    total, seen, left = 0, set(), [part]
+    total, left = 0, [part]
     while left:
         one = left.pop()
         if id(one) in seen or isinstance(one, APART):
