@@ -13,7 +13,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import children
 import linkwork as lw
+import six_joint_arms
 from chains import errors, placed, random_chain, within
+from closed_form_arms import SEVEN, dh
 from linkwork.errors import FrameNotFoundError, GoalError, LinkworkError, OptionError, PoseShapeError, PoseValueError
 from linkwork.solvers.batch_answers import Batch
 from linkwork.solvers.batch_work import SMALLEST
@@ -59,6 +61,25 @@ def test_blocks_of_any_size_give_the_answers_of_one_batch(sizes: tuple[int, ...]
     whole = lw.solve_batch(lw.models.panda(), "tip", TARGETS[:count], dtype=dtype)
     cuts = np.split(TARGETS[:count], np.cumsum(sizes)[:-1])
     same(whole, joined(list(lw.solve_blocks(lw.models.panda(), "tip", iter(cuts), dtype=dtype))))
+
+
+@pytest.mark.parametrize("name", ["panda", "gen3", "ur5", "five joints", "Jaco 2"])
+def test_goals_without_a_pose_are_answered_alike_in_blocks_of_any_size(name: str) -> None:
+    arm = {
+        "panda": lw.models.panda,
+        "gen3": lambda: dh(SEVEN),
+        "ur5": lw.models.ur5,
+        "five joints": lambda: lw.models.panda().freeze("panda_joint1", at=0.2).freeze("panda_joint3", at=-0.3),
+        "Jaco 2": lambda: six_joint_arms.linkage("Jaco 2"),
+    }[name]()
+    targets = arm.forward(arm.random_pose(3, 400), frame="tip")
+    targets[::2, :3, :3] = targets[::2, :3, :3] @ np.diag([1.0, -1.0, -1.0])
+    targets[::5, :3, 3] *= 1.3
+    whole = lw.solve_batch(arm, "tip", targets)
+    assert 40 < (~whole.success).sum() < 360
+    for size in (100, 37, 9):
+        cuts = np.split(targets, range(size, len(targets), size))
+        same(whole, joined(list(lw.solve_blocks(arm, "tip", iter(cuts)))))
 
 
 def test_what_was_asked_before_changes_no_bit() -> None:

@@ -8,9 +8,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 import linkwork as lw
+import six_joint_arms
 from chains import errors, placed, serial, within
+from closed_form_arms import SEVEN, dh
 from linkwork.errors import GoalError
 from linkwork.linkage.joints import Revolute
+from linkwork.linkage.poses import turned_back
 
 UR5, PANDA = lw.models.ur5(), lw.models.panda()
 WRIST_STEPS = [placed(None, p) for p in ((0, 0, 0), (0, 0, 0.4), (0.5, 0, 0), (0.1, 0, 0), (0.4, 0, 0), (0, 0, 0))]
@@ -50,6 +53,41 @@ def test_with_a_start_the_answer_is_the_nearest_of_all_turns(name: str) -> None:
         best = np.linalg.norm(every.q - start, axis=1).min()
         for q in (ik(target, start=start).q, together, ik.nearest(target, start).q, ik.all(target, start=start).q[0]):
             assert np.linalg.norm(q - start) == pytest.approx(best, abs=1e-7)
+
+
+@pytest.mark.parametrize(("name", "spread"), [("Jaco 2", 0.1), ("Jaco 2", 9.0), ("Fanuc CRX-10iA/L", 1.0)])
+def test_elimination_gives_the_nearest_to_a_start(name: str, spread: float) -> None:
+    arm, rng = six_joint_arms.linkage(name), np.random.default_rng(4)
+    ik, poses = lw.prepare(arm, "tip"), rng.uniform(-np.pi, np.pi, (40, 6))
+    exact = lw.prepare(arm, "tip", tolerance=1e-10, rotation_tolerance=1e-10)
+    starts = np.clip(poses + spread * rng.normal(size=poses.shape), -np.pi, np.pi)
+    for target, start in zip(arm.forward(poses, frame="tip"), starts, strict=True):
+        found = ik(target, start=start)
+        assert found.success
+        assert errors(arm, "tip", found.q[None], target[None], "pose").max() < 1e-8
+        every = exact.candidates(target, 400)
+        assert (
+            np.linalg.norm(found.q - start)
+            < 1e-6 + np.linalg.norm(turned_back(arm, every, start) - start, axis=1).min()
+        )
+
+
+@pytest.mark.parametrize(("spread", "least"), [(0.02, 1.0), (0.2, 0.98), (1.0, 0.95)])
+@pytest.mark.parametrize("name", ["panda", "gen3"])
+def test_seven_joints_come_as_near_to_a_start_as_any_pose_that_starts_find(name, spread, least) -> None:
+    arm, rng = {"panda": PANDA, "gen3": dh(SEVEN)}[name], np.random.default_rng(7)
+    ik, count = lw.prepare(arm, "tip", tolerance=1e-9, rotation_tolerance=1e-9), 50
+    poses = arm.random_pose(rng, count)
+    starts = np.clip(poses + spread * rng.normal(size=poses.shape), arm.lower, arm.upper)
+    near = []
+    for target, start in zip(arm.forward(poses, frame="tip"), starts, strict=True):
+        found = ik(target, start=start)
+        assert found.success
+        assert errors(arm, "tip", found.q[None], target[None], "pose").max() < 1e-8
+        assert within(arm, found.q[None]).all()
+        others = turned_back(arm, ik.candidates(target, 1000), start)
+        near.append(np.linalg.norm(found.q - start) <= 1.001 * np.linalg.norm(others - start, axis=1).min())
+    assert np.mean(near) >= least
 
 
 @pytest.mark.parametrize("name", ARMS)

@@ -14,6 +14,7 @@ from .groups import Group
 if TYPE_CHECKING:
     from .closed_form import ClosedForm, NoForm
     from .closed_form.answering import Answering
+    from .closed_form.elimination import Nearest
 
 
 class FormedChain(PackedChain):
@@ -54,18 +55,28 @@ class FormedChain(PackedChain):
         return answering
 
     @cached_property
+    def _eliminate(self) -> Nearest | None:
+        """What writes the solution nearest to a start by elimination; None where that does not serve."""
+        if not self.whole_pose or self._answering is not None:
+            return None
+        from .closed_form.elimination import nearest_by_elimination
+
+        whole: Any = self
+        return nearest_by_elimination(whole)
+
+    @cached_property
     def _first_tries(self) -> int:
         """After how many starts elimination settles what a search has missed; zero where it does not serve."""
         if not self.whole_pose or self._answering is not None:
             return 0
-        from .closed_form.after_search import FEW, may_eliminate
+        from .closed_form.elimination import FEW, may_eliminate
 
         whole: Any = self
         return FEW if may_eliminate(whole) else 0
 
     def _settle(self, *arrays: Any) -> None:
-        """See to targets that few starts have missed; see `closed_form.after_search.settle_missed`."""
-        from .closed_form.after_search import settle_missed
+        """See to targets that few starts have missed; see `closed_form.elimination.settle_missed`."""
+        from .closed_form.elimination import settle_missed
 
         whole: Any = self
         settle_missed(whole, *arrays)

@@ -119,8 +119,8 @@ class Prepared(FormedChain):
 
         Args:
             target: A 4x4 matrix; a position where only that is asked for, a 3x3 rotation where only that is.
-            start: A pose to begin with: the answer is then the one found nearest to it. Values of joints that do not
-                move the frame are taken from it. Without one, any answer will do.
+            start: A pose to begin with: with a closed form the answer is then the nearest to it, else one nearby.
+                Joints that do not move the frame stay as they are in it. Without one, any answer will do.
             stay: Never jump: the answer is where a continuous motion from the start leads, on its branch, with no joint
                 turned by more than 0.49 rad. Where that does not reach the target, it is no success, and its status is
                 ``following``, if more such answers come nearer, or ``held``.
@@ -279,9 +279,13 @@ class Prepared(FormedChain):
         if answering is not None and (answering.proves or not given):
             outcome = answering.one(*answering.known, room, aim, given, out)
             proven = outcome != UNSOLVED and answering.proves
+        elif given and self._eliminate is not None and self._eliminate(aim, out):
+            outcome = REACHED
         if outcome == UNSOLVED:
             few = tries if answering is None else min(tries, answering.edge_starts)
             outcome = search_one(self.codes, self.known, room, aim, seed, few, given, out)
+            if given and outcome == REACHED and answering is not None and answering.nearer is not None:
+                answering.nearer(room, aim, out)
         self._rooms.append(room)
         solution: Found = NEW(Found)
         known = solution.__dict__

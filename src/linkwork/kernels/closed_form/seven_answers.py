@@ -107,6 +107,12 @@ def evaluate(arm, lanes):
 def finish(arm, settings, lanes):
     """Make angles of the pairs in all lanes and judge them; return which reach their goals."""
     put_values(arm, lanes.pairs, lanes.values)
+    return finish_values(arm, settings, lanes)
+
+
+@part
+def finish_values(arm, settings, lanes):
+    """Judge the values in all lanes; return which reach their goals."""
     p, r = misses(arm, lanes.goal, lanes.values)
     store(lanes.position, 0, p)
     store(lanes.rotation, 0, r)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,6 +15,7 @@ from ...kernels.closed_form.closer import branch_poses
 from ...kernels.closed_form.form_layout import BRANCHES, JOINTS, PARALLEL
 from ...kernels.closed_form.seven_answers import answer_room as seven_room, seven_one, tries_in_lanes
 from ...kernels.closed_form.seven_batch import batch_room, seven_many
+from ...kernels.closed_form.seven_nearest import near_room, seven_nearest
 from ...kernels.closed_form.solve_six import WIDTH, branch_signs
 from ...kernels.search_many import CLOSEST
 from ...transforms import FloatArray
@@ -24,6 +27,7 @@ from .seven import Seven, seven_form
 if TYPE_CHECKING:
     from ..chain_solver import Prepared
 
+Nearer = Callable[[FloatArray, FloatArray, FloatArray], None]
 EDGE_STARTS = 16
 MARGIN = 3.0  # times the tolerances: how near to an edge a goal must be for a search to have its say
 ONE_GOAL, MANY_GOALS = branch_signs(1), branch_signs(2)
@@ -35,6 +39,8 @@ class Answering:
     Attributes:
         one: The kernel for one goal.
         known: What it reads, in its order; the room to work in, the target and so on follow.
+        nearer: ``nearer(room, target, out)`` puts the pose nearest to a start in place of one that a search has found;
+            None where a search is not asked, or its answer stays.
         room: The shape of that room.
         proves: Whether its answer is the nearest to a start, and it is certain that there is none where it has none.
         near_starts: Whether its answers to many goals are near to starts, where there are some, so that it is asked.
@@ -50,6 +56,7 @@ class Answering:
     prepared: Prepared
     known: tuple[Any, ...]
     room: tuple[int, int]
+    nearer: Nearer | None = None
 
     def many(
         self,
@@ -142,7 +149,7 @@ class FamilyAnswering(Answering):
 class SevenAnswering(Answering):
     """The closed form of an arm of seven joints, one of them tried at many angles.
 
-    Of one goal, the start is a search's to follow: that is nearer to it.
+    A start is a search's to follow first: that is near it already. Arms a little off their family are left there.
     """
 
     one = staticmethod(seven_one)
@@ -154,7 +161,9 @@ class SevenAnswering(Answering):
     def __init__(self, prepared: Prepared, form: Seven) -> None:
         self.prepared, self.form = prepared, form
         self.known = prepared.codes, form.numbers, tries_in_lanes(form.tries), prepared.numbers
-        self.room = seven_room()
+        self.room = max(seven_room(), near_room())
+        if form.exact:
+            self.nearer = partial(seven_nearest, form.numbers, prepared.numbers)
 
     def _answer(self, *arrays: Any) -> None:
         (shape, book), (*numbers, status) = batch_room(), arrays

@@ -1,16 +1,19 @@
-"""Elimination after a short search: what few starts have missed is found, or known to have no pose.
+"""Elimination beside a search: what few starts have missed is found, or known to have no pose; and what is nearest.
 
 A search finds most poses of an arm of no family in less time than elimination takes; a goal without one it would try
-from thousands of starts.
+from thousands of starts. From a start it leads to a pose that is near it, but not always to the nearest.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels import chain_memory as memory
+from ...kernels.closed_form.form_layout import ANSWER
 from ...kernels.search_many import CLOSEST, REACHED, UNSOLVED
 from ...transforms import FloatArray
 from .axes import axes_of
@@ -19,6 +22,7 @@ from .general_form import GeneralForm
 if TYPE_CHECKING:
     from ..chain_solver import Prepared
 
+Nearest = Callable[[FloatArray, FloatArray], bool]
 FEW = 10  # starts before elimination
 JOINTS = 6
 
@@ -61,3 +65,27 @@ def settle_missed(
     poses, lines = every[some, np.argmin(away, axis=1)], report[rows]
     good = prepared.check(targets[rows], poses, lines)
     values[rows], report[rows], status[rows] = poses, lines, np.where(good, REACHED, UNSOLVED)
+
+
+def nearest_by_elimination(prepared: Prepared) -> Nearest | None:
+    """Return ``nearest(target, out)``, which writes the solution nearest to the start in `out`, as a search does.
+
+    It says whether there is one. None where elimination does not serve a chain.
+    """
+    if not may_eliminate(prepared) or not isinstance(prepared.form, GeneralForm):
+        return None
+    form, settings = prepared.form, prepared.settings
+    tolerance, none = (settings.tolerance, settings.rotation_tolerance), np.zeros(memory.REPORT.size)
+    values, report, start, aim = (getattr(prepared.answer, name) for name in ("values", "report", "start", "target"))
+    moved, turned = (report.start + place for place in (memory.REPORT.position_error, memory.REPORT.rotation_error))
+
+    def put_nearest(target: FloatArray, out: FloatArray) -> bool:
+        found = form.all(target, start=out[start], limits=settings.limits, tolerance=tolerance)
+        if not len(found):
+            return False
+        out[values], out[report], out[aim] = found.values[0], none, target.reshape(-1)
+        first = found.room.reshape(-1)  # the nearest comes first
+        out[moved], out[turned] = first[ANSWER.position] ** 2, first[ANSWER.rotation] ** 2
+        return True
+
+    return put_nearest
