@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -65,11 +67,17 @@ def test_elimination_gives_the_nearest_to_a_start(name: str, spread: float) -> N
         found = ik(target, start=start)
         assert found.success
         assert errors(arm, "tip", found.q[None], target[None], "pose").max() < 1e-8
-        every = exact.candidates(target, 400)
+        every = exact.candidates(target, 200)
         assert (
             np.linalg.norm(found.q - start)
             < 1e-6 + np.linalg.norm(turned_back(arm, every, start) - start, axis=1).min()
         )
+
+
+def test_a_solution_by_elimination_can_be_pickled() -> None:
+    arm = six_joint_arms.linkage("Jaco 2")
+    found = lw.prepare(arm, "tip")(arm.forward(np.full(6, 0.3), frame="tip"), start=np.full(6, 0.2))
+    assert_array_equal(pickle.loads(pickle.dumps(found)).q, found.q)
 
 
 @pytest.mark.parametrize(("spread", "least"), [(0.02, 1.0), (0.2, 0.98), (1.0, 0.95)])

@@ -14,7 +14,7 @@ from .groups import Group
 if TYPE_CHECKING:
     from .closed_form import ClosedForm, NoForm
     from .closed_form.answering import Answering
-    from .closed_form.elimination import Nearest
+    from .closed_form.elimination import NearestSolution
 
 
 class FormedChain(PackedChain):
@@ -55,7 +55,7 @@ class FormedChain(PackedChain):
         return answering
 
     @cached_property
-    def _eliminate(self) -> Nearest | None:
+    def _eliminate(self) -> NearestSolution | None:
         """What writes the solution nearest to a start by elimination; None where that does not serve."""
         if not self.whole_pose or self._answering is not None:
             return None

@@ -284,8 +284,8 @@ class Prepared(FormedChain):
         if outcome == UNSOLVED:
             few = tries if answering is None else min(tries, answering.edge_starts)
             outcome = search_one(self.codes, self.known, room, aim, seed, few, given, out)
-            if given and outcome == REACHED and answering is not None and answering.nearer is not None:
-                answering.nearer(room, aim, out)
+            if given and outcome == REACHED and answering is not None and answering.known_nearer is not None:
+                answering.nearer(*answering.known_nearer, room, aim, out)
         self._rooms.append(room)
         solution: Found = NEW(Found)
         known = solution.__dict__

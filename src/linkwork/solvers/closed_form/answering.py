@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -27,7 +25,6 @@ from .seven import Seven, seven_form
 if TYPE_CHECKING:
     from ..chain_solver import Prepared
 
-Nearer = Callable[[FloatArray, FloatArray, FloatArray], None]
 EDGE_STARTS = 16
 MARGIN = 3.0  # times the tolerances: how near to an edge a goal must be for a search to have its say
 ONE_GOAL, MANY_GOALS = branch_signs(1), branch_signs(2)
@@ -39,8 +36,8 @@ class Answering:
     Attributes:
         one: The kernel for one goal.
         known: What it reads, in its order; the room to work in, the target and so on follow.
-        nearer: ``nearer(room, target, out)`` puts the pose nearest to a start in place of one that a search has found;
-            None where a search is not asked, or its answer stays.
+        nearer: The kernel that puts the pose nearest to a start in place of one that a search has found.
+        known_nearer: What it reads likewise; None where a search is not asked, or its answer stays.
         room: The shape of that room.
         proves: Whether its answer is the nearest to a start, and it is certain that there is none where it has none.
         near_starts: Whether its answers to many goals are near to starts, where there are some, so that it is asked.
@@ -56,7 +53,8 @@ class Answering:
     prepared: Prepared
     known: tuple[Any, ...]
     room: tuple[int, int]
-    nearer: Nearer | None = None
+    nearer: ClassVar[Any]
+    known_nearer: tuple[Any, ...] | None = None
 
     def many(
         self,
@@ -152,7 +150,7 @@ class SevenAnswering(Answering):
     A start is a search's to follow first: that is near it already. Arms a little off their family are left there.
     """
 
-    one = staticmethod(seven_one)
+    one, nearer = staticmethod(seven_one), staticmethod(seven_nearest)
     proves = False
     near_starts = True
     edge_starts = 64
@@ -163,7 +161,7 @@ class SevenAnswering(Answering):
         self.known = prepared.codes, form.numbers, tries_in_lanes(form.tries), prepared.numbers
         self.room = max(seven_room(), near_room())
         if form.exact:
-            self.nearer = partial(seven_nearest, form.numbers, prepared.numbers)
+            self.known_nearer = form.numbers, prepared.numbers
 
     def _answer(self, *arrays: Any) -> None:
         (shape, book), (*numbers, status) = batch_room(), arrays

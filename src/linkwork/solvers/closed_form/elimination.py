@@ -6,7 +6,6 @@ from thousands of starts. From a start it leads to a pose that is near it, but n
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +21,6 @@ from .general_form import GeneralForm
 if TYPE_CHECKING:
     from ..chain_solver import Prepared
 
-Nearest = Callable[[FloatArray, FloatArray], bool]
 FEW = 10  # starts before elimination
 JOINTS = 6
 
@@ -67,25 +65,36 @@ def settle_missed(
     values[rows], report[rows], status[rows] = poses, lines, np.where(good, REACHED, UNSOLVED)
 
 
-def nearest_by_elimination(prepared: Prepared) -> Nearest | None:
-    """Return ``nearest(target, out)``, which writes the solution nearest to the start in `out`, as a search does.
+class NearestSolution:
+    """Writes the solution nearest to a start, of all that elimination gives.
 
-    It says whether there is one. None where elimination does not serve a chain.
+    Args:
+        prepared: The chain.
+        form: Its closed form.
     """
-    if not may_eliminate(prepared) or not isinstance(prepared.form, GeneralForm):
-        return None
-    form, settings = prepared.form, prepared.settings
-    tolerance, none = (settings.tolerance, settings.rotation_tolerance), np.zeros(memory.REPORT.size)
-    values, report, start, aim = (getattr(prepared.answer, name) for name in ("values", "report", "start", "target"))
-    moved, turned = (report.start + place for place in (memory.REPORT.position_error, memory.REPORT.rotation_error))
 
-    def put_nearest(target: FloatArray, out: FloatArray) -> bool:
-        found = form.all(target, start=out[start], limits=settings.limits, tolerance=tolerance)
+    def __init__(self, prepared: Prepared, form: GeneralForm) -> None:
+        self.form, self.answer, self.settings = form, prepared.answer, prepared.settings
+        self.tolerance = prepared.settings.tolerance, prepared.settings.rotation_tolerance
+
+    def __call__(self, target: FloatArray, out: FloatArray) -> bool:
+        """Write the solution of a target (4, 4) nearest to the start in `out`, as `search_one` does.
+
+        Return whether there is one.
+        """
+        answer = self.answer
+        found = self.form.all(target, start=out[answer.start], limits=self.settings.limits, tolerance=self.tolerance)
         if not len(found):
             return False
-        out[values], out[report], out[aim] = found.values[0], none, target.reshape(-1)
-        first = found.room.reshape(-1)  # the nearest comes first
-        out[moved], out[turned] = first[ANSWER.position] ** 2, first[ANSWER.rotation] ** 2
+        first, at = found.room.reshape(-1), answer.report.start  # the nearest comes first
+        out[answer.values], out[answer.report], out[answer.target] = found.values[0], 0.0, target.reshape(-1)
+        out[at + memory.REPORT.position_error] = first[ANSWER.position] ** 2
+        out[at + memory.REPORT.rotation_error] = first[ANSWER.rotation] ** 2
         return True
 
-    return put_nearest
+
+def nearest_by_elimination(prepared: Prepared) -> NearestSolution | None:
+    """Return what writes the solution nearest to a start; None where elimination does not serve a chain."""
+    if not may_eliminate(prepared) or not isinstance(prepared.form, GeneralForm):
+        return None
+    return NearestSolution(prepared, prepared.form)
