@@ -12,6 +12,7 @@ import linkwork as lw
 from goal_tables import write
 from linkwork.cli import app as cli
 from linkwork.errors import RunError
+from linkwork.scale.answer_files import FORMATS
 
 pq = pytest.importorskip("pyarrow.parquet")
 
@@ -83,6 +84,23 @@ def test_a_part_that_was_damaged_after_it_was_written_is_found_and_made_anew(dam
     assert list(lw.verify_dataset(out).faults) == [part.name]
     assert solve(goals, out, resume=True).resumed == 5 * ROWS
     assert contents(out) == whole
+
+
+def test_pages_have_checksums_that_other_readers_check(library):
+    """Who reads a part without linkwork is told of a damaged page too."""
+    path = library[1] / "part-0000000000.parquet"
+    column = pq.ParquetFile(path).metadata.row_group(0).column(1)
+    data = bytearray(path.read_bytes())
+    data[column.data_page_offset + column.total_compressed_size - 1] ^= 1  # the last byte of its page
+    path.write_bytes(data)
+    with pytest.raises(OSError, match=r"checksum|CRC"):
+        pq.ParquetFile(path, page_checksum_verification=True).read()
+
+
+@pytest.mark.parametrize("kind", FORMATS.values(), ids=list(FORMATS))
+def test_names_of_parts_sort_as_their_numbers_for_ever(kind):
+    names = [kind().part(number) for number in (0, 1, 9, 10, 99_999, 100_000, 999_999_999, 9_999_999_999)]
+    assert names == sorted(names)
 
 
 def test_a_changed_value_is_found_and_costs_its_block_alone(library):
