@@ -1,7 +1,8 @@
-"""How much memory a motion takes that is retargeted from BVH to BVH, by its number of frames.
+"""How much memory a motion takes that is retargeted from file to file, by its number of frames.
 
-A human of 25 joints walks, squats, waves and jumps; a child of 1.2 m, or a robot arm, does so too. Each motion has a
-process of its own. Results go into their section of results.md.
+A human of 25 joints walks, squats, waves and jumps; a child of 1.2 m, or a robot arm, does so too. From BVH to BVH all
+lengths are tried, two of them in other formats, with something to avoid, and by the command. Each motion has a process
+of its own. Results go into their section of results.md.
 
     python benchmarks/retarget_memory.py [--frames 1000 10000 20000 40000 80000] [--json] [--no-write]
 """
@@ -15,6 +16,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from time import process_time
@@ -31,6 +33,19 @@ SECTION = "retarget-memory"
 FRAMES = (1000, 10_000, 20_000, 40_000, 80_000)
 FPS = 24.0
 LONG, ALLOWED = 20_000, 200.0  # frames from which on memory may grow by so many bytes for each
+WAYS = {  # from a format to another, onto the body
+    "BVH to CSV": (".bvh", ".csv"),
+    "BVH to NPZ": (".bvh", ".npz"),
+    "BVH to Parquet": (".bvh", ".parquet"),
+    "BVH to BVH, avoiding itself": (".bvh", ".bvh"),
+    "BVH to BVH, by the command": (".bvh", ".bvh"),
+    "NPZ to BVH": (".npz", ".bvh"),
+    "Parquet to BVH": (".parquet", ".bvh"),
+    "GLB to BVH": (".glb", ".bvh"),
+    "BVH to GLB": (".bvh", ".glb"),
+    "BVH to USD": (".bvh", ".usda"),
+}
+TWO = (20_000, 40_000)  # lengths that these are tried with
 TARGETS = {"body": lambda: lw.models.human(height=1.2, root="floating"), "arm": lw.models.panda}
 
 
@@ -42,13 +57,29 @@ def write(path: Path, frames: int) -> None:
     lw.Clip(human, np.arange(frames) / FPS, np.resize(once.poses, (frames, human.nq))).save(path)
 
 
-def measure(path: str, kind: str) -> None:
+def measure(path: str, kind: str, suffix: str, way: str) -> None:
     """Retarget a motion in this process, and print what that took."""
-    begin = process_time()
-    outcome = retarget_file(path, TARGETS[kind](), f"{path}.out.bvh")
+    begin, output = process_time(), f"{path}.out{suffix}"
+    if "command" in way:
+        from linkwork.cli.app import app
+
+        with suppress(SystemExit):  # 1 says that some frame is poor
+            app(["retarget", path, "--to", "human:1.2,floating", "-o", output, "--quiet"])
+    else:
+        avoid = lw.Avoid(margin=0.005) if "avoiding" in way else None
+        retarget_file(path, TARGETS[kind](), output, avoid=avoid)
     status = Path("/proc/self/status").read_text()
     peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
-    print(json.dumps({"frames": len(outcome.clip), "megabytes": peak / 1024.0, "seconds": process_time() - begin}))
+    frames = int(Path(path).stem)
+    print(json.dumps({"frames": frames, "megabytes": peak / 1024.0, "seconds": process_time() - begin}))
+
+
+def measured(path: Path, kind: str, suffix: str = ".bvh", way: str = "") -> dict[str, float]:
+    """Return what a motion takes in a process of its own."""
+    command = [sys.executable, __file__, "--measure", str(path), kind, suffix, way]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 def run(counts: list[int]) -> dict[str, Any]:
@@ -59,10 +90,20 @@ def run(counts: list[int]) -> dict[str, Any]:
             write(path, count)
             for kind in TARGETS:
                 say(f"{count:,} frames onto the {kind}")
-                command = [sys.executable, __file__, "--measure", str(path), kind]
-                done = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ)
-                found[kind].append(json.loads(done.stdout))
+                found[kind].append(measured(path, kind))
             path.unlink()
+    return found
+
+
+def run_ways() -> dict[str, Any]:
+    found: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
+    with tempfile.TemporaryDirectory() as folder:
+        for count in TWO:
+            for suffix in dict.fromkeys(source for source, _ in WAYS.values()):
+                write(Path(folder) / f"{count}{suffix}", count)
+            for way, (source, result) in WAYS.items():
+                say(f"{count:,} frames, {way}")
+                found[way].append(measured(Path(folder) / f"{count}{source}", "body", result, way))
     return found
 
 
@@ -86,7 +127,7 @@ def verdicts(found: dict[str, Any]) -> list[str]:
     return lines
 
 
-def section(found: dict[str, Any]) -> str:
+def section(found: dict[str, Any], ways: dict[str, Any]) -> str:
     lines = [
         "## Memory of retargeted motions",
         "",
@@ -99,21 +140,27 @@ def section(found: dict[str, Any]) -> str:
     for body, arm in zip(found["body"], found["arm"], strict=True):
         numbers = (f"{row['megabytes']:.0f} | {row['seconds']:.1f}" for row in (body, arm))
         lines.append(f"| {body['frames']:,} | {' | '.join(numbers)} |")
-    return "\n".join([*lines, "", *verdicts(found)])
+    lines += ["", *verdicts(found), ""]
+    titles = " | ".join(f"MB, {count:,} frames" for count in TWO)
+    lines += [f"| onto the body | {titles} | bytes more a frame |", "|---|---:|---:|---:|"]
+    for way, rows in ways.items():
+        numbers = (f"{row['megabytes']:.0f}" for row in rows)
+        lines.append(f"| {way} | {' | '.join(numbers)} | {max(growth(rows) or 0.0, 0.0):,.0f} |")
+    return "\n".join(lines)
 
 
 def main() -> None:
     logging.disable(logging.WARNING)
     if sys.argv[1:2] == ["--measure"]:
-        measure(*sys.argv[2:4])
+        measure(*sys.argv[2:6])
         return
     parser = arguments(__doc__)
     parser.add_argument("--frames", type=int, nargs="+", default=list(FRAMES), help="lengths of motions")
     options = parser.parse_args()
     if min(options.frames) < 10:
         parser.error("--frames are at least 10 each")
-    found = run(sorted(options.frames))
-    publish(SECTION, section(found), {**found, "verdicts": verdicts(found)}, options)
+    found, ways = run(sorted(options.frames)), run_ways()
+    publish(SECTION, section(found, ways), {**found, **ways, "verdicts": verdicts(found)}, options)
 
 
 if __name__ == "__main__":
