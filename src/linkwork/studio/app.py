@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..draw import scripts
 from ..draw.embedding import window
 from ..errors import LinkworkError, OptionError
 from ..formats import Remark
@@ -88,9 +89,10 @@ class Studio:
         self._lost = lost_scenes()
         self.autosave = Autosave(self._failed)
         self.chase: Chase | None = None
-        asset("/studio.js"), asset("/linkwork.wasm")  # says now if the page cannot be made
+        scripts.folder(), asset("/linkwork.wasm")  # says now if the page cannot be made
         self._show()
         self.server = Server(_Door(self), host, port, limit=LIMIT + 2**20)
+        self.worker.submit(partial(asset, "/studio.js"))  # while a browser is on its way
 
     # In the worker's thread
 
