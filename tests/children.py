@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-LIMIT = 240.0  # s: a child may have to compile kernels on a slow machine
+LIMIT = 900.0  # s: a child may have to compile kernels, or to simulate a card, on a slow machine that does other things
 
 
 @contextlib.contextmanager

@@ -25,7 +25,8 @@ import children
 ROOT = Path(__file__).parents[1]
 # The longest first, so that the last ones end together. What is named nowhere else is in the rest.
 COMPUTING = {
-    "kernels": "tests/kernels --ignore=tests/kernels/test_lanes.py",
+    "kernels": "tests/kernels --ignore=tests/kernels/test_lanes.py --ignore=tests/kernels/test_cuda.py",
+    "card": "tests/kernels/test_cuda.py",  # in a simulator
     "solvers": "tests/solvers --ignore=tests/solvers/test_body_solver.py",
     "draw": "tests/draw --ignore=tests/draw/test_player.py --ignore=tests/draw/test_stage.py",
     "cli": "tests/cli",

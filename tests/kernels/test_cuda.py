@@ -43,7 +43,7 @@ from linkwork.kernels.symbolic import Trace
 from linkwork.linkage.poses import distinct
 from linkwork.solvers.chain import Chain
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # the first waits for all that is simulated
 HERE = Path(__file__).parents[1]
 SOURCE = str(Path(lw.__file__).parents[1])
 PARTS = ("q", "codes", "residuals", "restarts", "success")
