@@ -29,7 +29,7 @@ from .actions import Action
 from .autosave import Autosave, lost_scenes, recovered
 from .jobs import Jobs
 from .judging import explain, sentence
-from .page import asset
+from .page import asset, prepare
 from .saving import write_scene
 from .scene import Scene
 from .server import Client, File, Message, Server
@@ -92,7 +92,7 @@ class Studio:
         scripts.folder(), asset("/linkwork.wasm")  # says now if the page cannot be made
         self._show()
         self.server = Server(_Door(self), host, port, limit=LIMIT + 2**20)
-        self.worker.submit(partial(asset, "/studio.js"))  # while a browser is on its way
+        self.worker.submit(prepare)  # while a browser is on its way
 
     # In the worker's thread
 

@@ -39,6 +39,11 @@ def asset(path: str) -> File | None:
     return None if make is None else make()
 
 
+def prepare() -> None:
+    """Put the script together before a page asks for it."""
+    _script()
+
+
 @cache
 def _script() -> File:
     return File(scripts.bundle(["studio/studio.js"]).encode(), "text/javascript; charset=utf-8")
