@@ -19,7 +19,7 @@ def held(worker):
 
     def wait():
         begun.set()
-        end.wait(PATIENCE)
+        end.wait(4.0 * PATIENCE)  # longer than whoever looks meanwhile has patience
 
     worker.submit(wait)
     assert begun.wait(PATIENCE)
