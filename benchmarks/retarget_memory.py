@@ -141,7 +141,7 @@ def section(found: dict[str, Any], ways: dict[str, Any]) -> str:
         numbers = (f"{row['megabytes']:.0f} | {row['seconds']:.1f}" for row in (body, arm))
         lines.append(f"| {body['frames']:,} | {' | '.join(numbers)} |")
     lines += ["", *verdicts(found), ""]
-    lines += ["Other ways, one run each; two runs of the same may differ by 15 MB, which is 800 bytes a frame here.", ""]
+    lines += ["Other ways, one run each; two runs of the same may differ by 15 MB, 800 bytes a frame here.", ""]
     titles = " | ".join(f"MB, {count:,} frames" for count in TWO)
     lines += [f"| onto the body | {titles} | bytes more a frame |", "|---|---:|---:|---:|"]
     for way, rows in ways.items():
