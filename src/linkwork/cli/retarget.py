@@ -81,9 +81,7 @@ def retarget(
         print(f"\n{path}: {outcome.report.summary()}")
         if outcome.target is None:
             say(f"{target.name} is an arm: its frame {outcome.frame} follows {leading}")
-    for remark in outcome.remarks:
-        say(remark)
-    for words in (wrong := outcome.report.wrong()):
+    for words in (*outcome.remarks, *(wrong := outcome.report.wrong())):
         say(words)
     if wrong:
         raise Exit(NOT_DONE)
