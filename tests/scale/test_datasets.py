@@ -347,7 +347,7 @@ def many(tmp_path_factory):
 def begun(goals, out, *words, parts=3):
     """Start a run in a process of its own, and wait until it has written so many parts."""
     with children.started([*COMMAND, goals, "--model", "panda", "-o", out, *HARD, *words]) as process:
-        for _ in range(6000):
+        for _ in range(int(children.LIMIT / 0.01)):
             if process.poll() is not None or len(list(out.glob("part-*.parquet"))) >= parts:
                 break
             time.sleep(0.01)
@@ -442,7 +442,7 @@ def descendants(ancestor):
 
 def workers_of(process, count):
     """Return a run's workers in Ray, once there are so many; parts may come from workers that outlived a killed run."""
-    for _ in range(1200):
+    for _ in range(int(children.LIMIT / 0.05)):
         found = [number for number, name in descendants(process.pid).items() if "MapWorker" in name]
         if len(found) == count or process.poll() is not None:
             break
@@ -587,7 +587,7 @@ def test_a_driver_of_ray_that_is_killed_is_resumed_and_a_killed_worker_costs_no_
     there = len(list(out.glob("part-*.parquet")))
     with begun(many, out, *words, "--resume", parts=there + 3) as process:
         os.kill(workers_of(process, 2)[0], signal.SIGKILL)
-        data = json.loads(process.communicate(timeout=120)[0])
+        data = json.loads(process.communicate(timeout=children.LIMIT)[0])
     assert process.returncode == 0
     assert 100 * there <= data["resumed"] < 6000  # workers may have ended a part after their driver
     assert (data["answered"], data["missing"]) == (6000, [])

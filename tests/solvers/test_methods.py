@@ -503,9 +503,3 @@ def test_a_method_may_be_made_beforehand() -> None:
         lw.solve(arm, goal, start=START, method=method, tolerance=1e-3).q,
         lw.solve(arm, goal, start=START, method="damped", damping=2.0, tolerance=1e-3).q,
     )
-
-
-def test_avoid_as_an_option_says_that_it_is_a_goal() -> None:
-    arm = lw.models.planar([2, 1])
-    with pytest.raises(OptionError, match=r"solve\(linkage, \[goal, Avoid\(world\)\]\)"):
-        lw.solve(arm, lw.Reach("tip", position=(1, 2, 0)), avoid=lw.Avoid())
