@@ -119,7 +119,7 @@ def read_columns(
     for name in names:
         if name not in (*NUMBERS, *more):
             have = f"{listed((*POSITION, *QUATERNION))}, r11 to r33{', id and start.COORDINATE' if more else ''}"
-            raise FormatError(source, f"column {name!r} is unknown; columns are {have}. Rename it, or leave it out.")
+            raise FormatError(source, f"column {name!r} is unknown; columns are {have}. {_mended(name, bool(more))}")
     place, turn = _asked(source, names)
     place = position and place
     if not place and not (orientation and turn):
@@ -154,7 +154,7 @@ def read_body_columns(
             continue
         if frame not in own or number not in NUMBERS:
             have = f"FRAME.x, ... FRAME.qz, FRAME.r11 to FRAME.r33 of {listed(frames)}, id and start.COORDINATE"
-            raise FormatError(source, f"column {name!r} is unknown; columns are {have}. Rename it, or leave it out.")
+            raise FormatError(source, f"column {name!r} is unknown; columns are {have}. {_mended(name, True)}")
         own[frame].append(number)
     asked = []
     for frame, given in own.items():
@@ -164,6 +164,13 @@ def read_body_columns(
         asked.append(Columns(place, _of_frame(frame, turn), frame=frame))
     there = {*names}
     return BodyColumns(tuple(asked), tuple(starts[name] for name in starts if name in there), ID in there)
+
+
+def _mended(name: str, may_be_kept: bool) -> str:
+    """Return what to do about a column that says nothing of goals."""
+    if not may_be_kept:
+        return "Rename it, or leave it out."
+    return f"Carry it along, keep=[{name!r}] (--keep {name}), or leave it out, ignore=[{name!r}] (--ignore {name})."
 
 
 def _refuse_wrong_starts(source: str | os.PathLike[str], names: Sequence[str], linkage: Linkage | None) -> None:
