@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 ELEMENT = "document.querySelector('linkwork-studio')"
-PATIENCE = 30.0
+PATIENCE = 90.0
 
 
 class Hand:
@@ -46,7 +46,7 @@ class Hand:
             "return [s.stage.asked || s.asked ? Math.random() : 0, r.top, r.width, r.height, s.stage.camera.height]; }"
         )
         before = None
-        for _ in range(300):
+        for _ in range(1500):
             now = self.page.evaluate(script)
             if now == before:
                 return
