@@ -7,6 +7,7 @@ times move with the machine. How complete the answers are is counted against 10,
     python benchmarks/closed_form.py             print the tables and update results.md
     python benchmarks/closed_form.py --quick     fewer goals and rounds, for a look
     python benchmarks/closed_form.py --full      200 goals for each arm against 10,000 starts each, which takes an hour
+    python benchmarks/closed_form.py --full --kept FILE   the same in pieces: arms in the file are counted already
     python benchmarks/closed_form.py --no-write  print only
     python benchmarks/closed_form.py --json      the same as JSON on stdout, talk on stderr
 """
@@ -14,6 +15,7 @@ times move with the machine. How complete the answers are is counted against 10,
 from __future__ import annotations
 
 import gc
+import json
 import math
 import platform
 import sys
@@ -233,7 +235,20 @@ def complete(name: str, count: int) -> dict[str, int]:
     return row
 
 
-def run(sizes: Sizes) -> Report:
+def completed(sizes: Sizes, kept: Path | None) -> dict[str, dict[str, int]]:
+    """Count for all arms, less those in a file of earlier counts, which gets the new ones one by one."""
+    rows: dict[str, dict[str, int]] = json.loads(kept.read_text()) if kept is not None and kept.exists() else {}
+    rows = {name: row for name, row in rows.items() if row["goals"] >= sizes.truth}
+    for name in six_joint_arms.ARMS:
+        if name not in rows:
+            say(f"{name}: {sizes.truth} goals against {STARTS:,} starts each ...")
+            rows[name] = complete(name, sizes.truth)
+            if kept is not None:
+                kept.write_text(json.dumps(rows, indent=1))
+    return {name: rows[name] for name in six_joint_arms.ARMS}
+
+
+def run(sizes: Sizes, kept: Path | None = None) -> Report:
     one_core = stay_on_one_core()
     report = Report(machine(one_core), {"linkwork": lw.__version__}, sizes)
     for name in ARMS:
@@ -249,9 +264,7 @@ def run(sizes: Sizes) -> Report:
         say(f"{name}: goals that cannot be reached ...")
         chain = Chain(lw.models.panda() if name == "Panda" else ARMS[name][0](), "tip")
         report.unreachable[name] = cost_of_unreachable(chain, None, sizes.goals // 5, sizes.rounds)
-    for name in six_joint_arms.ARMS:
-        say(f"{name}: {sizes.truth} goals against {STARTS:,} starts each ...")
-        report.complete[name] = complete(name, sizes.truth)
+    report.complete = completed(sizes, kept)
     report.versions |= {"Python": platform.python_version(), "NumPy": np.__version__}
     return report
 
@@ -260,11 +273,12 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--quick", action="store_true", help="10,000 goals, 300 one by one, 2 rounds, 4 against starts")
     parser.add_argument("--full", action="store_true", help="200 goals of each arm against 10,000 starts")
+    parser.add_argument("--kept", type=Path, help="a file of such counts, read and added to")
     options = parser.parse_args()
     sizes = Sizes(10_000, 300, 2, 4) if options.quick else Sizes()
     if options.full:
         sizes.truth = 200
-    report = run(sizes)
+    report = run(sizes, options.kept)
     found = {**vars(report), "sizes": vars(sizes), "verdicts": list(map(str, verdicts(report)))}
     publish(SECTION, section(report), found, options)
 

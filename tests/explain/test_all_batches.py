@@ -15,13 +15,19 @@ PLACES = np.array([[1.0, 2.0], [4.0, 0.0], [np.nan, 0.0], [0.5, -1.5]])
 FLAT = {"position": "xy", "orientation": False}
 
 
+def test_what_is_searched_is_not_proven() -> None:
+    found = lw.solve_all_batch(lw.models.planar([2, 1, 1]), "tip", PLACES[:2], most=3, **FLAT)
+    assert (found.mask.sum(axis=1).tolist(), found.valid.tolist()) == ([3, 1], [True, True])  # stretched out
+    assert not found.complete.any()
+
+
 def test_rows_are_what_each_target_has_alone() -> None:
     found = lw.solve_all_batch(TWO, "tip", PLACES, most=3, **FLAT)
     assert found.q.shape == (4, 3, 2)
     assert (found.counts.tolist(), found.mask.sum(axis=1).tolist()) == ([2, 0, 0, 2], [2, 0, 0, 2])
     assert found.valid.tolist() == [True, True, False, True]
     assert np.isnan(found.q[~found.mask]).all()
-    assert not found.complete.any()
+    assert found.complete.tolist() == [True, True, False, True]
     for k in (0, 3):
         alone = lw.solve_all(TWO, lw.Reach("tip", position=PLACES[k])).q
         ours = found.q[k, found.mask[k]]

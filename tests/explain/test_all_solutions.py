@@ -138,7 +138,7 @@ def test_a_stretched_arm_has_one_solution_and_one_beyond_none() -> None:
     assert len(lw.solve_all(arm, lw.Reach("tip", position=(3, 0)), apart=0.1)) == 1
     none = lw.solve_all(arm, lw.Reach("tip", position=(4, 0)))
     assert (len(none), none.q.shape, none.hits, none.dimension) == (0, (0, 2), (), -1)
-    assert repr(none) == "<Branches of 'planar': none>"
+    assert repr(none) == "<Branches of 'planar': none, proven>"
     with pytest.raises(GoalError, match="no solution"):
         none.nearest([0, 0])
 

@@ -40,7 +40,7 @@ def solve_all_batch(
 ) -> SolutionsBatch:
     """Return every distinct pose that brings a frame to each of many targets: arrays, and a mask.
 
-    If the arm has a closed form and targets are full poses, it gives them all, millions per second. Otherwise each
+    If the arm has a closed form for such targets, it gives them all, millions per second. Otherwise each
     target is searched from many starts, which takes milliseconds and proves nothing: `complete` is then False.
 
     Args:

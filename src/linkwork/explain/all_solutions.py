@@ -24,7 +24,7 @@ from ..solvers import Group, Prepared, Problem, Settings, configure, group_of, r
 from ..solvers.chain_solver import prepared_for
 from ..solvers.closed_form import NoForm
 from ..solvers.closed_form.curves import Curve
-from ..solvers.closed_form.self_motion import SelfMotion, held_form, searched_motion, self_motion
+from ..solvers.closed_form.self_motion import SelfMotion, form_with_one_held, searched_motion, self_motion
 from ..solvers.groups import Joints
 from ..solvers.options import TOLERANCE, Limits, LoopOptions, positive, usual_tolerance, whole
 from ..solvers.platform_form import form_of
@@ -36,7 +36,6 @@ from .searched_solutions import searched
 FINE = 1e-8  # tolerance of damped steps, where they search
 NEAR = 1e-5  # tolerance of the search, before its poses are made exact
 STARTS = 256  # of a count that nothing proves
-GOAL_ROWS = 6  # of a whole pose
 SAMPLES = 64  # of a continuum, where nobody says how many
 
 
@@ -155,7 +154,7 @@ class Branches(Shown):
 
     def __repr__(self) -> str:
         kind = "isolated" if self.dimension == 0 else f"samples of a {self.dimension}-dimensional set"
-        kind = f"samples of {len(self.curves)} curves" if self.curves else kind
+        kind = f"samples of {len(self.curves)} curve{'s' * (len(self.curves) != 1)}" if self.curves else kind
         proven = ", proven" * self.complete
         return f"<Branches of {self.linkage.name!r}: {f'{len(self)} {kind}' if len(self) else 'none'}{proven}>"
 
@@ -176,8 +175,8 @@ def solve_all(
 ) -> Branches:
     """Return every distinct pose that reaches a goal.
 
-    If the arm has a closed form (see `closed_form`) and the goal is a full pose, these are proven to be all, and
-    `Branches.complete` is true. Otherwise random starts are tried until the rarest branch has been found several times;
+    If the arm has a closed form for the goal (see `closed_form`), these are proven to be all, and `Branches.complete`
+    is true. Otherwise random starts are tried until the rarest branch has been found several times;
     a branch that was never found is then unlikely, but not impossible. Angles that differ by whole turns are one
     solution, unless `windings` is true.
 
@@ -201,7 +200,7 @@ def solve_all(
         >>> import linkwork as lw
         >>> arm = lw.models.planar([2, 1])
         >>> lw.solve_all(arm, lw.Reach("tip", position=(1, 2)))
-        <Branches of 'planar': 2 isolated>
+        <Branches of 'planar': 2 isolated, proven>
     """
     check_linkage(linkage)
     clear_of = as_avoid(avoid)
@@ -308,8 +307,8 @@ def search_all(prepared: Prepared, goal: Reach, apart: float, most: int, starts:
 
 
 def curves_of(prepared: Prepared, goal: Reach, most: int) -> Branches | None:
-    """Return the solutions of a whole pose for an arm of seven joints; None where no form finds or excludes any."""
-    form = held_form(prepared.chain) if len(goal.rows) == GOAL_ROWS else ""
+    """Return the curves of solutions where a closed form with one joint held finds or excludes any; else None."""
+    form = form_with_one_held(prepared)
     if isinstance(form, str):
         return None
     motion = self_motion(prepared, goal.target, form)
@@ -382,8 +381,8 @@ def count_solutions(
 ) -> Count:
     """Return the number of poses that reach the goals: none, some, or a continuum with its dimension.
 
-    If the arm has a closed form and the goal is a full pose, the number is proven. Otherwise poses are found from
-    random starts, 256 by default, so the number is a lower bound. `solve_all` does the search where the compiled search
+    If the arm has a closed form for the goal, the number is proven. Otherwise poses are found from random starts,
+    256 by default, so the number is a lower bound. `solve_all` does the search where the compiled search
     can solve the goal; other goals, and calls with options of the loop, are solved by damped steps.
 
     Example:
@@ -395,12 +394,13 @@ def count_solutions(
     problem, limits = Problem(linkage, goals), options.get("limits", "project")
     goal = problem.goals[0] if len(problem.goals) == 1 and options.keys() <= {"limits"} else None
     plain = goal if isinstance(goal, Reach) and goal.ranges is None else None
-    proven = False
+    proven, isolated = False, False
     prepared = None if plain is None else _prepared(linkage, plain, limits, seed)
     if plain is not None and prepared is not None and prepared.chain.values:
         every = None if starts else all_by_form(prepared, plain, linkage.neutral(), None)
         every = search_all(prepared, plain, APART, SAMPLES, starts or STARTS) if every is None else every
         found, proven = every.q, every.complete
+        isolated = proven and every.dimension == 0  # a stretched arm may move in more ways, for an instant
     else:
         near = FINE * usual_tolerance(linkage) / TOLERANCE
         exact: LoopOptions = {"tolerance": near, "rotation_tolerance": FINE, "max_iterations": 200, "limits": limits}
@@ -410,7 +410,7 @@ def count_solutions(
         found = found[distinct(linkage, found)]
     if not len(found):
         return Count(0, -1, found, proven)
-    dimension = min(problem.freedom(q) for q in found[:8])
+    dimension = 0 if isolated else min(problem.freedom(q) for q in found[:8])
     return Count(float("inf") if dimension else len(found), dimension, found, proven)
 
 

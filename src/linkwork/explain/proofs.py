@@ -11,7 +11,7 @@ from ..goals import Reach
 from ..solvers import Prepared, Solution
 from ..solvers.chain_solver import prepared_for
 from ..solvers.closed_form import ClosedForm
-from ..solvers.closed_form.self_motion import held_form, self_motion
+from ..solvers.closed_form.self_motion import form_with_one_held, self_motion
 from ..transforms import FloatArray
 
 
@@ -55,8 +55,8 @@ def proof_of(solution: Solution) -> Proof | None:
 
 
 def _by_self_motion(prepared: Prepared, goal: Reach, q: FloatArray) -> Proof | None:
-    """Return the proof for an arm of seven joints: with one of them held, no angle of it has a pose within limits."""
-    form = held_form(prepared.chain) if prepared.whole_pose and prepared.chain.values else ""
+    """Return the proof for goals that leave curves: with one joint held, no angle of it has a pose within limits."""
+    form = form_with_one_held(prepared) if prepared.chain.values else ""
     if isinstance(form, str):
         return None
     motion = self_motion(prepared, goal.target, form)

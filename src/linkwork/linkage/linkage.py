@@ -347,7 +347,9 @@ class Linkage(Structure):
 
     # What later packages know of it
 
-    def closed_form(self, frame: str) -> ClosedForm | NoForm:
+    def closed_form(
+        self, frame: str, *, orientation: bool = True, free: ArrayLike | str | None = None
+    ) -> ClosedForm | NoForm:
         """Return the closed form of the chain that moves a frame, or why it has none; see `linkwork.closed_form`.
 
         Example:
@@ -357,7 +359,7 @@ class Linkage(Structure):
         """
         from ..solvers import closed_form as forms
 
-        return forms.closed_form(self, frame)
+        return forms.closed_form(self, frame, orientation=orientation, free=free)
 
     def pack(self, solvers: Wanted | Mapping[str, Wanted] = (), **options: Unpack[PackOptions]) -> PackedLinkage:
         """Return the linkage as plain data for ``linkwork.js``: what a web page needs to pose and to solve it.

@@ -13,7 +13,6 @@ from ..kernels.search_many import REACHED
 from ..transforms import FloatArray
 from .chain_solver import Prepared, prepared_for
 from .closed_form import ClosedForm
-from .closed_form.general_form import GeneralForm
 from .solution_sources import Candidates, FormSource, SearchSource, Source, source_for, whole_poses
 
 KINDS = (np.dtype(np.float32), np.dtype(np.float64))
@@ -69,7 +68,7 @@ def card_source(prepared: Prepared, solutions: int, dtype: DTypeLike, number: in
     and those of seven joints, whose solutions are further apart than what descents find.
     """
     source = source_for(prepared, solutions)
-    if isinstance(source, FormSource) and source.form.exact and not isinstance(source.form, GeneralForm):
+    if isinstance(source, FormSource) and source.form.exact and source.form.on_cards:
         return CardFormSource(prepared, source.form, dtype, number)
     return CardSearchSource(prepared, solutions, dtype, number) if isinstance(source, SearchSource) else source
 

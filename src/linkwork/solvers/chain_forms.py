@@ -31,11 +31,12 @@ class FormedChain(PackedChain):
 
     @cached_property
     def form(self) -> ClosedForm | NoForm:
-        """The chain's closed form, where it has one and goals ask for a whole pose; else why not, which is false."""
-        from .closed_form import NoForm, closed_form, form_of
+        """The chain's closed form for goals of this kind, where there is one; else why not, which is false."""
+        from .closed_form.finding import closed_form, form_for, form_of
+        from .closed_form.partial import partial_form
 
         if not self.whole_pose:
-            return NoForm(self.goal.frame, "its goals ask for less than a whole pose")
+            return form_for(self.linkage, self.goal) if self.group is None else partial_form(self.chain, self.goal)
         return closed_form(self.linkage, self.goal.frame) if self.group is None else form_of(self.chain)
 
     @cached_property

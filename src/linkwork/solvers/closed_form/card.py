@@ -48,7 +48,7 @@ class CardForm:
     """
 
     def __init__(self, form: ClosedForm, dtype: Any, *, limits: bool = True) -> None:
-        if not form.exact or form.recognised is None:
+        if not form.exact or not form.on_cards:
             raise DeviceError(f"{form} It is solved on the processor only; leave out device='cuda'.")
         self.form, self.dtype = form, np.dtype(dtype)
         least = SINGLE if self.dtype == np.float32 else 0.0

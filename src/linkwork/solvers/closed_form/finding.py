@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...goals import Reach
 from ...linkage.linkage import Linkage, check_linkage
 from ..chain import Chain
 from .axes import axes_of
 from .form import ClosedForm, NoForm
 from .general import General
 from .general_form import GeneralForm
+from .partial import partial_form
 from .recognition import JOINTS, recognised
 from .seven import seven_form
 from .short import short_form
@@ -58,8 +63,16 @@ def family_form(chain: Chain) -> ClosedForm | None:
     return None if isinstance(family, str) else ClosedForm(chain, *found, family)
 
 
-def closed_form(linkage: Linkage, frame: str) -> ClosedForm | NoForm:
+def closed_form(
+    linkage: Linkage, frame: str, *, orientation: bool = True, free: ArrayLike | str | None = None
+) -> ClosedForm | NoForm:
     """Return the closed form of the chain that moves a frame, or a `NoForm` with the reason; the linkage keeps it.
+
+    Args:
+        linkage: The linkage.
+        frame: Name of the frame that targets are for.
+        orientation: Whether its orientation matters; without, the form is that of positions alone.
+        free: An axis of the frame, such as ``"z"``, that it may spin about.
 
     Example:
         >>> import linkwork as lw
@@ -68,5 +81,24 @@ def closed_form(linkage: Linkage, frame: str) -> ClosedForm | NoForm:
     """
     check_linkage(linkage)
     linkage.frame_index(frame)
-    found: ClosedForm | NoForm = linkage.cache.get("closed form", frame, lambda: form_of(Chain(linkage, frame)))
+    found: ClosedForm | NoForm
+    if orientation and free is None:
+        found = linkage.cache.get("closed form", frame, lambda: form_of(Chain(linkage, frame)))
+        return found
+    turned = np.eye(3) if orientation else None
+    return form_for(linkage, Reach(frame, position=np.zeros(3), orientation=turned, free=free))
+
+
+def form_for(linkage: Linkage, goal: Reach) -> ClosedForm | NoForm:
+    """Return the closed form of goals that ask for less than a whole pose, or why there is none; the linkage keeps it.
+
+    Args:
+        linkage: The linkage.
+        goal: One such goal; its target means nothing.
+    """
+    axis = None if goal.free is None else tuple(goal.free.tolist())
+    key = goal.frame, tuple(goal.rows.tolist()), axis
+    found: ClosedForm | NoForm = linkage.cache.get(
+        "partial form", key, lambda: partial_form(Chain(linkage, goal.frame, goal.free), goal)
+    )
     return found

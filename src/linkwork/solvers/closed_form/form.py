@@ -132,9 +132,12 @@ class ClosedForm:
         family: The form that fits it.
 
     Attributes:
+        on_cards: Whether there are kernels of it for graphics cards.
         complete: Whether it finds every solution there is: where arms are exactly of the family. From one that is off,
             Newton's method may lead two branches to one solution, near where branches meet.
     """
+
+    on_cards = True
 
     def __init__(self, chain: Chain, axes: Axes, scale: FloatArray, family: Family) -> None:
         self.chain, self.axes, self.scale, self.recognised = chain, axes, scale, family

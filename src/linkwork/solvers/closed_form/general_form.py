@@ -32,11 +32,12 @@ class GeneralForm(ClosedForm):
     """
 
     most = memory.MOST
+    on_cards = False
 
     def __init__(
         self, chain: Chain, axes: Axes, scale: FloatArray, general: General, beside: Family | None = None
     ) -> None:
-        super().__init__(chain, axes, scale, Family(NAME, axes, False, Off(), np.zeros(3)))
+        super().__init__(chain, axes, scale, Family(NAME, general.axes, False, Off(), np.zeros(3)))
         self.beside = beside
         self.general, self._room = general, (memory.ROOM.size, memory.WIDTH)
 
@@ -89,7 +90,7 @@ class GeneralForm(ClosedForm):
         aims = np.ascontiguousarray(targets, np.float64).reshape(-1)
         out = values.reshape(-1), mask.reshape(-1), clear
         kernels.general_many(self.general.packed, numbers, aims, self._near, NEAR, room, *out)
-        return values, mask.view(np.bool_), clear.view(np.bool_)
+        return values[..., : len(self.axes)], mask.view(np.bool_), clear.view(np.bool_)
 
 
 def room_report(room: FloatArray) -> Any:

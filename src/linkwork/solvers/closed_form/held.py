@@ -6,7 +6,6 @@ Only the target depends on the angle of the held joint, so that one form serves 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from ..groups import group_of
 from .axes import Axes, axes_of
 from .finding import form_of
 from .form import ClosedForm
+from .one_held import OneHeld
 from .seven import JOINTS, Seven
 
 AROUND, CLOSE = 0.02, 9  # angles around each fold of a family that an arm is a little off [rad]
@@ -24,7 +24,7 @@ SLICES = 64  # angles of the held joint at which curves are begun
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class Held(OneHeld):
     """The closed form of the other six joints.
 
     Args:
@@ -40,8 +40,6 @@ class Held:
     held: int
     rest: float
     beside: Seven | None = None
-
-    proves: ClassVar[bool] = False
 
     @property
     def kind(self) -> str:

@@ -1,7 +1,8 @@
 """All curves of solutions of a goal that leaves one dimension, and what is proven of them.
 
 An arm of seven joints with one held is solved in closed form at angles between all folds: every curve is met there.
-Curves of other chains begin where a search has arrived.
+Goals that ask for less begin at angles of a free axis or of a joint. Curves of other chains begin where a search has
+arrived.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from ..chain import Chain
 from ..chain_solver import Prepared
 from .curves import Curve, within_limits
 from .held import Held, held_of
+from .partial_curves import HeldPoint, Spun, curves_form
 from .seven import JOINTS, Seven, seven_form
 from .seven_evidence import why_beyond_limits, why_no_pose
 from .tracing import Tracer, Whole
 
+HeldForm = Seven | Held | Spun | HeldPoint
 ROUNDS, FIRST, SEEN = 4, 256, 4  # of the search for beginnings: until every curve was met so often
 
 
@@ -53,38 +56,55 @@ def held_form(chain: Chain) -> Seven | Held | str:
     return found if beside is None or not isinstance(found, str) else beside
 
 
-def self_motion(prepared: Prepared, target: FloatArray, form: Seven | Held) -> SelfMotion:
-    """Return the curves of solutions of an arm that has a closed form with one joint held; all, where it is proven."""
-    angles, joint = form.slices(target), names(prepared)[form.held]
-    seeds, family = form.at(target, angles), f"{form.kind}, {joint} held"
-    where = f"{len(angles)} angles of {joint!r}" + ", one between any two folds" * isinstance(form, Seven)
+def form_with_one_held(prepared: Prepared) -> HeldForm | str:
+    """Return the closed form of the curves of a chain's goals, with a joint or the free axis held, or why not."""
+    if prepared.whole_pose:
+        return held_form(prepared.chain)
+    return prepared.cache.get("curves", "form", lambda: curves_form(prepared.chain, prepared.goal))
+
+
+def self_motion(prepared: Prepared, target: FloatArray, form: HeldForm) -> SelfMotion:
+    """Return the curves of solutions of a chain that is solved in closed form with one thing held.
+
+    They are all where that is proven.
+    """
+    angles, proven = form.slices(target), form.proves_for(target)
+    held = form.parameter(names(prepared))
+    seeds, family = form.at(target, angles), f"{form.kind}, {held.strip(chr(39))} held"
+    count = f"{len(angles)} angles of" if len(angles) > 1 else "one angle of"
+    where = f"{count} {held}" + ", one between any two folds," * isinstance(form, Seven)
     if not len(seeds):
-        evidence = why_no_pose(form, target, names(prepared)) if isinstance(form, Seven) else None
-        return SelfMotion((), form.proves, f"there is no pose at {where}", family, evidence)
+        told = names(prepared)
+        evidence = why_no_pose(form, target, told) if isinstance(form, Seven) else form.why_no_pose(target)
+        return SelfMotion((), proven, f"there is no pose at {where.rstrip(',')}", family, evidence)
     tracer = Tracer(prepared, target, seeds[:8])
     if not len(tracer.mix):
         return SelfMotion((), False, "the goal is singular: its solutions form no regular curves", family)
-    planes = np.zeros_like(seeds)
-    planes[:, form.held] = 1.0
-    seeds, errors = tracer.put_on(seeds, planes)
+    seeds, errors = tracer.put_on(seeds, tracer.across(seeds) if form.held is None else one_held(seeds, form.held))
     lost = np.isnan(errors).any(axis=1)
     wholes, broken = traced(tracer, seeds[~lost])
-    remarks = [f"all poses at {where}, lie on these curves"]
-    if not form.proves:
+    remarks = [f"all poses at {where} lie on these curves"]
+    if not proven:
         more = tracer.nearest_on_curve(prepared.chain.values_of(prepared.candidates(target, FIRST)))
         wholes, _ = traced(tracer, more, wholes)
-        remarks = [f"all poses at {where}, and all that {FIRST} starts of a search met lie on these curves"]
+        remarks = [f"all poses at {where} and all that {FIRST} starts of a search met lie on these curves"]
     if isinstance(form, Seven) and not form.exact:
         remarks.append(f"the arm is {1e3 * form.off.length:.2g} mm off its family, which is what the folds are of")
-    if isinstance(form, Held):
+    if not proven and not isinstance(form, Seven):
         remarks.append("another one is unlikely, and not excluded")
     if broken or lost.any():
         remarks.append("some pass a singular pose, beyond which nothing is proven")
     curves = tuple(curve for one in wholes for curve in within_limits(tracer, one, names(prepared)))
     evidence = why_beyond_limits(tracer, wholes, names(prepared)) if wholes and not curves else None
-    return SelfMotion(
-        in_order(curves), form.proves and not (broken or lost.any()), "; ".join(remarks), family, evidence
-    )
+    sure = proven and not (broken or lost.any())
+    return SelfMotion(in_order(curves), sure, "; ".join(remarks), family, evidence)
+
+
+def one_held(values: FloatArray, joint: int) -> FloatArray:
+    """Return planes (m, n) that values (m, n) move in while a joint is held."""
+    planes = np.zeros_like(values)
+    planes[:, joint] = 1.0
+    return planes
 
 
 def searched_motion(prepared: Prepared, target: FloatArray) -> SelfMotion:

@@ -22,6 +22,7 @@ from ...linkage.poses import wrapped
 from ...transforms import FloatArray, inverse, plane_basis
 from ..chain import Chain
 from .axes import Axes, axes_of
+from .one_held import OneHeld
 from .recognition import CALIBRATED, EXACT, SLANTED, Off, in_words, made_meet, sine
 
 TURN = 2.0 * math.pi
@@ -41,7 +42,7 @@ RIGHT = 1e-9  # cosine of the angle between axes at right angles
 
 
 @dataclass(frozen=True, eq=False)
-class Seven:
+class Seven(OneHeld):
     """The closed form of an arm of seven joints with its first or its last one held.
 
     Args:
@@ -65,7 +66,7 @@ class Seven:
     tip: FloatArray
 
     @property
-    def held(self) -> int:
+    def held(self) -> int:  # type: ignore[override]
         """Which of the chain's values is held."""
         return JOINTS - 1 if self.backwards else 0
 
@@ -74,9 +75,8 @@ class Seven:
         """Whether the arm is of the family to rounding; else what is found is polished by Newton's method."""
         return self.off.share(self.axes.size) <= EXACT
 
-    @cached_property
-    def proves(self) -> bool:
-        """Whether all folds are known: the arm is exact, and its last three axes are at right angles one by one."""
+    def proves_for(self, _target: FloatArray) -> bool:
+        """Return whether all folds are known: the arm is exact, and its last three axes are at right angles."""
         h = self.axes.direction
         return self.exact and abs(h[4] @ h[5]) < RIGHT and abs(h[5] @ h[6]) < RIGHT
 

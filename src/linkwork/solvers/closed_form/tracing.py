@@ -207,10 +207,13 @@ class Tracer:
         """Return values near solutions brought onto them across the curve, those that get there."""
         if not len(values):
             return values
-        rows = self._rows(values)
-        planes = np.linalg.svd(rows, full_matrices=True)[2][:, -1]
-        found, errors = self.put_on(values, planes / self.scales)
+        found, errors = self.put_on(values, self.across(values))
         return np.asarray(found[~np.isnan(errors).any(axis=1)])
+
+    def across(self, values: FloatArray) -> FloatArray:
+        """Return planes (m, n) across the curve at values (m, n) near it."""
+        planes = np.linalg.svd(self._rows(values), full_matrices=True)[2][:, -1]
+        return np.asarray(planes / self.scales)
 
     def exact(self, pieces: Pieces, along: FloatArray) -> FloatArray:
         """Return the values (m, n) of the curve at lengths (m,): exact, as far as numbers go."""
