@@ -24,7 +24,7 @@ from .batch_work import CardWork, Work, effort_of, work_on
 from .body_answers import BodyBatch
 from .chain_targets import as_targets
 from .legs import solved_on_legs
-from .options import BodyTargetOptions, Closest, PrepareOptions, TargetOptions, positive, whole
+from .options import BodyTargetOptions, Closest, PrepareOptions, TargetOptions, positive, whole, yes_or_no
 from .progress import Progress
 from .solve_bodies import solve_bodies
 
@@ -40,6 +40,7 @@ DEFAULTS: TargetOptions = {
     "progress": None,
     "first": 0,
     "closest": "quick",
+    "nearest": False,
 }
 
 
@@ -151,9 +152,9 @@ def _solved(
     options: Any = dict(every)
     device, dtype, threads = (options.pop(name) for name in ("device", "dtype", "threads"))
     budget, progress, first, closest = (options.pop(n) for n in ("time_budget", "progress", "first", "closest"))
-    several = options.pop("solutions", None), options.pop("apart", None)
+    several, nearest = (options.pop("solutions", None), options.pop("apart", None)), options.pop("nearest")
     work = work_on(device, linkage, frame, dtype, threads, budget, options)
-    work.first, work.closest = whole("first", first), effort_of(closest)
+    work.first, work.closest, work.nearest = whole("first", first), effort_of(closest), yes_or_no("nearest", nearest)
     if isinstance(work, CardWork) and there:
         _refuse_several(every, "an array on a graphics card: hand over NumPy arrays, or solve_all_batch of six joints")
         return work.solve_there(array, start)

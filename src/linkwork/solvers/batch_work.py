@@ -56,7 +56,7 @@ class Work:
         self.prepared = prepared_batch(linkage, frame, options)
         self.dtype, self.time_budget, self.first = precision(self.PRECISION if dtype is None else dtype), time_budget, 0
         self.threads = cores() if threads is None else whole("threads", threads, least=1)
-        self.closest = "quick"
+        self.closest, self.nearest = "quick", False
 
     def solve(
         self, targets: NDArray[Any], base: FloatArray, given: bool, progress: Progress, more: More | None = None
@@ -66,6 +66,8 @@ class Work:
         prepared, count = self.prepared, len(targets)
         linkage = prepared.linkage
         prepared.as_targets(np.zeros((0, *targets.shape[1:])))  # refuses a wrong shape before any work
+        if self.nearest:
+            self._check_nearest(given)
         self.get_ready(targets, given)
         q, residuals = np.empty((count, linkage.nq)), np.empty((count, len(prepared.goal.blocks)))
         restarts, codes = np.zeros(count, np.int32), np.zeros(count, np.int8)
@@ -147,12 +149,23 @@ class Work:
         """Return poses, residuals, restarts and codes for a block of targets."""
         prepared = self.prepared
         values, report, status = self._block(block, start, given, first)
+        if self.nearest:
+            from .batch_nearest import put_nearest
+
+            targets = prepared.as_targets(np.asarray(block, np.float64))
+            poses = np.broadcast_to(start, (len(targets), prepared.linkage.nq))
+            put_nearest(prepared, targets, poses, status, values, report)
         q, residuals = prepared.pose(values, start), prepared.residuals(report)
         invalid = status == INVALID
         if invalid.any():
             q[invalid] = start if start.ndim == 1 else start[invalid]
             residuals[invalid] = np.nan
         return q, residuals, REPORT.view(report).starts, status
+
+    def _check_nearest(self, given: bool) -> None:
+        from .batch_nearest import check_nearest  # others do without closed forms
+
+        check_nearest(self.prepared, given)
 
     def _block(
         self, block: NDArray[Any], start: FloatArray, given: bool, first: int
@@ -195,6 +208,9 @@ class CardWork(Work):
 
     PRECISION = "float32"
     number: int | None = None  # of the card; None for the one that the thread is at
+
+    def _check_nearest(self, _given: bool) -> None:
+        raise DeviceError("nearest=True is found on the processor only; leave out device='cuda', or nearest=.")
 
     def get_ready(self, targets: NDArray[Any], given: bool) -> None:
         if self.prepared.chain.carriers:

@@ -83,6 +83,17 @@ class FormedChain(PackedChain):
         settle_missed(whole, *arrays)
 
     @property
+    def knows_nearest(self) -> bool:
+        """Whether a closed form gives the solution nearest to a start, and not only one near it."""
+        answering = self._answering
+        return self._eliminate is not None if answering is None else answering.proves or self.looks_nearer
+
+    @property
+    def looks_nearer(self) -> bool:
+        """Whether a look along curves puts the solution nearest to a start in place of one near it."""
+        return self._answering is not None and self._answering.known_nearer is not None
+
+    @property
     def has_form(self) -> bool:
         """Whether a closed form is asked before anything is searched for."""
         return self._answering is not None

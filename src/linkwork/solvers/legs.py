@@ -26,7 +26,7 @@ from .platform_form import PlatformForm, form_of
 
 SHARE = 0.5  # of the gap that counts as none is left to the search of a leg
 NOT_ASKED = {  # options that a closed form serves, or that mean nothing to it
-    "device", "threads", "dtype", "time_budget", "progress", "first", "closest", "orientation", "tolerance",
+    "device", "threads", "dtype", "time_budget", "progress", "first", "closest", "nearest", "orientation", "tolerance",
     "rotation_tolerance", "limits", "restarts", "seed",
 }  # fmt: skip
 SHARED = ("device", "threads", "dtype", "time_budget", "first", "limits", "restarts", "seed")  # options for legs too
