@@ -72,6 +72,7 @@ class Run:
         self.name, self.start, self.seconds, self.said = name, time.monotonic(), 0.0, said
         command = [sys.executable, "-m", "pytest", "-q", *options, *words(name)]
         environment = os.environ | {"COVERAGE_FILE": f".coverage.{name.replace(', ', '-').replace(' ', '-')}"}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what one has compiled, hundreds of processes read
         own = {"stdout": said, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
         self.process = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=os.name != "nt", **own)
 
