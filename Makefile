@@ -35,6 +35,7 @@ matrix: $(VENV)/dev.stamp
 	@$(PACK)
 	for way in pack jit; do for room in kernels solvers linkage goals; do \
 	  LINKWORK_KERNELS=$$way $(BIN)/python -m pytest -q --exhaustive tests/$$room || exit 1; done; done
+	$(BIN)/python -m pytest -q --exhaustive tests/test_docs_commands.py
 
 quick: $(VENV)/dev.stamp
 	@$(PACK) --levels host || true

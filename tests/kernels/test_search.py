@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import linkwork as lw
 from chains import KINDS, errors, placed, random_chain, reachable, serial, within
 from linkages import random_rotation
-from linkwork.kernels import starts
+from linkwork.kernels import compiler, starts  # noqa: F401 - one teaches Numba what parts are
 from linkwork.linkage.joints import Continuous, Mimic, Prismatic, Revolute, Screw
 from linkwork.solvers.chain import Chain
 from robots import pinocchio_pose, shipped
