@@ -29,11 +29,13 @@ test: $(VENV)/dev.stamp
 	@$(BIN)/linkwork warmup  # says where kernels come from; compiles them where there is no pack
 	@$(BIN)/python tests/parts.py --workers $(WORKERS) $(TESTFLAGS)
 
-# Every test of kernels and solvers through the pack, with all its instruction sets, and through the compiler.
+# Every test of kernels and solvers through the pack, with all its instruction sets, and through the compiler; what
+# `make test` does by samples is done as often as it can be.
 matrix: $(VENV)/dev.stamp
 	@$(PACK)
 	for way in pack jit; do for room in kernels solvers linkage goals; do \
-	  LINKWORK_KERNELS=$$way $(BIN)/python -m pytest -q tests/$$room || exit 1; done; done
+	  LINKWORK_KERNELS=$$way $(BIN)/python -m pytest -q --exhaustive tests/$$room || exit 1; done; done
+	$(BIN)/python -m pytest -q --exhaustive tests/test_docs_commands.py
 
 quick: $(VENV)/dev.stamp
 	@$(PACK) --levels host || true

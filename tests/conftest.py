@@ -27,6 +27,13 @@ MEMORY, MOST = 600, 750  # MB that a process of the tests should take, and with 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="the first tests of every file, one case of each")
+    parser.addoption("--exhaustive", action="store_true", help="every repetition, where a sample stands for it else")
+
+
+@pytest.fixture(scope="session")
+def exhaustive(pytestconfig: pytest.Config) -> bool:
+    """Whether a test repeats all that it can: `make matrix` asks for it, every night."""
+    return bool(pytestconfig.getoption("--exhaustive"))
 
 
 TAKEN = pytest.StashKey[list[str]]()

@@ -25,22 +25,22 @@ import children
 ROOT = Path(__file__).parents[1]
 # The longest first, so that the last ones end together. What is named nowhere else is in the rest.
 COMPUTING = {
-    "kernels": "tests/kernels --ignore=tests/kernels/test_lanes.py --ignore=tests/kernels/test_cuda.py",
-    "card": "tests/kernels/test_cuda.py",  # in a simulator
-    "solvers": "tests/solvers --ignore=tests/solvers/test_body_solver.py",
     "draw": "tests/draw --ignore=tests/draw/test_player.py --ignore=tests/draw/test_stage.py",
+    "rest": "tests",
+    "motion": "tests/motion tests/retargeting",
+    "solvers": "tests/solvers --ignore=tests/solvers/test_body_solver.py",
+    "kernels": "tests/kernels --ignore=tests/kernels/test_lanes.py --ignore=tests/kernels/test_cuda.py",
     "cli": "tests/cli",
     "linkage": "tests/linkage tests/models",
-    "motion": "tests/motion tests/retargeting",
-    "rest": "tests",
-    "lanes": "tests/kernels/test_lanes.py",
-    "body solver": "tests/solvers/test_body_solver.py",  # it compiles a kernel, which takes much memory
-    "docs": "tests/test_docs.py",
-    "docs, commands": "tests/test_docs_commands.py",
     "formats n-z": "tests/formats/test_[n-z]*.py",
     "formats a-m": "tests/formats/test_[a-m]*.py",
+    "docs": "tests/test_docs.py",
+    "docs, commands": "tests/test_docs_commands.py",
+    "card": "tests/kernels/test_cuda.py",  # in a simulator
+    "body solver": "tests/solvers/test_body_solver.py",  # it compiles a kernel, which takes much memory
     "goals": "tests/goals tests/explain tests/sixty",
     "examples": "tests/test_examples.py",
+    "lanes": "tests/kernels/test_lanes.py",
     "source": "src tests/test_layers.py tests/test_api.py",
 }
 WAITING = {
@@ -72,6 +72,7 @@ class Run:
         self.name, self.start, self.seconds, self.said = name, time.monotonic(), 0.0, said
         command = [sys.executable, "-m", "pytest", "-q", *options, *words(name)]
         environment = os.environ | {"COVERAGE_FILE": f".coverage.{name.replace(', ', '-').replace(' ', '-')}"}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what one has compiled, hundreds of processes read
         own = {"stdout": said, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
         self.process = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=os.name != "nt", **own)
 

@@ -10,16 +10,15 @@ import ast
 import doctest
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import children
 from test_docs import PAGES, ROOT, blocks, named, with_blocks
 
 pytest.importorskip("mypy")
-SECONDS = 300
 IGNORED = "  # type: ignore"
 # Lessons are read by people who have not met annotations: their own functions have none.
 UNTYPED = """disallow_untyped_defs = False
@@ -90,15 +89,8 @@ def errors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
         f"[mypy-{module_of(page)}]\n{UNTYPED}" for page in with_blocks("python") if page.parent.name == "learn"
     )
     (folder / "mypy.ini").write_text(f"[mypy]\nignore_missing_imports = True\n{lessons}")
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", *options, "."],
-        cwd=folder,
-        env=os.environ | {"MYPYPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
+    environment = os.environ | {"MYPYPATH": str(ROOT / "src")}
+    done = children.run([sys.executable, "-m", "mypy", *options, "."], cwd=folder, env=environment, text=True)
     assert done.returncode in (0, 1), done.stdout + done.stderr
     found: dict[str, list[str]] = {}
     for line in done.stdout.splitlines():

@@ -20,6 +20,7 @@ import linkwork as lw
 from command_line import command_of, python, run
 from linkwork.cli import app as cli
 from linkwork.cli.studio import own_name
+from linkwork.models.exercises import EXERCISES
 
 COMMANDS = sorted(cli.MODULES)
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
@@ -106,8 +107,11 @@ def test_every_example_in_help_runs(line, tmp_path, monkeypatch):
     if line == "demo":  # a few cards; test_gallery makes them all
         monkeypatch.setattr("linkwork.models.MODELS", dict(islice(lw.models.MODELS.items(), 3)))
         monkeypatch.setattr("linkwork.draw.gallery.MECHANISMS", {"four_bar": (("point",), "Four bars.")})
+        few = dict(islice(EXERCISES.items(), 1))  # test_long_motions gives them all to other bodies
+        monkeypatch.setattr("linkwork.draw.performances.EXERCISES", few)
     if line == "demo" or line.startswith("figure all"):  # test_figures draws them all
-        monkeypatch.setattr("linkwork.models.textbook.FIGURES", dict(islice(lw.textbook.FIGURES.items(), 1)))
+        number = "5.8" if line == "demo" else "5.1"
+        monkeypatch.setattr("linkwork.models.textbook.FIGURES", {number: lw.textbook.FIGURES[number]})
     put_goals(line, tmp_path)
     monkeypatch.setattr("linkwork.studio.app.Studio.wait", lambda _: None)  # it would serve until interrupted
     monkeypatch.setattr("webbrowser.open", lambda _: True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+from functools import cache
 
 import numba
 import numpy as np
@@ -13,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import linkwork as lw
 from chains import KINDS, errors, placed, random_chain, reachable, serial, within
 from linkages import random_rotation
-from linkwork.kernels import starts
+from linkwork.kernels import compiler, starts  # noqa: F401 - one teaches Numba what parts are
 from linkwork.linkage.joints import Continuous, Mimic, Prismatic, Revolute, Screw
 from linkwork.solvers.chain import Chain
 from robots import pinocchio_pose, shipped
@@ -38,7 +40,14 @@ def verify(chain: lw.Linkage, targets: np.ndarray, kind: str, batch: lw.Batch, *
 
 
 def movable(seed: int) -> tuple[lw.Linkage, np.random.Generator]:
-    """Return a random chain that something moves."""
+    """Return a random chain that something moves, and random numbers that go on from it."""
+    chain, rng = drawn(seed)
+    return chain, copy.deepcopy(rng)
+
+
+@cache
+def drawn(seed: int) -> tuple[lw.Linkage, np.random.Generator]:
+    """Draw a chain; what is found out about it, such as how far it reaches, serves all kinds of goal."""
     rng = np.random.default_rng(seed)
     while True:
         chain = random_chain(rng, simple=bool(seed % 2))
