@@ -39,7 +39,8 @@ SECTION, SOAKED, ACTED = "studio", "studio-soak", "studio-actions"
 STUDIO = "document.querySelector('linkwork-studio')"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SOFTWARE = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
-SERVE = "import linkwork as lw; print(lw.studio.open_studio('panda', port=0).url, flush=True); input()"
+SERVE = ["-m", "linkwork", "studio", "panda", "--no-browser", "--port", "0"]
+SEEN = "new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)))"  # a picture was drawn
 PULLS = 120
 RUNS = 5
 LOOKS = 10
@@ -68,22 +69,25 @@ def opening(browser: Any, bytecode: str) -> dict[str, float]:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.perf_counter()
     env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": bytecode}
-    pipe = subprocess.PIPE
-    process = subprocess.Popen([sys.executable, "-c", SERVE], stdout=pipe, stdin=pipe, text=True, env=env)
+    process = subprocess.Popen([sys.executable, *SERVE], stdout=subprocess.PIPE, text=True, env=env)
     assert process.stdout is not None
-    url = process.stdout.readline().strip()
+    url = process.stdout.readline().split("; ")[0].split()[-1]
     served = time.perf_counter()
     page.goto(url, wait_until="domcontentloaded")
     page.evaluate(f"{STUDIO}.ready")
     usable = time.perf_counter()
+    page.evaluate(SEEN)
+    seen = time.perf_counter()
     metrics = {one["name"]: one["value"] for one in watcher.send("Performance.getMetrics")["metrics"]}
     page.close()
-    process.communicate("\n")
+    process.terminate()
+    process.wait()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
         "process to address": served - begin,
         "address to usable page": usable - served,
         "process to usable page": usable - begin,
+        "process to its first picture, drawn in software": seen - begin,
         "processor time of the process": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
         "processor time of the page": metrics["ProcessTime"],
     }

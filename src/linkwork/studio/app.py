@@ -11,7 +11,7 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property, partial, reduce
 from operator import or_
 from pathlib import Path
@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..draw import scripts
 from ..draw.embedding import window
 from ..errors import LinkworkError, OptionError
 from ..formats import Remark
@@ -27,16 +26,16 @@ from ..solvers import Solution
 from . import sight
 from .actions import Action
 from .autosave import Autosave, lost_scenes, recovered
+from .door import Door
 from .jobs import Jobs
 from .judging import explain, sentence
-from .page import asset, prepare
 from .saving import write_scene
 from .scene import Scene
-from .server import Client, File, Message, Server
+from .server import LIMIT, Client, File, Message
 from .session import Session, motion
 from .studio_actions import StudioAction
 from .targets import Target
-from .uploads import LIMIT, Uploads
+from .uploads import Uploads
 from .worker import Worker
 
 if TYPE_CHECKING:
@@ -54,8 +53,7 @@ class Studio:
         scene: What to begin with.
         remarks: What is to be known about the file it came from.
         path: The scene file that may be saved over, if one was opened.
-        host: The address to bind.
-        port: The port.
+        door: Where pages come in; some may be waiting there.
 
     Attributes:
         session: What the page shows.
@@ -67,8 +65,7 @@ class Studio:
         *,
         remarks: tuple[Remark, ...] = (),
         path: Path | None = None,
-        host: str = "127.0.0.1",
-        port: int = 8080,
+        door: Door,
     ) -> None:
         self.session, self.path = Session(scene, remarks), path
         self._owner = scene.linkage  # of the path: saving over it is for that linkage alone
@@ -89,10 +86,35 @@ class Studio:
         self._lost = lost_scenes()
         self.autosave = Autosave(self._failed)
         self.chase: Chase | None = None
-        scripts.folder(), asset("/linkwork.wasm")  # says now if the page cannot be made
         self._show()
-        self.server = Server(_Door(self), host, port, limit=LIMIT + 2**20)
-        self.worker.submit(prepare)  # while a browser is on its way
+        self.door, self.server = door, door.server
+        door.lead_to(self)
+
+    # At the door, in the server's thread
+
+    def _arrived(self, client: Client) -> None:
+        """Show everything to a page that has come."""
+        self.worker.submit(partial(self._welcome, client))
+
+    def _left(self, client: Client) -> None:
+        """Forget a page that has gone."""
+        self.worker.submit(partial(self._forget, client))
+
+    def _received(self, client: Client, message: Message) -> None:
+        """Have done what a page asks for: an action, or files as bytes."""
+        number = 0
+        if isinstance(message, bytes):
+            self.thinker.submit(partial(self._upload, client, message))
+            return
+        try:
+            head = msgspec.json.decode(message, type=_Head)
+            number = head.n
+            action = ACTIONS.decode(head.ask)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            client.send(json.dumps({"n": number, "refused": f"this page and the studio do not fit together: {error}"}))
+            return
+        name = f"{type(action).__name__} {id(client)}" if getattr(action, "goes_on", False) else None
+        self.worker.submit(partial(self._act, client, number, action), name=name)
 
     # In the worker's thread
 
@@ -341,7 +363,7 @@ class Studio:
         if self._closed.is_set():
             return
         self._closed.set()
-        self.server.close()
+        self.door.close()
         self.jobs.close()
         self.worker.close()
         self.thinker.close()
@@ -360,41 +382,6 @@ class Studio:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-class _Door:
-    """What happens at the server, in its thread: everything is handed on at once."""
-
-    def __init__(self, studio: Studio) -> None:
-        self._studio = studio
-
-    def file(self, path: str, query: Mapping[str, str]) -> File | None:
-        """Return what is served at a path."""
-        return self._studio._downloads.get(query.get("file", "")) if path == "/download" else asset(path)
-
-    def opened(self, client: Client) -> None:
-        """Show everything to a page that has come."""
-        self._studio.worker.submit(partial(self._studio._welcome, client))
-
-    def closed(self, client: Client) -> None:
-        """Forget a page that has gone."""
-        self._studio.worker.submit(partial(self._studio._forget, client))
-
-    def received(self, client: Client, message: Message) -> None:
-        """Have done what a page asks for: an action, or files as bytes."""
-        studio, number = self._studio, 0
-        if isinstance(message, bytes):
-            studio.thinker.submit(partial(studio._upload, client, message))
-            return
-        try:
-            head = msgspec.json.decode(message, type=_Head)
-            number = head.n
-            action = ACTIONS.decode(head.ask)
-        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            client.send(json.dumps({"n": number, "refused": f"this page and the studio do not fit together: {error}"}))
-            return
-        name = f"{type(action).__name__} {id(client)}" if getattr(action, "goes_on", False) else None
-        studio.worker.submit(partial(studio._act, client, number, action), name=name)
 
 
 def in_words(error: Exception) -> str:

@@ -27,6 +27,7 @@ from ..errors import MissingExtraError, OptionError
 HERE = ("127.0.0.1", "localhost", "::1")
 SOCKET = "/socket"
 COOKIE = "linkwork-studio"
+LIMIT = 64 * 2**20  # bytes of an upload, packed and unpacked
 TRIES = 50  # ports that are tried after one that is taken
 WAITING = 256  # messages that a page may be behind before it is let go: it does not read any more
 NOTEBOOKS = "http://localhost:* http://127.0.0.1:* https://localhost:* https://127.0.0.1:* vscode-webview:"
@@ -53,7 +54,7 @@ class Client(Protocol):
 class Events(Protocol):
     """What happens at the server; called in its thread, so that nothing here may take long."""
 
-    def file(self, path: str, query: Mapping[str, str]) -> File | None:
+    async def file(self, path: str, query: Mapping[str, str]) -> File | None:
         """Return what is at a path."""
 
     def opened(self, client: Client) -> None:
@@ -182,7 +183,7 @@ class Server:
             with contextlib.suppress(asyncio.CancelledError, ConnectionClosed):
                 await writing
 
-    def _asked(self, _: Any, request: Any) -> Any:
+    async def _asked(self, _: Any, request: Any) -> Any:
         """Answer a request: with a file, a refusal, or nothing, which lets a socket open."""
         place = urlsplit(request.path)
         query = {name: values[-1] for name, values in parse_qs(place.query).items()}
@@ -191,7 +192,7 @@ class Server:
             return self._answer(HTTPStatus.FORBIDDEN, File(wrong.encode(), "text/plain; charset=utf-8"))
         if place.path == SOCKET:
             return None
-        found = self._events.file(place.path, query)
+        found = await self._events.file(place.path, query)
         if found is None:
             return self._answer(HTTPStatus.NOT_FOUND, File(b"There is nothing here.", "text/plain; charset=utf-8"))
         return self._answer(HTTPStatus.OK, found, request.headers.get("Host", ""))
