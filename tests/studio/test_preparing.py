@@ -90,7 +90,7 @@ def test_a_motion_that_cannot_be_made_keeps_nobody_waiting(hand, monkeypatch):
     hand.page.keyboard.press("Space")
     hand.page.locator(".note:not([hidden])").filter(has_text="no motion today.").wait_for()
     over(hand)
-    hand.page.evaluate(f"{ELEMENT}.status.note.hidden = true")
+    hand.page.evaluate(f"{ELEMENT}.status.box.hidden = true")
 
 
 def test_what_stands_at_keys_is_not_made_again_when_the_time_changes(hand):

@@ -86,8 +86,8 @@ def studio(
     sure = model in NAMED and reading == FileOptions()  # nothing can fail: the address is told before it is made
     how = vars(reading.read()) if not sure and is_file(model) else {}
     thing = model if sure or how else reading.model(model)
-    with (
-        open_studio(thing, host=host, port=port, tell=tell, **how) as opened,
-        contextlib.suppress(KeyboardInterrupt),  # the way to end it
-    ):
-        opened.wait()
+    with open_studio(thing, host=host, port=port, tell=tell, **how) as opened:
+        with contextlib.suppress(KeyboardInterrupt):  # the way to end it
+            opened.wait()
+        if opened.close(keep=True):
+            say("what was not saved is kept: the next studio offers it.")

@@ -16,20 +16,24 @@ from functools import cached_property, partial, reduce
 from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import msgspec
 
 from ..draw.embedding import window
 from ..errors import LinkworkError, OptionError
 from ..formats import Remark
+from ..linkage.linkage import Linkage
+from ..models import build
 from ..solvers import Solution
 from . import sight
 from .actions import Action
-from .autosave import Autosave, lost_scenes, recovered
+from .autosave import Autosave, forget, lost_scenes
 from .door import Door
 from .jobs import Jobs
 from .judging import explain, sentence
-from .saving import write_scene
+from .own_file import OwnFile
+from .saving import read_scene
 from .scene import Scene
 from .server import LIMIT, Client, File, Message
 from .session import Session, motion
@@ -67,13 +71,13 @@ class Studio:
         path: Path | None = None,
         door: Door,
     ) -> None:
-        self.session, self.path = Session(scene, remarks), path
-        self._owner = scene.linkage  # of the path: saving over it is for that linkage alone
+        self.session, self.file = Session(scene, remarks), OwnFile(path, scene)
         self._closed = threading.Event()
         self._clients: list[Client] = []
         self._sight = sight.Sight()
         self._stages: dict[int, tuple[Any, str]] = {}
-        self._revision = 0
+        self._models: WeakValueDictionary[str, Linkage] = WeakValueDictionary()
+        self._revision = self._newest = 0
         self._solver: tuple[Any, str | None] = None, None
         self._motion: tuple[Any, bytes | None] = None, None
         self._motions = 0
@@ -84,6 +88,7 @@ class Studio:
         self.worker = Worker("linkwork studio", self._failed)
         self.thinker = Worker("linkwork thinking", self._failed)
         self._lost = lost_scenes()
+        self._taken: list[Path] = []
         self.autosave = Autosave(self._failed)
         self.chase: Chase | None = None
         self._show()
@@ -164,7 +169,7 @@ class Studio:
         if solution is not None and known is not solution:
             why = sentence(solution)
         shown = None if solution is None else sight.why_part(why) | {"success": bool(solution.success)}  # type: ignore[operator]
-        name = "" if self.path is None or self.session.linkage is not self._owner else self.path.name
+        name = self.file.name(self.session.linkage)
         lost = [path.stat().st_mtime for path in self._lost if path.exists()]
         fits = self._motions if self._has_motion(self.session.scene) else 0
         file = {"name": name, "linkage": self.session.linkage.name}
@@ -180,12 +185,22 @@ class Studio:
                 self._revision = revision
                 break
         else:
-            self._revision = max(self._stages, default=0) + 1
-            self._stages[self._revision] = scene.linkage, sight.stage_text(scene)
+            self._revision = self._keep_stage(scene.linkage, sight.stage_text(scene))
             for old in sorted(self._stages)[:-4]:
                 del self._stages[old]
-        self._motion = None, None  # pages forget the one that they had
+        self._motion = self._solver = None, None  # pages forget those that they had
         self.broadcast(self._stage_message)
+
+    def _keep_stage(self, linkage: Linkage, text: str) -> int:
+        """Keep how a linkage is shown, and return the number of that."""
+        self._newest += 1
+        self._stages[self._newest] = linkage, text
+        return self._newest
+
+    def show_anew(self) -> None:
+        """Have pages begin anew, though they may show the same linkage."""
+        self._stages = {k: shown for k, shown in self._stages.items() if shown[0] is not self.session.linkage}
+        self._revision = 0
 
     def _show_solver(self, scene: Scene) -> None:
         """Send the solver of the goals where they ask for other things than before, wherever they stand."""
@@ -247,7 +262,7 @@ class Studio:
             return
 
         def take() -> None:
-            self._stages[max(self._stages, default=0) + 1] = upload.scene.linkage, stage
+            self._keep_stage(upload.scene.linkage, stage)
             self.session.open(upload.scene, upload.remarks, upload.name)
             client.send(json.dumps({"uploaded": upload.name, "others": upload.others}))
             self._show()
@@ -269,25 +284,37 @@ class Studio:
             OptionError: If another linkage is at hand by now, so that saving over the file would lose its own; or if
                 the file is a link that leads out of its folder.
         """
-        if self.path is None or self.session.linkage is not self._owner:
-            raise OptionError("no scene file was opened for this linkage; download the scene instead.")
-        if self.path.resolve().parent != self.path.parent.resolve():
-            raise OptionError(f"{self.path.name} is a link that leads out of its folder; download the scene instead.")
-        write_scene(self.session.scene, self.path)
-        return self.path.name
+        return self.file.write(self.session.scene, self.session.history.present[0])
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether there are changes that no file has."""
+        return self.session.history.present[0] is not self.file.saved
 
     def recover(self, number: int) -> None:
-        """Go on with a scene that an earlier studio left behind."""
-        self.session.open(*recovered(self._left_behind(number)), "a recovered scene")
+        """Go on with a scene that an earlier studio left behind; its file stays until what became of it is kept."""
+        path = self._left_behind(number)
+        self.session.open(*read_scene(path), "a recovered scene")
+        self._taken.append(path)
+        self._lost.remove(path)
 
     def forget(self, number: int) -> None:
         """Take a scene away that an earlier studio left behind."""
-        self._left_behind(number).unlink(missing_ok=True)
+        path = self._left_behind(number)
+        path.unlink(missing_ok=True)
+        self._lost.remove(path)
 
     def _left_behind(self, number: int) -> Path:
         if not 0 <= number < len(self._lost):
             raise OptionError("that scene is not there any more.")
-        return self._lost.pop(number)
+        return self._lost[number]
+
+    def model(self, name: str) -> Linkage:
+        """Return a ready-made model; one that the history has is not made again."""
+        made = self._models.get(name)
+        if made is None:
+            made = self._models[name] = build(name)
+        return made
 
     def offer(self, file: File) -> str:
         """Return where a page finds a file to download."""
@@ -358,17 +385,27 @@ class Studio:
                 return True
         return False
 
-    def close(self) -> None:
-        """End the server and its threads."""
+    def close(self, *, keep: bool = False) -> bool:
+        """End the server and its threads.
+
+        Args:
+            keep: Whether changes that were not saved are kept: the next studio offers them.
+
+        Returns:
+            Whether something was kept.
+        """
         if self._closed.is_set():
-            return
+            return False
         self._closed.set()
         self.door.close()
         self.jobs.close()
         self.worker.close()
         self.thinker.close()
-        self.autosave.close()
+        kept = self.autosave.close(self.session.scene if keep and self.unsaved else None)
+        if kept or self.file.written:
+            forget(self._taken)
         self._uploads.close()
+        return kept
 
     def _repr_html_(self) -> str:
         """Return the page in a frame, for a notebook."""
