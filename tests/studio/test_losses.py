@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -36,13 +37,9 @@ def done(numbers):
     return state["pose"]["q"], [goal["name"] for goal in state["goals"]], state["clip"]["keys"], state["clips"]
 
 
-def undo_until(hand, before):
-    """Press Ctrl+Z until everything is as it was."""
-    for _ in range(3):
-        hand.page.keyboard.press("Control+z")
-        hand.studio.idle(PATIENCE)
-        if done(hand.numbers()) == before:
-            return
+def undo(hand, before):
+    """Press Ctrl+Z, and wait until everything is as it was."""
+    hand.page.keyboard.press("Control+z")
     hand.until(lambda n: done(n) == before, "what was there before")
 
 
@@ -54,7 +51,7 @@ def test_another_model_is_undone(hand):
     hand.page.evaluate(f"{ELEMENT}.room.open('Files')")
     hand.page.get_by_label("Model").select_option("ur5")
     hand.until(lambda n: n["state"]["file"]["linkage"] == "ur5" and len(n["q"]) == 6, "the other model")
-    undo_until(hand, before)
+    undo(hand, before)
     hand.until(lambda n: n["q"] == before[0], "the pose on the stage")
 
 
@@ -67,7 +64,7 @@ def test_a_file_that_is_dropped_is_undone(hand, tmp_path):
     )
     hand.page.evaluate(script, ["arm.urdf", (tmp_path / "arm.urdf").read_text(encoding="utf-8")])
     hand.until(lambda n: n["state"]["file"]["linkage"] == "planar", "what was dropped")
-    undo_until(hand, before)
+    undo(hand, before)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +81,7 @@ def test_what_is_removed_is_undone(hand, act, gone):
     before = work(hand)
     hand.ask(**act)
     hand.until(lambda n: gone(n["state"]), "that it is gone")
-    undo_until(hand, before)
+    undo(hand, before)
 
 
 def test_a_pose_without_a_key_is_brought_back_by_undo_and_redo(hand):
@@ -154,8 +151,9 @@ def test_saving_over_a_file_asks_first_and_when_something_else_has_changed_it(br
         assert not studio.unsaved
         studio.q = [0.5, 0.4]
         page.keyboard.press("Control+s")  # it holds what was saved here: no question
-        page.wait_for_timeout(0)
-        studio.idle(PATIENCE)
+        end = time.monotonic() + PATIENCE
+        while studio.unsaved and time.monotonic() < end:
+            page.wait_for_timeout(20)
         assert saving.read_scene(file)[0].q.tolist() == [0.5, 0.4]
         file.write_text(file.read_text(encoding="utf-8") + "\n# by somebody else\n", encoding="utf-8")
         page.keyboard.press("Control+s")

@@ -226,8 +226,12 @@ class Studio:
         """Find out what takes a moment: the motion, and why goals were not served."""
         if scene.timeline.keys and not self._has_motion(scene):
             self._motions += 1
-            baked = sight.motion_packet(motion(scene), scene.timeline.fps, self._motions)
-            self.worker.submit(partial(self._moved, _motion_key(scene), baked))
+            try:
+                baked = sight.motion_packet(motion(scene), scene.timeline.fps, self._motions)
+            except Exception as error:  # whatever it was, nobody is to wait for it
+                self.broadcast(json.dumps({"failed": in_words(error), "unmade": in_words(error)}))
+            else:
+                self.worker.submit(partial(self._moved, _motion_key(scene), baked))
         if solution is not None and not solution.success and self._why[0] is not solution:
             why = explain(solution, scene.targets)
             self.worker.submit(partial(self._explained, solution, why))

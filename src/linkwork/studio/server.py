@@ -29,6 +29,7 @@ SOCKET = "/socket"
 COOKIE = "linkwork-studio"
 LIMIT = 64 * 2**20  # bytes of an upload, packed and unpacked
 TRIES = 50  # ports that are tried after one that is taken
+BEAT = 20.0  # s between questions whether a page is still there; on this machine its socket closes when it goes
 WAITING = 256  # messages that a page may be behind before it is let go: it does not read any more
 NOTEBOOKS = "http://localhost:* http://127.0.0.1:* https://localhost:* https://127.0.0.1:* vscode-webview:"
 NOWHERE = "'none'"
@@ -160,7 +161,7 @@ class Server:
         silent.propagate = False
         serving = serve(
             self._page, sock=self._socket, process_request=self._asked, max_size=self._limit, compression=None,
-            server_header=None, logger=silent, close_timeout=1.0,
+            server_header=None, logger=silent, close_timeout=1.0, ping_interval=None if self.host in HERE else BEAT,
         )  # fmt: skip
         async with serving:
             self._ready.set()
