@@ -6,6 +6,36 @@ import time
 
 ELEMENT = "document.querySelector('linkwork-studio')"
 PATIENCE = 90.0
+# Whether two pictures in a row find the stage as it was, and nothing left to draw.
+STILL = f"""(patience) => new Promise((done) => {{
+  const s = {ELEMENT}, end = performance.now() + patience;
+  const look = (before) => requestAnimationFrame(() => {{
+    const r = s.stage.canvas.getBoundingClientRect();
+    const now = [r.top, r.width, r.height, s.stage.camera.height].join();
+    if (now === before && !s.stage.asked && !s.asked) done(true);
+    else if (performance.now() > end) done(false);
+    else look(now);
+  }});
+  look("");
+}})"""
+# A point where a link is seen: along its bones, else wherever on the screen.
+SEEN = f"""(link) => {{
+  const s = {ELEMENT}, {{ stage }} = s, r = stage.canvas.getBoundingClientRect(), k = stage.scene.links.indexOf(link);
+  const origin = (i) => [3, 7, 11].map((n) => stage.matrices[16 * i + n]);
+  const seen = (x, y) => stage.pick(x, y, 0)?.name === link && !stage.handles.hit(stage.camera, x, y);
+  const spots = [];
+  for (const i of [k + 1, k - 1, k + 2].filter((i) => i >= 0 && 16 * i < stage.matrices.length)) {{
+    for (const t of [0.5, 0.3, 0.7, 0.1]) {{
+      const {{ x, y }} = stage.camera.project(origin(k).map((a, n) => a + t * (origin(i)[n] - a)));
+      spots.push([x, y]);
+    }}
+  }}
+  for (const gap of [48, 24, 12]) {{
+    for (let y = 8; y < r.height; y += gap) for (let x = 8; x < r.width; x += gap) spots.push([x, y]);
+  }}
+  const found = spots.find(([x, y]) => x > 4 && y > 4 && x < r.width - 4 && y < r.height - 4 && seen(x, y));
+  return found ? [found[0] + r.left, found[1] + r.top] : null;
+}}"""
 
 
 class Hand:
@@ -26,7 +56,7 @@ class Hand:
             found = true(self.numbers())
             if found:
                 return found
-            self.page.wait_for_timeout(30)
+            self.page.wait_for_timeout(15)
         raise AssertionError(f"{what} did not come about: {self.numbers()['state'].get('history')}")
 
     def at(self, goal):
@@ -41,30 +71,12 @@ class Hand:
 
     def stand_still(self):
         """Wait until everything is drawn, and the stage stays as large as it is."""
-        script = (
-            f"() => {{ const s = {ELEMENT}; const r = s.stage.canvas.getBoundingClientRect();"
-            "return [s.stage.asked || s.asked ? Math.random() : 0, r.top, r.width, r.height, s.stage.camera.height]; }"
-        )
-        before = None
-        for _ in range(1500):
-            now = self.page.evaluate(script)
-            if now == before:
-                return
-            before = now
-            self.page.wait_for_timeout(60)
-        raise AssertionError("the page does not stand still.")
+        assert self.page.evaluate(STILL, 1000 * PATIENCE), "the page does not stand still."
 
     def link_at(self, link):
         """Return a point of the screen where a link is seen."""
         self.stand_still()
-        script = (
-            f"(link) => {{ const s = {ELEMENT}; const r = s.stage.canvas.getBoundingClientRect();"
-            "for (const gap of [48, 24, 12])"
-            "for (let y = 8; y < r.height; y += gap) for (let x = 8; x < r.width; x += gap)"
-            "{ const p = s.stage.pick(x, y, 0); if (p?.name === link && !s.stage.handles.hit(s.stage.camera, x, y)) "
-            "return [x + r.left, y + r.top]; } return null; }"
-        )
-        return self.page.evaluate(script, link)
+        return self.page.evaluate(SEEN, link)
 
     def drag(self, start, right, down):
         mouse = self.page.mouse
@@ -80,6 +92,9 @@ class Hand:
 
 def fresh(hand):
     """Open a Panda, with nothing left of what was done before, and return the person."""
+    hand.page.mouse.up()  # whatever a test that failed has held
+    for key in ("r", "Alt", "Shift", "Control"):
+        hand.page.keyboard.up(key)
     before = hand.numbers()["state"]["stage"]
     hand.ask(do="open model", name="panda")
     hand.until(lambda n: n["state"]["stage"] != before and len(n["q"]) == 7, "a fresh arm")

@@ -135,6 +135,7 @@ def test_the_scene_of_a_studio_that_runs_is_not_taken_for_lost(monkeypatch: pyte
     system = Kernel32()
     monkeypatch.setattr(ctypes, "WinDLL", {"kernel32": system}.__getitem__, raising=False)
     monkeypatch.setattr(autosave, "os", type("os", (), {"name": "nt", "getpid": os.getpid}))  # without `kill`
+    monkeypatch.setattr(autosave, "OWN", {f"studio-{os.getpid()}-a.yaml"})
     for number in (10, 11, 12, os.getpid()):
         (tmp_path / f"studio-{number}-a.yaml").touch()
     found = {int(path.name.split("-")[1]) for path in autosave.lost_scenes(tmp_path)}

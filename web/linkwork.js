@@ -68,7 +68,8 @@ export async function load(source = code()) {
   }
   if (typeof Response !== "undefined" && module instanceof Response) {
     if (!module.ok) refuse(`${module.url} could not be loaded: ${module.status} ${module.statusText}.`);
-    module = await module.arrayBuffer();
+    const streams = module.headers.get("Content-Type") === "application/wasm"; // compiled while it comes
+    module = await (streams ? WebAssembly.compileStreaming(module) : module.arrayBuffer());
   }
   if (!(module instanceof WebAssembly.Module)) module = await WebAssembly.compile(module);
   /** @type {Record<string, any>} */ const env = {};

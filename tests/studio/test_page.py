@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.studio import scene as scenes
+from linkwork.studio import scene as scenes, sight
 from studio_hand import ELEMENT, PATIENCE, Hand
 
 
@@ -206,12 +206,16 @@ def test_a_scene_is_downloaded(hand):
     assert found.value.suggested_filename == "panda.yaml"
 
 
-def test_thousands_of_joints_keep_the_page_small(hand):
-    count = 2500  # 5,000 take twice the memory that a test may have
+def long_arm(count):
     builder = lw.Builder("long")
     for k in range(count):
         builder = builder.revolute(f"j{k}", f"l{k}", axis="z" if k % 2 else "y", at=(0.01, 0, 0) if k else (0, 0, 0))
-    linkage = builder.build()
+    return builder.build()
+
+
+def test_thousands_of_joints_keep_the_page_small(hand):
+    count = 2500  # 5,000 take twice the memory that a test may have
+    linkage = long_arm(count)
     scene = scenes.Scene(linkage, linkage.neutral())
     hand.studio.do(lambda session: session.open(scene, (), "long"))
     hand.until(lambda n: len(n["q"]) == count, "the long one")
@@ -219,6 +223,41 @@ def test_thousands_of_joints_keep_the_page_small(hand):
     hand.page.wait_for_timeout(200)
     assert 0 < hand.page.evaluate(f"{ELEMENT}.root.querySelectorAll('input').length") < 120
     assert json.loads(json.dumps(hand.numbers()["selected"])) is None
+
+
+def test_python_moves_what_is_too_large_for_the_page_to_solve(hand):
+    linkage = long_arm(sight.COLUMNS + 1)
+    scene = scenes.first_scene(linkage)
+    hand.studio.do(lambda session: session.open(scene, (), "long"))
+    hand.until(lambda n: len(n["q"]) == linkage.nq and n["state"]["goals"], "the long one")
+    (target,) = scene.targets
+    assert hand.studio._solver[1] == '{"solver":null}'
+    before = hand.numbers()["q"]
+    hand.drag(hand.at(target.name), -60, -40)
+    hand.undone(f"drag of {target.name}")
+    assert hand.studio.idle(30.0)
+    session = hand.studio.session
+    assert np.linalg.norm(session.target(target.name).place[:3, 3] - target.place[:3, 3]) > 0.05
+    assert session.solution.success
+    hand.until(lambda n: n["q"] == session.q.tolist() != before, "what Python found")
+    assert hand.page.evaluate(f"{ELEMENT}.solving.solvers.size") == 0
+
+
+def test_a_joint_that_is_turned_takes_goals_that_reach_along(hand):
+    hand.page.evaluate(f"{ELEMENT}.room.open('Joints')")
+    before = hand.numbers()["q"]
+    script = (
+        f"() => {{ const row = {ELEMENT}.root.querySelectorAll('.joint input')[0]; row.value = 620;"
+        "row.dispatchEvent(new Event('input')); row.dispatchEvent(new Event('change')); }"
+    )
+    hand.page.evaluate(script)
+    numbers = hand.until(lambda n: n["state"]["history"]["undo"].startswith("turn of") and n, "the turn")
+    assert numbers["q"][0] != before[0]
+    assert numbers["q"][1:] == before[1:]
+    hand.studio.idle(30.0)
+    session = hand.studio.session
+    place = session.linkage.forward(session.q)[session.scene.targets[0].frame]
+    np.testing.assert_allclose(session.scene.targets[0].place[:3, 3], place[:3, 3], atol=1e-9)
 
 
 def test_on_a_large_screen_everything_is_larger_and_hands_still_meet_what_they_see(hand):

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import linkwork as lw
 from live_pages import wait_for
-from studio_hand import ELEMENT, PATIENCE
+from studio_hand import ELEMENT, PATIENCE, fresh
 
 BENT = [0.8, 0.2, 0.3, -1.2, 0.1, 1.9, 0.5]
 
@@ -87,10 +87,27 @@ def test_a_motion_that_cannot_be_made_keeps_nobody_waiting(hand, monkeypatch):
     monkeypatch.setattr("linkwork.studio.app.motion", fails)
     for moment in (0.0, 1.0):
         hand.ask(do="set key", time=moment)
-    hand.page.keyboard.press("Space")
-    hand.page.locator(".note:not([hidden])").filter(has_text="no motion today.").wait_for()
+    for _ in range(2):  # while it is made, and when it was known before that it cannot be
+        hand.page.keyboard.press("Space")
+        hand.page.locator(".note:not([hidden])").filter(has_text="no motion today.").wait_for()
+        over(hand)
+        hand.page.evaluate(f"{ELEMENT}.status.box.hidden = true")
+    assert hand.page.evaluate(f"!{ELEMENT}.timeline.waiting && !{ELEMENT}.playing")
+
+
+def test_nobody_waits_for_the_motion_of_what_was_there_before(hand):
+    for moment in (0.0, 1.0):
+        hand.ask(do="set key", time=moment)
+    with held(hand.studio.thinker):
+        hand.ask(do="set key", time=2.0)
+        hand.page.keyboard.press("Space")
+        said(hand, "preparing the motion")
+        fresh(hand)
+    for moment in (0.0, 1.0):
+        hand.ask(do="set key", time=moment)
+    hand.until(lambda n: n["state"]["motion"], "a motion")
     over(hand)
-    hand.page.evaluate(f"{ELEMENT}.status.note.hidden = true")
+    assert not hand.numbers()["playing"]
 
 
 def test_what_stands_at_keys_is_not_made_again_when_the_time_changes(hand):

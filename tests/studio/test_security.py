@@ -96,7 +96,7 @@ def test_nothing_that_follows_a_refused_handshake_is_read():
     heard = []
 
     class Listener:
-        def file(self, *_):
+        async def file(self, *_):
             return None
 
         def opened(self, _):

@@ -7,19 +7,31 @@ const ROW = 256; // movers in a row of their texture
 /** @typedef {{made: WebGLProgram, at: Record<string, WebGLUniformLocation>}} Program */
 /** @typedef {import("./algebra.js").Numbers} Numbers */
 
-/**
- * Have a card make programs, by their names: all are begun at once, and each is waited for when it is first used.
- * @param {WebGL2RenderingContext} gl @param {Record<string, [string, string]>} texts of vertices and of fragments
- * @returns {Record<string, Program>}
- */
-export function programs(gl, texts) {
-  /** @type {Record<string, Program>} */ const all = {};
-  for (const [name, [vertex, fragment]] of Object.entries(texts)) {
-    const made = begin(gl, vertex, fragment);
-    /** @type {Program | null} */ let known = null;
-    Object.defineProperty(all, name, { get: () => (known ??= finished(gl, made)) });
+/** Programs of a card by their names: it makes those that are begun side by side, and each is waited for when it is first used. */
+export class Programs {
+  /** @param {WebGL2RenderingContext} gl @param {Record<string, [string, string]>} texts of vertices and of fragments */
+  constructor(gl, texts) {
+    this.gl = gl;
+    this.texts = texts;
+    /** @type {Map<string, WebGLProgram>} */ this.begun = new Map();
+    /** @type {Map<string, Program>} */ this.known = new Map();
   }
-  return all;
+
+  /** Have the card make some that are soon used. @param {string[]} names */
+  begin(...names) {
+    for (const name of names) if (!this.begun.has(name)) this.begun.set(name, begin(this.gl, ...this.texts[name]));
+  }
+
+  /** @param {string} name @returns {Program} */
+  get(name) {
+    let found = this.known.get(name);
+    if (!found) {
+      this.begin(name);
+      found = finished(this.gl, /** @type {WebGLProgram} */ (this.begun.get(name)));
+      this.known.set(name, found);
+    }
+    return found;
+  }
 }
 
 /** @param {WebGL2RenderingContext} gl @param {string} vertex @param {string} fragment */

@@ -2,7 +2,7 @@
 /** Draws a scene with WebGL 2: shadows, ground, what links carry, marks. It keeps what is on the card, and no more. */
 
 import { bytes, fromZ, minus, moved, plus, unit } from "./algebra.js";
-import { Batch, Movers, programs } from "./gl.js";
+import { Batch, Movers, Programs } from "./gl.js";
 import { Meshes } from "./meshes.js";
 import { CORNERS, DEPTH, FLOOR, GROUND, IDENTITY, INSTANCES, LIT } from "./shaders.js";
 import { allShapes, capsule, CAPSULE } from "./shapes.js";
@@ -50,21 +50,23 @@ export class Layer {
   }
 }
 
-/** Have a card make all programs of a painter; scenes that follow each other share them. @param {WebGL2RenderingContext} gl */
+/** The programs of a painter, those first that every scene needs; scenes that follow each other share them. @param {WebGL2RenderingContext} gl */
 export function paints(gl) {
-  return programs(gl, {
-    parts: [INSTANCES, LIT], corners: [CORNERS, LIT], floor: [GROUND, FLOOR],
-    partDepths: [INSTANCES, DEPTH], cornerDepths: [CORNERS, DEPTH],
-    partNames: [INSTANCES, IDENTITY], cornerNames: [CORNERS, IDENTITY],
+  const made = new Programs(gl, {
+    partDepths: [INSTANCES, DEPTH], floor: [GROUND, FLOOR], parts: [INSTANCES, LIT], partNames: [INSTANCES, IDENTITY],
+    cornerDepths: [CORNERS, DEPTH], corners: [CORNERS, LIT], cornerNames: [CORNERS, IDENTITY],
   });
+  made.begin("partDepths", "floor", "parts");
+  return made;
 }
 
 export class Painter {
-  /** @param {WebGL2RenderingContext} gl @param {any} scene as Python wrote it @param {Record<string, import("./gl.js").Program>} made what `paints` gave */
+  /** @param {WebGL2RenderingContext} gl @param {any} scene as Python wrote it @param {Programs} made what `paints` gave */
   constructor(gl, scene, made) {
     this.gl = gl;
     this.scene = scene;
     this.programs = made;
+    if (scene.mesh) made.begin("cornerDepths", "corners");
     const parts = new Float32Array(bytes(scene.parts));
     this.rails = new Float32Array(bytes(scene.rails));
     this.shapes = allShapes(parts.length / PART);
@@ -214,7 +216,7 @@ export class Painter {
    */
   bodies(parts, meshed, camera, settings, away = [0, 0, 0], movers = this.movers) {
     const { gl, meshes } = this;
-    const instances = this.programs[parts];
+    const instances = this.programs.get(parts);
     gl.activeTexture(gl.TEXTURE0);
     gl.bindTexture(gl.TEXTURE_2D, movers.texture);
     this.use(instances, camera, settings);
@@ -225,7 +227,7 @@ export class Painter {
       this.things.draw();
     }
     if (!meshes) return;
-    const corners = this.programs[meshed];
+    const corners = this.programs.get(meshed);
     this.use(corners, camera, settings);
     gl.uniform1i(corners.at.first, 1 + this.links);
     gl.uniform1i(corners.at.owners, 2);
@@ -285,8 +287,9 @@ export class Painter {
     gl.enable(gl.CULL_FACE);
     for (const ghost of this.ghosts) this.drawGhost(ghost, camera, settings);
     gl.bindTexture(gl.TEXTURE_2D, this.movers.texture);
-    this.use(programs.parts, camera.matrix, settings);
+    this.use(programs.get("parts"), camera.matrix, settings);
     this.drawMarks(palette);
+    programs.begin("partNames", ...(this.meshes ? ["cornerNames"] : [])); // which hands need, once there is a picture
   }
 
   /** Draw another pose: first its depth, so that one sees its front alone, then its colour. @param {Ghost} ghost @param {Camera} camera @param {(at: any) => void} settings */
@@ -313,7 +316,7 @@ export class Painter {
   /** Draw paths, marks and grips; grips faintly where something hides them. @param {import("../theme.js").Palette} palette */
   drawMarks(palette) {
     const { gl } = this;
-    const { at } = this.programs.parts;
+    const { at } = this.programs.get("parts");
     gl.uniform3f(at.away, 0, 0, 0);
     gl.uniform1i(at.plain, 1);
     gl.enable(gl.BLEND);
@@ -336,7 +339,7 @@ export class Painter {
   /** @param {Camera} camera @param {import("../theme.js").Palette} palette */
   drawGround(camera, palette) {
     const { gl, scene } = this;
-    const { made, at } = this.programs.floor;
+    const { made, at } = this.programs.get("floor");
     for (const rule of [gl.DEPTH_TEST, gl.CULL_FACE]) gl.disable(rule);
     gl.enable(gl.BLEND);
     gl.useProgram(made);

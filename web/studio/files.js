@@ -37,6 +37,7 @@ export class FilesPanel {
       room.classList.remove("dropping");
       dropped(event.dataTransfer).then((files) => this.send(files));
     });
+    studio.commands.add({ title: "Save the scene", keys: ["ctrl+s"], act: () => this.keep() });
     /** What is being sent. @type {File[]} */ this.sending = [];
     /** What the linkage was read from, to be read in another way. @type {File[]} */ this.sent = [];
     this.there = () => {};
@@ -78,12 +79,32 @@ export class FilesPanel {
     const pick = node("button", { type: "button", textContent: "Files ...", onclick: () => input.click() });
     const folder = node("button", { type: "button", textContent: "A folder ...", onclick: () => tree.click() });
     this.open.replaceChildren(field("Model", models), node("div", { className: "row" }, [pick, input, folder, tree, node("span", { className: "soft", textContent: "or drop them" })]));
-    const get = (/** @type {any} */ ask) => link.ask(ask).then((where) => download(where)).catch((error) => studio.status.trouble(error.message));
     const kind = choice("Kind", choices.exports ?? [], (choices.exports ?? [""])[0], () => {});
-    const buttons = [node("button", { type: "button", textContent: "Download the scene", onclick: () => get({ do: "download" }) })];
-    if (state.file?.name) buttons.push(node("button", { type: "button", textContent: `Save over ${state.file.name}`, onclick: () => link.tell({ do: "save" }) }));
+    const buttons = [node("button", { type: "button", textContent: "Download the scene", onclick: () => this.get({ do: "download" }) })];
+    if (state.file?.name) buttons.push(node("button", { type: "button", textContent: `Save over ${state.file.name}`, onclick: () => this.saveOver() }));
     const film = node("div", { className: "row" }, [kind, node("button", { type: "button", textContent: "Export the motion", onclick: () => this.exporting(kind.value) })]);
     this.save.replaceChildren(node("div", { className: "buttons save" }, buttons), film);
+  }
+
+  /** Save over the file that was opened; what would be lost by that is asked about. @param {boolean} [anyway] */
+  saveOver(anyway = false) {
+    const { link, room, state, status } = this.studio;
+    link.ask({ do: "save", anyway }).then(({ asks, saved }) => {
+      if (asks) room.ask(`Save over ${state.file.name}?`, [node("p", { textContent: asks })], [[`Save over ${state.file.name}`, () => this.saveOver(true)]]);
+      else status.note(`Saved over ${saved}.`);
+    }).catch((error) => status.trouble(error.message));
+  }
+
+  /** Save, where there is a file to save over; else download the scene. */
+  keep() {
+    if (this.studio.state.file?.name) this.saveOver();
+    else this.get({ do: "download" });
+  }
+
+  /** Ask for a file, and download it. @param {any} ask */
+  get(ask) {
+    const { link, status } = this.studio;
+    link.ask(ask).then((where) => download(where)).catch((error) => status.trouble(error.message));
   }
 
   /** Send files to Python. @param {File[]} files @param {any} [how] units, up axis, which of them to read */
@@ -149,9 +170,11 @@ export class FilesPanel {
     this.lost?.remove();
     if (!first) return;
     const when = new Date(1000 * first).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
-    const act = (/** @type {string} */ word, /** @type {any} */ ask) => node("button", { type: "button", textContent: word, onclick: () => studio.link.tell(ask) });
-    this.lost = node("div", { className: "card" }, [node("p", { textContent: `A studio ended without closing on ${when}. Its scene was kept.` }),
-      node("div", { className: "buttons" }, [act("Take it", { do: "open", recovered: 0 }), act("Forget it", { do: "forget", recovered: 0 })])]);
+    const button = (/** @type {string} */ word, /** @type {() => void} */ act) => node("button", { type: "button", textContent: word, onclick: act });
+    const forget = () => studio.room.ask("Forget that scene?", [node("p", { textContent: `The scene of ${when} was never saved. It cannot be brought back.` })],
+      [["Forget it", () => studio.link.tell({ do: "forget", recovered: 0 })]]);
+    this.lost = node("div", { className: "card" }, [node("p", { textContent: `A studio ended on ${when} before its scene was saved. It was kept.` }),
+      node("div", { className: "buttons" }, [button("Take it", () => studio.link.tell({ do: "open", recovered: 0 })), button("Forget it ...", forget)])]);
     this.page.prepend(this.lost);
   }
 

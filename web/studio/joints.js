@@ -89,27 +89,25 @@ export class JointsPanel {
   }
 
   /** @param {Row} row */
-  row({ k, name, low, high }) {
+  row({ k, name, unit, low, high }) {
     const { studio } = this;
     const output = node("output");
     const input = node("input", { type: "range", min: 0, max: STEPS, step: "any", "aria-label": name,
       oninput: () => {
         studio.solving?.turn(k, low + (high - low) * (input.value / STEPS));
-        studio.solving?.bring();
         studio.draw();
       },
       onchange: () => studio.solving && studio.link.tell({ do: "settle", q: Array.from(studio.solving.q), places: studio.solving.places(), what: `turn of ${name}` }) });
     const element = node("label", { className: "joint" }, [node("span", { textContent: name, title: name }), output, input]);
-    return { element, input, output };
+    return { element, input, output, unit, low, high };
   }
 
   /** Put sliders where the pose is. */
   follow() {
     if (this.page.hidden || !this.studio.solving) return;
     const { q, linkage } = this.studio.solving;
-    for (const { k, unit, low, high } of this.list) {
-      const row = this.there.get(k);
-      if (!row) continue;
+    for (const [k, row] of this.there) {
+      const { unit, low, high } = row;
       const text = written(q[k], unit, this.studio.units);
       if (row.output.textContent === text) continue;
       row.output.textContent = text;

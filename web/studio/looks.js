@@ -1,6 +1,8 @@
 // @ts-check
 /** How things are shown: marks on the stage, overlays that Python works out, units, light and dark. */
 
+import { TURN } from "../linkwork.js";
+import { unit } from "../stage/algebra.js";
 import { CAPSULE } from "../stage/shapes.js";
 import { choice, node } from "./dom.js";
 import { field } from "./goals.js";
@@ -9,6 +11,7 @@ import { heading } from "./room.js";
 /** @typedef {import("./studio.js").LinkworkStudio} Studio */
 
 const AXES = ["x", "y", "z"];
+const ROUND = 64; // rods of a circle
 const THEMES = [["", "as the system"], ["light", "light"], ["dark", "dark"]];
 const OVERLAYS = /** @type {Record<string, string>} */ ({ workspace: "Where the frame can be", ellipsoid: "How fast it moves each way", mass: "Centre of mass and support" });
 
@@ -123,10 +126,29 @@ export class LooksPanel {
     }
     const why = state.status;
     if (why && !why.success && why.center && !this.studio.holding.dragging) {
-      for (const radius of why.radii) if (radius > 0 && Number.isFinite(radius)) marks.batches[CAPSULE].push([1, 0, 0, 0], why.center, 0, [radius, radius, radius], color("bad"), 0.12);
+      for (const radius of why.radii) if (radius > 0 && Number.isFinite(radius)) this.writeReach(marks, color("bad"), camera, why.center, radius);
     }
     stage.guilty = new Set(why && !why.success && !this.studio.playing ? why.joints : []);
     return camera;
+  }
+
+  /**
+   * Write how far a limb reaches: its outline and its equator; filled where the outline is in sight, since all would be red otherwise.
+   * @param {any} marks @param {any} paint @param {any} camera @param {number[]} center @param {number} radius
+   */
+  writeReach(marks, paint, camera, center, radius) {
+    const { towards, width, height } = camera;
+    const side = Math.abs(towards[2]) < 0.99 ? unit([-towards[1], towards[0], 0]) : [1, 0, 0];
+    const up = [towards[1] * side[2] - towards[2] * side[1], towards[2] * side[0] - towards[0] * side[2], towards[0] * side[1] - towards[1] * side[0]];
+    const circle = (/** @type {number[]} */ a, /** @type {number[]} */ b) => Array.from({ length: ROUND + 1 }, (_, k) => center.map((x, i) => x + radius * (Math.cos((k * TURN) / ROUND) * a[i] + Math.sin((k * TURN) / ROUND) * b[i])));
+    const outline = circle(side, up);
+    const seen = outline.some((point) => {
+      const { x, y, depth } = camera.project(point);
+      return depth > 0 && x > 0 && y > 0 && x < width && y < height;
+    });
+    if (seen) marks.batches[CAPSULE].push([1, 0, 0, 0], center, 0, [radius, radius, radius], paint, 0.12);
+    const thick = 0.002 * /** @type {any} */ (this.studio.stage).scene.own;
+    for (const points of [outline, circle([1, 0, 0], [0, 1, 0])]) for (let k = 0; k < ROUND; k++) marks.rod(points[k], points[k + 1], thick, paint, 0.7);
   }
 
   /** @param {any} marks @param {(name: string) => any} color */

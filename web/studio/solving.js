@@ -18,9 +18,11 @@ const PLAIN = ["reach", "pin"]; // goals that are put together in the page
 export const HAND = "\u0000hand"; // the name of what is held without a goal of its own
 
 export class Solving extends Session {
-  /** @param {Linkage} linkage @param {any} scene */
-  constructor(linkage, scene) {
+  /** @param {Linkage} linkage @param {any} scene @param {number} [columns] directions in which a pose may change for the page to solve by itself */
+  constructor(linkage, scene, columns = Infinity) {
     super(linkage, { ...scene, handles: [], pins: [] });
+    this.large = linkage.nv > columns; // Python moves it, and the page goes on meanwhile
+    this.turns = false; // whether a joint is turned
     /** @type {Target[]} */ this.list = [];
     /** What Python has packed for all goals. @type {any} */ this.packed = null;
     /** @type {any} */ this.whole = null;
@@ -64,7 +66,7 @@ export class Solving extends Session {
 
   /** Whether the page can move what is held by itself; Python moves what its solver does not know as it is. @param {any} goal */
   moves(goal) {
-    if (goal.kind === "balance") return false;
+    if (goal.kind === "balance" || this.large) return false;
     return this.plain(this.goals()) || (this.packed !== null && goal.name !== HAND && !goal.turned);
   }
 
@@ -120,6 +122,7 @@ export class Solving extends Session {
   /** The goals of a solve: what is held first. While a link is held, goals that reach follow; pins stay. @returns {any[]} */
   goals() {
     const all = [...this.pins.values()].filter((goal) => goal !== this.hand);
+    if (this.turns) return this.large ? [] : all.filter((goal) => /** @type {any} */ (goal).kind !== "reach");
     if (!this.hand) return all;
     const loose = /** @type {any} */ (this.hand).name === HAND;
     return [this.hand, ...all.filter((goal) => !loose || /** @type {any} */ (goal).kind !== "reach")];
@@ -141,6 +144,17 @@ export class Solving extends Session {
       if (!goal || goal.kind === "balance") return undefined; // whose place was packed
       return PLAIN.includes(goal.kind) ? goal.target : { point: [goal.target[3], goal.target[7], goal.target[11]] };
     });
+  }
+
+  /** Give a value of the pose: goals that reach go along, as when a link is held. @param {number} k @param {number} value */
+  turn(k, value) {
+    this.turns = true;
+    try {
+      return super.turn(k, value);
+    } finally {
+      this.turns = false;
+      this.bring();
+    }
   }
 
   /** Put goals that reach where their frames are now: after a link was dragged, or a joint turned. */

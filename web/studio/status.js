@@ -22,9 +22,9 @@ export class Status {
     this.chip = node("details", { className: "status" }, [node("summary", { title: "Why?" }, [node("i"), this.words]), this.more]);
     this.heard = node("p", { className: "unseen", role: "status" }); // for those who hear the page: once something has settled
     this.told = node("span");
-    this.note = node("div", { className: "note", role: "alert", hidden: true }, [this.told, tool("close", "Close this message", () => (this.note.hidden = true))]);
+    this.box = node("div", { className: "note", role: "alert", hidden: true }, [this.told, tool("close", "Close this message", () => (this.box.hidden = true))]);
     studio.room.status.append(this.chip, this.heard);
-    studio.room.root.append(this.note);
+    studio.room.root.append(this.box);
     this.first = true;
     /** What is said when nothing is prepared: its kind, in a few words, in full. */ this.settled = ["", "preparing", MEANWHILE];
     this.preparing = new Preparing(studio, () => this.write());
@@ -71,17 +71,28 @@ export class Status {
 
   /** Something could not be done. @param {string} text */
   trouble(text) {
+    this.tell(text, "");
+  }
+
+  /** Something was done that one does not see. @param {string} text */
+  note(text) {
+    this.tell(text, "good");
+  }
+
+  /** @param {string} text @param {string} kind */
+  tell(text, kind) {
     this.told.textContent = text;
-    this.note.hidden = false;
+    this.box.dataset.kind = kind;
+    this.box.hidden = false;
     clearTimeout(this.clock);
-    this.clock = setTimeout(() => (this.note.hidden = true), STAYS + LETTER * text.length);
+    this.clock = setTimeout(() => (this.box.hidden = true), STAYS + LETTER * text.length);
   }
 
   /** @param {boolean} open */
   connected(open) {
     this.studio.room.root.classList.toggle("alone", !open);
     if (!open) this.trouble("The studio does not answer; trying again.");
-    else this.note.hidden = true;
+    else this.box.hidden = true;
   }
 }
 

@@ -101,7 +101,7 @@ export class LinkworkStudio extends HTMLElement {
     link.on("state", (parts) => this.later(() => this.told(parts)));
     link.on("motion", (head, frames) => this.later(() => this.timeline.take(head, frames)));
     for (const trouble of ["refused", "failed"]) link.on(trouble, (text) => this.status.trouble(text));
-    link.on("failed", () => this.timeline.failed());
+    link.on("unmade", (text) => this.later(() => this.timeline.failed(text)));
     link.on("open", (open) => this.status.connected(open));
   }
 
@@ -124,7 +124,7 @@ export class LinkworkStudio extends HTMLElement {
       const linkwork = await this.machine;
       this.solving?.free();
       this.holding.clear();
-      this.solving = new Solving(linkwork.linkage(scene.pack), scene);
+      this.solving = new Solving(linkwork.linkage(scene.pack), scene, this.choices.columns);
       this.chosen = this.selected = null;
       this.anew = true;
       this.stage ??= this.empty ?? this.build();

@@ -100,6 +100,7 @@ input[type="range"] { accent-color: var(--lw-link); min-width: 0; }
 .note { position: absolute; z-index: 6; left: calc((100% - var(--side)) / 2); bottom: 110px; translate: -50% 0; display: flex; align-items: start; gap: 8px; width: max-content;
   max-width: min(560px, 100% - var(--side) - 28px); padding: 6px 6px 6px 18px; border: 1px solid var(--lw-bad); border-radius: 12px; overflow-wrap: anywhere; background: var(--lw-card); color: var(--lw-bad-text); box-shadow: 0 8px 30px #0003; }
 .note > span { padding: 7px 0; }
+.note[data-kind=good] { border-color: var(--lw-good); color: var(--lw-good-text); }
 .clock { font-variant-numeric: tabular-nums; color: var(--lw-soft); min-width: 8.4em; padding: 0 4px; }
 .plot { display: block; width: 100%; color: var(--lw-soft); }
 .plots figure { margin: 10px 0 0; } .plots figcaption { font-size: 12px; color: var(--lw-soft); }

@@ -22,6 +22,7 @@ export class Timeline {
     /** @type {Playing | null} */ this.playing = null;
     this.going = 0; // times that Python has been asked for and has not answered
     this.waiting = false; // whether it plays as soon as the motion is there
+    this.wrong = ""; // why it cannot be made
     /** What is called when the motion is there that is being made. @type {(() => void) | null} */ this.made = null;
     this.snap = true;
     this.inFrames = false;
@@ -113,7 +114,11 @@ export class Timeline {
       this.shown = this.clip.name;
     }
     if ("pose" in parts) this.agree();
-    if (parts.stage && typeof parts.stage === "object") this.playing = null;
+    if ("clip" in parts || "goals" in parts || "motion" in parts) this.wrong = "";
+    if (parts.stage && typeof parts.stage === "object") {
+      this.playing = null;
+      this.stop(); // nobody waits for the motion of what was there before
+    }
     if ("motion" in parts || "clip" in parts) this.prepare();
     if ("motion" in parts && this.waiting && this.fresh) this.toggle();
     this.tick();
@@ -127,8 +132,9 @@ export class Timeline {
     this.made = due ? this.studio.status.preparing.begin("the motion", now ? 0 : undefined) : null;
   }
 
-  /** It could not be made: nobody waits any more. */
-  failed() {
+  /** It could not be made: nobody waits any more. @param {string} text */
+  failed(text) {
+    this.wrong = text;
     this.made?.();
     this.made = null;
     this.waiting = false;
@@ -265,6 +271,7 @@ export class Timeline {
       return this.go(this.time);
     }
     if (!this.clip.keys.length || this.clip.duration <= 0) return studio.status.trouble("There is no motion yet: set keys at two times.");
+    if (!this.fresh && this.wrong) return studio.status.trouble(this.wrong);
     if (!this.fresh) {
       this.waiting = true; // the motion is being made of what is there now
       return this.prepare(true);

@@ -6,6 +6,7 @@ import contextlib
 import shutil
 import sys
 from pathlib import Path
+from threading import Thread
 from typing import Annotated
 
 from .commands import command, flag, operand, takes, writes
@@ -69,17 +70,24 @@ def studio(
 
     Runs until interrupted with Ctrl-C. Everything stays on this machine, and it works offline.
     """
+    from ..models import NAMED
     from ..studio import open_studio
     from ..studio.server import HERE
 
-    thing, how = (model, vars(reading.read())) if is_file(model) else (reading.model(model), {})
-    with open_studio(thing, host=host, port=port, **how) as opened:
-        print(f"The studio is at {opened.url}; Ctrl-C ends it.", flush=True)
+    def tell(url: str) -> None:
+        print(f"The studio is at {url}; Ctrl-C ends it.", flush=True)
         if host not in HERE:
             say(f"whoever has this address and reaches {host} can use the studio.")
         if not no_browser:
             import webbrowser
 
-            webbrowser.open(opened.url)
+            Thread(target=webbrowser.open, args=(url,), daemon=True).start()  # which takes a while
+
+    sure = model in NAMED and reading == FileOptions()  # nothing can fail: the address is told before it is made
+    how = vars(reading.read()) if not sure and is_file(model) else {}
+    thing = model if sure or how else reading.model(model)
+    with open_studio(thing, host=host, port=port, tell=tell, **how) as opened:
         with contextlib.suppress(KeyboardInterrupt):  # the way to end it
             opened.wait()
+        if opened.close(keep=True):
+            say("what was not saved is kept: the next studio offers it.")

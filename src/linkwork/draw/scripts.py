@@ -19,7 +19,6 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from ..errors import PageError
-from ..kernels.web import web_code
 
 IMPORT = re.compile(r'^import (?:(?:\{([^}]*)\}|\* as (\w+)) from )?"(\.{1,2}/[^"]+)";[ \t]*\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:class|function\*?|const) (\w+))", re.MULTILINE)
@@ -94,5 +93,7 @@ def _scope(name: str, text: str) -> str:
 @cache
 def _inside() -> str:
     """Return the module of the machine code with the code in it."""
+    from ..kernels.web import web_code
+
     packed = gzip.compress(web_code(), 9, mtime=0)
     return "export " + INSIDE.format(text=base64.b64encode(packed).decode())

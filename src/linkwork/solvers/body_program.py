@@ -58,7 +58,7 @@ class BodyProgram:
         self.limited = settings.limits != "ignore"
         self.goals = [pack_goal(problem.linkage, goal) for goal in problem.goals]
         self.scenes = list({id(goal.scene): goal.scene for goal in self.goals if goal.scene is not None}.values())
-        self.levels = {int(rank): k for k, rank in enumerate(np.unique(problem.priorities))}
+        self.levels = {int(rank): k for k, rank in enumerate(sorted({*problem.priorities}))}
         self.size = sum(goal.size for goal in self.goals)
         self._pack_frames()
         self._number_columns()

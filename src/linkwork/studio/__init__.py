@@ -6,19 +6,21 @@ websockets (extra ``studio``) is imported when a studio is opened.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from .. import found_later
+from ..models import NAMED
 
 if TYPE_CHECKING:
     from ..collision.obstacles import World
     from ..formats.options import ReadOptions
     from ..linkage.linkage import Linkage
     from .app import Studio as Studio
+    from .door import Door
 
 __all__ = ["Studio", "open_studio"]
 
@@ -34,6 +36,7 @@ def open_studio(
     world: World | None = None,
     host: str = "127.0.0.1",
     port: int = 8080,
+    tell: Callable[[str], None] | None = None,
     **options: Unpack[ReadOptions],
 ) -> Studio:
     """Open the studio and return it, serving: `url` says where, `wait` serves until interrupted, `close` ends it.
@@ -45,13 +48,22 @@ def open_studio(
         world: The obstacles around it; by default those of its scene file, if it has any.
         host: The address to bind; by default only this machine can reach it.
         port: The port; the next free one if it is taken, any for 0.
+        tell: Told the address before the studio is there: a browser can begin to load the page meanwhile. What may
+            fail, such as reading a file, is done before.
         **options: How to read a file, as in `load`.
 
     Raises:
         MissingExtraError: If websockets is not installed.
     """
+    from .door import Door
+
     with _uncollected():
-        return _opened(thing, world, host, port, options)
+        door = Door(host, port)
+        try:
+            return _opened(thing, world, door, tell or (lambda _: None), options)
+        except BaseException:
+            door.close()
+            raise
 
 
 @contextmanager
@@ -66,8 +78,12 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _opened(thing: Any, world: World | None, host: str, port: int, options: ReadOptions) -> Studio:
-    """Import what a studio needs, and open it."""
+def _opened(thing: Any, world: World | None, door: Door, tell: Callable[[str], None], options: ReadOptions) -> Studio:
+    """Import what a studio needs, and open it behind a door."""
+    sure = world is None and isinstance(thing, str) and thing in NAMED and not Path(thing).exists()
+    if sure:
+        tell(door.server.url)
+    door.prepare()
     from ..formats.options import as_options
     from ..formats.registry import means_file
     from ..linkage.linkage import Linkage
@@ -85,4 +101,6 @@ def _opened(thing: Any, world: World | None, host: str, port: int, options: Read
     if world is not None:
         world.check(scene.linkage)
         scene = replace(scene, around=replace(scene.around, world=world))
-    return Studio(scene, remarks=remarks, path=path, host=host, port=port)
+    if not sure:
+        tell(door.server.url)
+    return Studio(scene, remarks=remarks, path=path, door=door)

@@ -11,32 +11,35 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property, partial, reduce
 from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import msgspec
 
-from ..draw import scripts
 from ..draw.embedding import window
 from ..errors import LinkworkError, OptionError
 from ..formats import Remark
+from ..linkage.linkage import Linkage
+from ..models import build
 from ..solvers import Solution
 from . import sight
 from .actions import Action
-from .autosave import Autosave, lost_scenes, recovered
+from .autosave import Autosave, forget, lost_scenes
+from .door import Door
 from .jobs import Jobs
 from .judging import explain, sentence
-from .page import asset, prepare
-from .saving import write_scene
+from .own_file import OwnFile
+from .saving import read_scene
 from .scene import Scene
-from .server import Client, File, Message, Server
+from .server import LIMIT, Client, File, Message
 from .session import Session, motion
 from .studio_actions import StudioAction
 from .targets import Target
-from .uploads import LIMIT, Uploads
+from .uploads import Uploads
 from .worker import Worker
 
 if TYPE_CHECKING:
@@ -54,8 +57,7 @@ class Studio:
         scene: What to begin with.
         remarks: What is to be known about the file it came from.
         path: The scene file that may be saved over, if one was opened.
-        host: The address to bind.
-        port: The port.
+        door: Where pages come in; some may be waiting there.
 
     Attributes:
         session: What the page shows.
@@ -67,16 +69,15 @@ class Studio:
         *,
         remarks: tuple[Remark, ...] = (),
         path: Path | None = None,
-        host: str = "127.0.0.1",
-        port: int = 8080,
+        door: Door,
     ) -> None:
-        self.session, self.path = Session(scene, remarks), path
-        self._owner = scene.linkage  # of the path: saving over it is for that linkage alone
+        self.session, self.file = Session(scene, remarks), OwnFile(path, scene)
         self._closed = threading.Event()
         self._clients: list[Client] = []
         self._sight = sight.Sight()
         self._stages: dict[int, tuple[Any, str]] = {}
-        self._revision = 0
+        self._models: WeakValueDictionary[str, Linkage] = WeakValueDictionary()
+        self._revision = self._newest = 0
         self._solver: tuple[Any, str | None] = None, None
         self._motion: tuple[Any, bytes | None] = None, None
         self._motions = 0
@@ -87,12 +88,38 @@ class Studio:
         self.worker = Worker("linkwork studio", self._failed)
         self.thinker = Worker("linkwork thinking", self._failed)
         self._lost = lost_scenes()
+        self._taken: list[Path] = []
         self.autosave = Autosave(self._failed)
         self.chase: Chase | None = None
-        scripts.folder(), asset("/linkwork.wasm")  # says now if the page cannot be made
         self._show()
-        self.server = Server(_Door(self), host, port, limit=LIMIT + 2**20)
-        self.worker.submit(prepare)  # while a browser is on its way
+        self.door, self.server = door, door.server
+        door.lead_to(self)
+
+    # At the door, in the server's thread
+
+    def _arrived(self, client: Client) -> None:
+        """Show everything to a page that has come."""
+        self.worker.submit(partial(self._welcome, client))
+
+    def _left(self, client: Client) -> None:
+        """Forget a page that has gone."""
+        self.worker.submit(partial(self._forget, client))
+
+    def _received(self, client: Client, message: Message) -> None:
+        """Have done what a page asks for: an action, or files as bytes."""
+        number = 0
+        if isinstance(message, bytes):
+            self.thinker.submit(partial(self._upload, client, message))
+            return
+        try:
+            head = msgspec.json.decode(message, type=_Head)
+            number = head.n
+            action = ACTIONS.decode(head.ask)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            client.send(json.dumps({"n": number, "refused": f"this page and the studio do not fit together: {error}"}))
+            return
+        name = f"{type(action).__name__} {id(client)}" if getattr(action, "goes_on", False) else None
+        self.worker.submit(partial(self._act, client, number, action), name=name)
 
     # In the worker's thread
 
@@ -142,7 +169,7 @@ class Studio:
         if solution is not None and known is not solution:
             why = sentence(solution)
         shown = None if solution is None else sight.why_part(why) | {"success": bool(solution.success)}  # type: ignore[operator]
-        name = "" if self.path is None or self.session.linkage is not self._owner else self.path.name
+        name = self.file.name(self.session.linkage)
         lost = [path.stat().st_mtime for path in self._lost if path.exists()]
         fits = self._motions if self._has_motion(self.session.scene) else 0
         file = {"name": name, "linkage": self.session.linkage.name}
@@ -158,12 +185,22 @@ class Studio:
                 self._revision = revision
                 break
         else:
-            self._revision = max(self._stages, default=0) + 1
-            self._stages[self._revision] = scene.linkage, sight.stage_text(scene)
+            self._revision = self._keep_stage(scene.linkage, sight.stage_text(scene))
             for old in sorted(self._stages)[:-4]:
                 del self._stages[old]
-        self._motion = None, None  # pages forget the one that they had
+        self._motion = self._solver = None, None  # pages forget those that they had
         self.broadcast(self._stage_message)
+
+    def _keep_stage(self, linkage: Linkage, text: str) -> int:
+        """Keep how a linkage is shown, and return the number of that."""
+        self._newest += 1
+        self._stages[self._newest] = linkage, text
+        return self._newest
+
+    def show_anew(self) -> None:
+        """Have pages begin anew, though they may show the same linkage."""
+        self._stages = {k: shown for k, shown in self._stages.items() if shown[0] is not self.session.linkage}
+        self._revision = 0
 
     def _show_solver(self, scene: Scene) -> None:
         """Send the solver of the goals where they ask for other things than before, wherever they stand."""
@@ -189,8 +226,12 @@ class Studio:
         """Find out what takes a moment: the motion, and why goals were not served."""
         if scene.timeline.keys and not self._has_motion(scene):
             self._motions += 1
-            baked = sight.motion_packet(motion(scene), scene.timeline.fps, self._motions)
-            self.worker.submit(partial(self._moved, _motion_key(scene), baked))
+            try:
+                baked = sight.motion_packet(motion(scene), scene.timeline.fps, self._motions)
+            except Exception as error:  # whatever it was, nobody is to wait for it
+                self.broadcast(json.dumps({"failed": in_words(error), "unmade": in_words(error)}))
+            else:
+                self.worker.submit(partial(self._moved, _motion_key(scene), baked))
         if solution is not None and not solution.success and self._why[0] is not solution:
             why = explain(solution, scene.targets)
             self.worker.submit(partial(self._explained, solution, why))
@@ -225,7 +266,7 @@ class Studio:
             return
 
         def take() -> None:
-            self._stages[max(self._stages, default=0) + 1] = upload.scene.linkage, stage
+            self._keep_stage(upload.scene.linkage, stage)
             self.session.open(upload.scene, upload.remarks, upload.name)
             client.send(json.dumps({"uploaded": upload.name, "others": upload.others}))
             self._show()
@@ -247,25 +288,37 @@ class Studio:
             OptionError: If another linkage is at hand by now, so that saving over the file would lose its own; or if
                 the file is a link that leads out of its folder.
         """
-        if self.path is None or self.session.linkage is not self._owner:
-            raise OptionError("no scene file was opened for this linkage; download the scene instead.")
-        if self.path.resolve().parent != self.path.parent.resolve():
-            raise OptionError(f"{self.path.name} is a link that leads out of its folder; download the scene instead.")
-        write_scene(self.session.scene, self.path)
-        return self.path.name
+        return self.file.write(self.session.scene, self.session.history.present[0])
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether there are changes that no file has."""
+        return self.session.history.present[0] is not self.file.saved
 
     def recover(self, number: int) -> None:
-        """Go on with a scene that an earlier studio left behind."""
-        self.session.open(*recovered(self._left_behind(number)), "a recovered scene")
+        """Go on with a scene that an earlier studio left behind; its file stays until what became of it is kept."""
+        path = self._left_behind(number)
+        self.session.open(*read_scene(path), "a recovered scene")
+        self._taken.append(path)
+        self._lost.remove(path)
 
     def forget(self, number: int) -> None:
         """Take a scene away that an earlier studio left behind."""
-        self._left_behind(number).unlink(missing_ok=True)
+        path = self._left_behind(number)
+        path.unlink(missing_ok=True)
+        self._lost.remove(path)
 
     def _left_behind(self, number: int) -> Path:
         if not 0 <= number < len(self._lost):
             raise OptionError("that scene is not there any more.")
-        return self._lost.pop(number)
+        return self._lost[number]
+
+    def model(self, name: str) -> Linkage:
+        """Return a ready-made model; one that the history has is not made again."""
+        made = self._models.get(name)
+        if made is None:
+            made = self._models[name] = build(name)
+        return made
 
     def offer(self, file: File) -> str:
         """Return where a page finds a file to download."""
@@ -336,17 +389,27 @@ class Studio:
                 return True
         return False
 
-    def close(self) -> None:
-        """End the server and its threads."""
+    def close(self, *, keep: bool = False) -> bool:
+        """End the server and its threads.
+
+        Args:
+            keep: Whether changes that were not saved are kept: the next studio offers them.
+
+        Returns:
+            Whether something was kept.
+        """
         if self._closed.is_set():
-            return
+            return False
         self._closed.set()
-        self.server.close()
+        self.door.close()
         self.jobs.close()
         self.worker.close()
         self.thinker.close()
-        self.autosave.close()
+        kept = self.autosave.close(self.session.scene if keep and self.unsaved else None)
+        if kept or self.file.written:
+            forget(self._taken)
         self._uploads.close()
+        return kept
 
     def _repr_html_(self) -> str:
         """Return the page in a frame, for a notebook."""
@@ -360,41 +423,6 @@ class Studio:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-class _Door:
-    """What happens at the server, in its thread: everything is handed on at once."""
-
-    def __init__(self, studio: Studio) -> None:
-        self._studio = studio
-
-    def file(self, path: str, query: Mapping[str, str]) -> File | None:
-        """Return what is served at a path."""
-        return self._studio._downloads.get(query.get("file", "")) if path == "/download" else asset(path)
-
-    def opened(self, client: Client) -> None:
-        """Show everything to a page that has come."""
-        self._studio.worker.submit(partial(self._studio._welcome, client))
-
-    def closed(self, client: Client) -> None:
-        """Forget a page that has gone."""
-        self._studio.worker.submit(partial(self._studio._forget, client))
-
-    def received(self, client: Client, message: Message) -> None:
-        """Have done what a page asks for: an action, or files as bytes."""
-        studio, number = self._studio, 0
-        if isinstance(message, bytes):
-            studio.thinker.submit(partial(studio._upload, client, message))
-            return
-        try:
-            head = msgspec.json.decode(message, type=_Head)
-            number = head.n
-            action = ACTIONS.decode(head.ask)
-        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            client.send(json.dumps({"n": number, "refused": f"this page and the studio do not fit together: {error}"}))
-            return
-        name = f"{type(action).__name__} {id(client)}" if getattr(action, "goes_on", False) else None
-        studio.worker.submit(partial(studio._act, client, number, action), name=name)
 
 
 def in_words(error: Exception) -> str:

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..errors import OptionError
 from ..formats.atomic_files import write_text
 from ..kernels.store import user_folder
-from .saving import read_scene, scene_text
+from .saving import scene_text
 from .worker import Worker
 
 if TYPE_CHECKING:
-    from ..formats import Remark
     from .scene import Scene
 
 AFTER = 2.0  # seconds after a change
-KEPT = 5  # scenes of earlier studios
+KEPT = 20  # scenes of earlier studios
 ASKS, RUNNING = 0x1000, 259  # on Windows: the right to ask about a process; what one says that has not ended
 LARGEST = 2**23  # bytes: a clip of an hour is not written every two seconds
+OWN: set[str] = set()  # files of studios of this process
 
 
 class Autosave:
@@ -33,8 +36,10 @@ class Autosave:
 
     def __init__(self, failed: Callable[[Exception], None], folder: Path | None = None) -> None:
         self.folder = recovery_folder() if folder is None else folder
-        self.path = self.folder / f"studio-{os.getpid()}-{id(self):x}.yaml"
+        self.path = self.folder / f"studio-{os.getpid()}-{secrets.token_hex(6)}.yaml"
+        OWN.add(self.path.name)
         self._worker = Worker("linkwork autosave", failed)
+        self._failed, self._large = failed, False
         self._first: Scene | None = None
 
     def soon(self, scene: Scene) -> None:
@@ -43,17 +48,25 @@ class Autosave:
         if scene is not self._first:
             self._worker.submit(lambda: self._write(scene), name="write", after=AFTER)
 
-    def _write(self, scene: Scene) -> None:
+    def _write(self, scene: Scene, largest: float = LARGEST) -> None:
         text = scene_text(scene)
-        if len(text) <= LARGEST:
+        if len(text) <= largest:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_text(self.path, text)
+        elif not self._large:
+            self._large = True
+            self._failed(OptionError("this scene is too large to be kept every few seconds; save or download it."))
 
-    def close(self) -> None:
-        """End it: what was closed in order needs no recovery."""
+    def close(self, scene: Scene | None = None) -> bool:
+        """End it, and return whether something was kept: a scene that is given; without one nothing is."""
         self._worker.close()
+        OWN.discard(self.path.name)
         with contextlib.suppress(OSError):
+            if scene is not None:
+                self._write(scene, math.inf)
+                return True
             self.path.unlink(missing_ok=True)
+        return False
 
 
 def recovery_folder() -> Path:
@@ -69,22 +82,15 @@ def lost_scenes(folder: Path | None = None) -> list[Path]:
         found.sort(key=lambda path: path.stat().st_mtime, reverse=True)
     except OSError:
         return []
-    for old in found[KEPT:]:
-        with contextlib.suppress(OSError):
-            old.unlink()
+    forget(found[KEPT:])
     return found[:KEPT]
 
 
-def recovered(path: Path) -> tuple[Scene, tuple[Remark, ...]]:
-    """Return a scene that was kept, and take the file away.
-
-    Raises:
-        LinkworkError: If it cannot be read; it stays.
-    """
-    scene, remarks = read_scene(path)
-    with contextlib.suppress(OSError):
-        path.unlink()
-    return scene, remarks
+def forget(paths: Iterable[Path]) -> None:
+    """Take scenes away that are kept elsewhere by now."""
+    for path in paths:
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def _alive(path: Path) -> bool:
@@ -93,8 +99,8 @@ def _alive(path: Path) -> bool:
         number = int(path.name.split("-")[1])
     except (IndexError, ValueError):
         return False
-    if number == os.getpid():
-        return True
+    if number == os.getpid():  # which an earlier process may have had, in a container
+        return path.name in OWN
     if os.name == "nt":  # a signal would end it there
         return _runs_on_windows(number)
     try:

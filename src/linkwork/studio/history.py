@@ -20,7 +20,8 @@ class History(Generic[Snapshot]):
         first: The state that everything begins with.
         longest: How many states are kept; the oldest are forgotten.
         weigh: Says how many bytes a state holds, beside what it shares with the one before; None before the first.
-        heaviest: How many bytes are kept; the oldest are forgotten. The present state is never.
+        heaviest: How many bytes are kept; the oldest are forgotten. The present state and the one before it never are:
+            whatever was opened, one can go back.
 
     Example:
         >>> history = History("a")
@@ -80,7 +81,7 @@ class History(Generic[Snapshot]):
         before = self._states[kept - 1][0] if kept else None
         self._states = [*self._states[:kept], (state, what)]
         self._weights = [*self._weights[:kept], self._weigh(state, before)]
-        while len(self._states) > self._longest or (self.weight > self._heaviest and len(self._states) > 1):
+        while len(self._states) > self._longest or (self.weight > self._heaviest and len(self._states) > 2):
             del self._states[0], self._weights[0]
             self._weights[0] = self._weigh(self._states[0][0], None)  # what it shared is its own now
         self._at = len(self._states) - 1

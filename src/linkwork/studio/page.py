@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from ..draw import scripts
-from ..kernels.web import web_code
 from .server import File
 
 HTML = """<!doctype html>
@@ -18,6 +16,7 @@ HTML = """<!doctype html>
 <title>linkwork studio</title>
 <link rel="icon" href="/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/studio.css">
+<link rel="preload" href="/linkwork.wasm" as="fetch" crossorigin>
 </head>
 <body>
 <linkwork-studio></linkwork-studio>
@@ -34,23 +33,26 @@ fill="#3b6fd4"/><circle cx="25" cy="16" r="4.2" fill="#e8730c"/></svg>"""
 
 
 def asset(path: str) -> File | None:
-    """Return what is at a path, or None."""
+    """Return what is at a path, or None.
+
+    Raises:
+        PageError: If it cannot be made from this installation.
+    """
     make = _ASSETS.get(path)
     return None if make is None else make()
 
 
-def prepare() -> None:
-    """Put the script together before a page asks for it."""
-    _script()
-
-
 @cache
 def _script() -> File:
+    from ..draw import scripts
+
     return File(scripts.bundle(["studio/studio.js"]).encode(), "text/javascript; charset=utf-8")
 
 
 @cache
 def _code() -> File:
+    from ..kernels.web import web_code
+
     return File(web_code(), "application/wasm")
 
 
@@ -61,3 +63,4 @@ _ASSETS: dict[str, Callable[[], File]] = {
     "/studio.js": _script,
     "/linkwork.wasm": _code,
 }
+PREPARED = ("/studio.js", "/linkwork.wasm")  # what takes a moment to make

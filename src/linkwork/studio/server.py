@@ -27,7 +27,9 @@ from ..errors import MissingExtraError, OptionError
 HERE = ("127.0.0.1", "localhost", "::1")
 SOCKET = "/socket"
 COOKIE = "linkwork-studio"
+LIMIT = 64 * 2**20  # bytes of an upload, packed and unpacked
 TRIES = 50  # ports that are tried after one that is taken
+BEAT = 20.0  # s between questions whether a page is still there; on this machine its socket closes when it goes
 WAITING = 256  # messages that a page may be behind before it is let go: it does not read any more
 NOTEBOOKS = "http://localhost:* http://127.0.0.1:* https://localhost:* https://127.0.0.1:* vscode-webview:"
 NOWHERE = "'none'"
@@ -53,7 +55,7 @@ class Client(Protocol):
 class Events(Protocol):
     """What happens at the server; called in its thread, so that nothing here may take long."""
 
-    def file(self, path: str, query: Mapping[str, str]) -> File | None:
+    async def file(self, path: str, query: Mapping[str, str]) -> File | None:
         """Return what is at a path."""
 
     def opened(self, client: Client) -> None:
@@ -159,7 +161,7 @@ class Server:
         silent.propagate = False
         serving = serve(
             self._page, sock=self._socket, process_request=self._asked, max_size=self._limit, compression=None,
-            server_header=None, logger=silent, close_timeout=1.0,
+            server_header=None, logger=silent, close_timeout=1.0, ping_interval=None if self.host in HERE else BEAT,
         )  # fmt: skip
         async with serving:
             self._ready.set()
@@ -182,7 +184,7 @@ class Server:
             with contextlib.suppress(asyncio.CancelledError, ConnectionClosed):
                 await writing
 
-    def _asked(self, _: Any, request: Any) -> Any:
+    async def _asked(self, _: Any, request: Any) -> Any:
         """Answer a request: with a file, a refusal, or nothing, which lets a socket open."""
         place = urlsplit(request.path)
         query = {name: values[-1] for name, values in parse_qs(place.query).items()}
@@ -191,7 +193,7 @@ class Server:
             return self._answer(HTTPStatus.FORBIDDEN, File(wrong.encode(), "text/plain; charset=utf-8"))
         if place.path == SOCKET:
             return None
-        found = self._events.file(place.path, query)
+        found = await self._events.file(place.path, query)
         if found is None:
             return self._answer(HTTPStatus.NOT_FOUND, File(b"There is nothing here.", "text/plain; charset=utf-8"))
         return self._answer(HTTPStatus.OK, found, request.headers.get("Host", ""))

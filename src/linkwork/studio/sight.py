@@ -32,12 +32,14 @@ from .timeline import SceneTimeline
 
 MOST_REMARKS = 200
 OPTIONS = re.compile(r"; [^;]*(?:=\.\.\.|\(--)[^;]*$")  # the end of a remark that names options
+COLUMNS = 250  # directions in which a pose may change for the page to solve at the rate of the screen
 RESTARTS = 24  # other starts that a page tries when a hand lets go: a blink for the largest body
 
 
 def choices() -> dict[str, Any]:
-    """Return what a page offers to choose from, which never changes."""
+    """Return what a page offers to choose from, which never changes, and how large a linkage it moves by itself."""
     return {
+        "columns": COLUMNS,
         "models": [model.example for model in MODELS.values()],
         "methods": list(METHODS),
         "goals": list(GOALS),
@@ -58,7 +60,7 @@ def solver_text(linkage: Linkage, goals: list[Goal], names: list[str | None]) ->
 
     None where the page has no solver for them: they are then solved here.
     """
-    if not goals:
+    if not goals or linkage.nv > COLUMNS:
         return None
     try:
         packed = solvers_data(linkage, {"goals": goals}, restarts=RESTARTS)["solvers"]["goals"]

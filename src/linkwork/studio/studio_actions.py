@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 
 from ..errors import OptionError, listed
-from ..models import build
 from .actions import Action, Matrix, Name
 from .saving import Film, export, file_name, scene_text
 from .scene import first_scene
@@ -42,14 +41,18 @@ class OpenModel(StudioAction, frozen=True):
     name: Name
 
     def act(self, studio: Studio) -> None:
-        studio.session.open(first_scene(build(self.name)), (), self.name)
+        studio.session.open(first_scene(studio.model(self.name)), (), self.name)
+        studio.show_anew()
 
 
 class Save(StudioAction, frozen=True):
-    """Write the scene over the file that the studio was opened with."""
+    """Write the scene over the file that the studio was opened with, or say what to ask before."""
 
-    def act(self, studio: Studio) -> str:
-        return studio.save()
+    anyway: bool = False
+
+    def act(self, studio: Studio) -> dict[str, str]:
+        asks = "" if self.anyway else studio.file.question(studio.session.linkage)
+        return {"asks": asks} if asks else {"saved": studio.save()}
 
 
 class Download(StudioAction, frozen=True):

@@ -29,8 +29,8 @@ from ..linkage.geometry import Mesh, Visual
 from ..linkage.linkage import Linkage
 from .saving import read_scene
 from .scene import Scene
+from .server import LIMIT
 
-LIMIT = 64 * 2**20  # bytes of an upload, packed and unpacked
 MOST_FILES = 4000
 DEEPEST = 24
 LONGEST_NAME = 80
