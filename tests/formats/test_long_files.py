@@ -12,7 +12,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.errors import FormatError
-from linkwork.formats import file_parts, gltf, gltf_extras, gltf_keys, gltf_motion, spool
+from linkwork.formats import file_parts, gltf, gltf_extras, gltf_keys, gltf_motion, spool, tables, usd_writer
 from linkwork.formats.content import Content
 from linkwork.models.exercises import EXERCISES
 from linkwork.motion import frame_files
@@ -111,6 +111,47 @@ def test_a_file_with_a_skin_takes_a_motion_in_blocks_as_at_once(tmp_path, in_blo
     in_blocks()
     clip.save(tmp_path / "blocks.glb", into=tmp_path / "host.glb")
     assert (tmp_path / "whole.glb").read_bytes() == (tmp_path / "blocks.glb").read_bytes()
+
+
+@pytest.mark.parametrize("share", [0.0, 2.0])
+@pytest.mark.parametrize("kind", ["body", "spinning"])
+def test_usd_is_written_in_blocks_as_at_once(kind, share, tmp_path, monkeypatch):
+    pytest.importorskip("pxr")
+    clip = MOTIONS[kind]()
+    clip.save(tmp_path / "whole.usda")
+    monkeypatch.setattr(usd_writer, "BLOCK", 37)
+    monkeypatch.setattr(usd_writer, "SHARE", share)
+    for suffix in ("usda", "usdc", "usdz"):
+        clip.save(tmp_path / f"blocks.{suffix}")
+        again = lw.load_clip(tmp_path / f"blocks.{suffix}")
+        np.testing.assert_array_equal(again.poses, clip.poses)
+        np.testing.assert_array_equal(again.times, clip.times)
+    assert (tmp_path / "whole.usda").read_bytes() == (tmp_path / "blocks.usda").read_bytes()
+
+
+@pytest.mark.parametrize("suffix", ["npz", "parquet"])
+def test_tables_are_read_in_blocks_as_at_once(suffix, tmp_path, monkeypatch):
+    clip = exercised()
+    clip.save(tmp_path / f"a.{suffix}")
+    monkeypatch.setattr(tables, "BLOCK", 37)
+    monkeypatch.setattr(file_parts, "LARGE", 1000)
+    monkeypatch.setattr(frame_files, "SPILL", 1000)
+    with frame_files.frames_in(tmp_path):
+        again = lw.load_clip(tmp_path / f"a.{suffix}")
+    assert frame_files.is_in_file(again.poses)
+    np.testing.assert_array_equal(again.poses, clip.poses)
+    np.testing.assert_array_equal(again.times, clip.times)
+
+
+def test_a_motion_of_files_is_resampled_into_a_file(tmp_path, monkeypatch):
+    clip = exercised()
+    clip.save(tmp_path / "held.csv", fps=11.0)
+    monkeypatch.setattr(frame_files, "SPILL", 1000)
+    clip.save(tmp_path / "a.npz")
+    with frame_files.frames_in(tmp_path):
+        filed = lw.load_clip(tmp_path / "a.npz")
+    filed.save(tmp_path / "filed.csv", fps=11.0)
+    assert (tmp_path / "held.csv").read_bytes() == (tmp_path / "filed.csv").read_bytes()
 
 
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch):

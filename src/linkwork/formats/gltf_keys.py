@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..linkage.linkage import Linkage
-from ..linkage.poses import wrapped
 from ..motion.clips import BLOCK, Clip
-from ..motion.frame_files import block_of
+from ..motion.sample_blocks import Turns
 from ..transforms import FloatArray
 from .content import Remarks
 from .gltf_extras import written_times
@@ -48,20 +47,11 @@ class Keys:
     def blocks(self) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield times and poses of keys, block by block."""
         count, last = len(self._kept), -np.inf
-        q, _, wraps = self.linkage.table.plain
-        turning, turned = q[wraps], None
+        turns = Turns(self.linkage, self.clip.poses, self._kept)  # without limits, the short way, as in the clip
         for begin in range(0, count, BLOCK):
-            rows = self._kept[begin : begin + BLOCK + 1]  # with the first of the next block
-            poses = np.array(block_of(self.clip.poses, slice(rows[0], rows[-1] + 1))[rows - rows[0]])
-            if turned is None:
-                start, turned = poses[0, turning].copy(), np.zeros(len(turning))
-            # An angle without limits goes the short way, as in the clip.
-            steps = wrapped(np.diff(poses[:, turning], axis=0))
-            ways = np.cumsum(np.concatenate([turned[None], steps]), axis=0)
-            poses[begin == 0 :, turning] = (start + ways)[begin == 0 :]
+            stop = min(begin + BLOCK + 1, count)  # with the first of the next block
             ends = begin + BLOCK >= count
-            turned = ways[-1]
-            times, poses = self._finer(self._times[begin : begin + BLOCK + 1], poses, ends)
+            times, poses = self._finer(self._times[begin:stop], turns.unwound(begin, stop), ends)
             new = np.concatenate([[last], times[:-1].astype(np.float32)]) < times.astype(np.float32)
             last = np.float32(times[-1])
             yield times[new], poses[new]
