@@ -53,7 +53,7 @@ class Keys:
             ends = begin + BLOCK >= count
             times, poses = self._finer(self._times[begin:stop], turns.unwound(begin, stop), ends)
             new = np.concatenate([[last], times[:-1].astype(np.float32)]) < times.astype(np.float32)
-            last = np.float32(times[-1])
+            last = float(np.float32(times[-1]))
             yield times[new], poses[new]
 
     def _finer(self, times: FloatArray, poses: FloatArray, ends: bool) -> tuple[FloatArray, FloatArray]:

@@ -128,15 +128,16 @@ def _track(source: GltfSource, sampler: Sampler, path: str, what: str) -> tuple[
     if kind not in INTERPOLATIONS:
         source.refuse(f"{what}: no interpolation {kind[:40]!r}; glTF has {', '.join(INTERPOLATIONS)}.")
     times = source.times(sampler.input, f"times of {what}")
-    values: FloatArray | Rows = source.rows(sampler.output, f"{path} of {what}", SHAPES[path])
+    rows = source.rows(sampler.output, f"{path} of {what}", SHAPES[path])
     each = 3 if kind == "CUBICSPLINE" else 1
-    if len(times) == 0 or len(values) != each * len(times):
-        source.refuse(f"{what} has {len(values)} values of {path} for {len(times)} key times ({kind}).")
+    if len(times) == 0 or len(rows) != each * len(times):
+        source.refuse(f"{what} has {len(rows)} values of {path} for {len(times)} key times ({kind}).")
     rising = np.concatenate([[True], times[1:] > np.maximum.accumulate(times)[:-1]])
     falling = int((~rising).sum())
-    tangents = None
-    if falling or each == 3 or not values.is_in_file:
-        held = values[:]
+    tangents: FloatArray | None = None
+    values: FloatArray | Rows = rows
+    if falling or each == 3 or not rows.is_in_file:
+        held = rows[:]
         if each == 3:
             blocks = held.reshape(-1, 3, held.shape[1])
             tangents, held = blocks[rising][:, [0, 2]], blocks[:, 1]

@@ -164,10 +164,10 @@ def write_document(
     sizes = [sum(map(len, parts)) for _, parts in chunks]
     with replacing(path) as file:
         file.write(MAGIC + struct.pack("<II", 2, 12 + sum(sizes) + 8 * len(sizes)))
-        for (kind, parts), size in zip(chunks, sizes, strict=True):
+        for (kind, chunk), size in zip(chunks, sizes, strict=True):
             file.write(struct.pack("<II", size, kind))
-            for part in parts:
-                file.writelines(_pieces(part))
+            for piece in chunk:
+                file.writelines(_pieces(piece))
 
 
 def _parts(document: dict[str, Any], **style: Any) -> list[bytes | DataUri]:

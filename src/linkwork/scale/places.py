@@ -436,8 +436,8 @@ def _entries(folder: Path, before: str, around: tuple[tuple[int, int], ...]) -> 
 
 def _why(error: BaseException) -> str:
     """Return the first line of what an error says; some stores go on with pages."""
-    if isinstance(error, FileNotFoundError):  # of which stores say no more than some name
-        return "there is no such file, folder or bucket"
     said = (getattr(error, "strerror", None) or str(error)).strip() or type(error).__name__
+    if isinstance(error, FileNotFoundError) and " " not in said:  # no more than some name of the store's own
+        return "there is no such file, folder or bucket"
     text = " ".join(said.splitlines()[0].split())
     return text[:1].lower() + text[1:400].rstrip(".")
