@@ -12,8 +12,9 @@ import pytest
 
 import linkwork as lw
 from linkwork.errors import FormatError
-from linkwork.formats import file_parts, gltf, gltf_extras, gltf_keys, gltf_motion, spool, tables, usd_writer
+from linkwork.formats import file_parts, gltf, gltf_data, gltf_extras, gltf_keys, gltf_motion, spool, tables, usd_writer
 from linkwork.formats.content import Content
+from linkwork.formats.options import Options
 from linkwork.models.exercises import EXERCISES
 from linkwork.motion import frame_files
 
@@ -182,6 +183,21 @@ def test_what_extras_say_of_frames_beyond_the_buffer_is_not_believed(tmp_path):
         content = gltf.read(tmp_path / "b.glb")
         assert any("cannot be read back" in remark.text for remark in content.remarks)
         assert len(next(iter(content.clips.values()))) == len(clip)
+
+
+def test_numbers_that_stay_in_the_file_are_bounded_by_the_largest_file(tmp_path, monkeypatch, in_blocks):
+    clip = exercised()
+    clip.save(tmp_path / "a.glb")
+    in_blocks()
+    monkeypatch.setattr(gltf_data, "MAX_VALUES", 4000)  # of which the motion has more
+    again = lw.load_clip(tmp_path / "a.glb")
+    np.testing.assert_array_equal(again.poses, clip.poses)
+    monkeypatch.setattr(gltf_data, "MAX_BINARY", (tmp_path / "a.glb").stat().st_size)
+    lw.load_clip(tmp_path / "a.glb")
+    source = gltf_data.GltfSource(tmp_path / "a.glb", Options())
+    last = len(source.document.accessors) - 1
+    with pytest.raises(FormatError, match=r"accessor \d+ announces \d+ numbers; \d+ in all are the most"):
+        [source.rows(last, "rotation", source.document.accessors[last].type) for _ in range(1000)]  # the same, often
 
 
 def test_a_disk_without_room_is_said_and_leaves_the_old_file(tmp_path, monkeypatch):

@@ -30,7 +30,7 @@ from .options import Options
 MAGIC, JSON_CHUNK, BINARY_CHUNK = b"glTF", 0x4E4F534A, 0x004E4942
 MAX_BINARY = 256 * 2**20
 MAX_OBJECTS, MAX_NUMBERS = 500_000, 8_000_000  # in the JSON: what takes memory is counted before it is read
-MAX_VALUES = 12_000_000  # numbers of all accessors together
+MAX_VALUES = 12_000_000  # numbers of all accessors together that are held
 MAX_CHANNELS = 30_000  # of all animations
 COMPONENTS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 TYPES = {5120: np.int8, 5121: np.uint8, 5122: np.int16, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
@@ -212,6 +212,7 @@ class GltfSource:
         self._views: dict[int, bytes] = {}  # that were decompressed
         self._room = MAX_BINARY
         self._left = MAX_VALUES
+        self._slices = MAX_BINARY // 4
         channels = sum(len(animation.channels) for animation in self.document.animations)
         if channels > MAX_CHANNELS:
             self.refuse(f"has {channels} channels in its animations; {MAX_CHANNELS} are the most that is read.")
@@ -289,28 +290,37 @@ class GltfSource:
         What is not finite is refused, or with `finite` False taken for zero.
         """
         accessor = self._accessor(index, what, shape)
+        self._hold(accessor, index)
         return self._numbers(accessor, index, what, slice(0, accessor.count), finite=finite)
 
     def rows(self, index: int, what: str, shape: str) -> Rows:
-        """Return the elements of an accessor as they are in the file, to be looked at in slices."""
-        return Rows(self, self._accessor(index, what, shape), index, what)
+        """Return the elements of an accessor, to be looked at in slices; what is not held may be more."""
+        accessor = self._accessor(index, what, shape)
+        rows = Rows(self, accessor, index, what)
+        if rows.is_in_file:
+            self.take(accessor.count * COMPONENTS[shape], f"accessor {index}")
+        else:
+            self._hold(accessor, index)
+        return rows
 
     def take(self, count: int, what: str) -> None:
-        """Count numbers that are about to be read, and refuse too many."""
-        if count > self._left:
-            self.refuse(f"{what} announces {count} numbers; {MAX_VALUES} numbers in all are the most.")
-        self._left -= count
+        """Count numbers that are looked at in slices, and refuse more than the largest file has."""
+        self._slices -= count
+        if self._slices < 0:
+            self.refuse(f"{what} announces {count} numbers; {MAX_BINARY // 4} in all are the most.")
+
+    def _hold(self, accessor: Accessor, index: int) -> None:
+        """Count numbers that are about to be held, and refuse too many."""
+        self._left -= accessor.count * COMPONENTS[accessor.type]
+        if self._left < 0:
+            most = f"{MAX_VALUES} numbers in all are the most"
+            self.refuse(f"accessor {index} announces {accessor.count} elements; {most}.")
 
     def _accessor(self, index: int, what: str, shape: str) -> Accessor:
-        """Return an accessor of some shape, whose numbers are about to be read."""
+        """Return an accessor of some shape."""
         accessor = self.item(self.document.accessors, index, f"accessor of {what}")
         if accessor.type != shape:
             self.refuse(f"{what} is {shape} in glTF, got {accessor.type[:20]!r} (accessor {index}).")
-        width = COMPONENTS[shape]
-        if accessor.count * width > self._left:
-            most = f"{MAX_VALUES} numbers in all are the most"
-            self.refuse(f"accessor {index} announces {accessor.count} elements; {most}.")
-        self._left -= accessor.count * width
         return accessor
 
     def _numbers(self, accessor: Accessor, index: int, what: str, span: slice, *, finite: bool = True) -> FloatArray:
