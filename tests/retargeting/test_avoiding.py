@@ -13,6 +13,8 @@ from coal_judge import coal_distance, coal_links
 from command_line import run
 from linkwork.retargeting import retarget_with_report
 from linkwork.retargeting.apart import shaken
+from linkwork.retargeting.measures import measure
+from linkwork.retargeting.report import SHAKEN
 
 FRAMES = 41
 
@@ -116,3 +118,17 @@ def test_the_command_line_avoids(tmp_path):
     told = run(*words, "--avoid", "--margin", "20cm")
     assert re.search(r"\d+ of 11 frames do not keep the margin", json.loads(told.stdout)["remarks"][0])
     assert "--no-self leaves nothing" in run(*words, "--avoid", "--no-self").stderr
+
+
+def test_a_motion_with_more_jerk_than_its_source_is_called_poor():
+    """Shaken by a millimetre and more from frame to frame, as solvers that lose their way do."""
+    wave = lw.models.motion("human:floating")
+    made = retarget_with_report(wave, lw.models.human(height=1.2, root="floating"))
+    assert made.report.jerk < SHAKEN
+    assert not any("jerk" in words for words in made.report.wrong())
+    rng, shaky = np.random.default_rng(0), made.clip.poses.copy()
+    shaky[:, :3] += rng.normal(0.0, 2e-3, (len(shaky), 3))
+    report = measure(made.plan, lw.Clip(made.clip.linkage, made.clip.times, shaky))
+    assert report.jerk > SHAKEN
+    assert f"it has {report.jerk:.2g} times the source's jerk" in report.wrong()
+    assert "poor: it has" in str(report)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -339,6 +340,28 @@ def test_a_folder_may_name_a_number(tmp_path):
         open_goals(tmp_path, ARM, block_rows=9)
 
 
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_a_column_that_a_folder_names_too_is_refused(suffix, tmp_path):
+    """The folder would have won, without a word."""
+    (tmp_path / "x=3").mkdir()
+    write(tmp_path / "x=3" / f"goals{suffix}", {"x": [1.0], "y": [2.0], "z": [0.0]})
+    with pytest.raises(FormatError, match=r"has a column 'x', and its folder x=3 gives one too: rename one, or leave"):
+        open_goals(tmp_path, ARM, block_rows=9)
+    (tmp_path / "x=3").rename(tmp_path / "day=3")
+    write(tmp_path / "day=3" / f"goals{suffix}", {"x": [1.0], "y": [2.0], "z": [0.0], "day": [5.0]})
+    with pytest.raises(FormatError, match=r"has a column 'day', and its folder day=3 gives one too"):
+        open_goals(tmp_path, ARM, block_rows=9, keep=["day"])
+    assert open_goals(tmp_path, ARM, block_rows=9, ignore=["day"]).types == {}
+
+
+def test_the_folder_of_rows_without_a_value_gives_none(tmp_path):
+    for name in ("robot=panda", "robot=__HIVE_DEFAULT_PARTITION__"):
+        (tmp_path / name).mkdir()
+        write(tmp_path / name / "goals.csv", {"x": [1.0], "y": [2.0]})
+    read, _ = rows_of(open_goals(tmp_path, PLANAR, block_rows=9), PLANAR)
+    assert sorted((row.as_py() for rows in read for row in rows.carried["robot"]), key=str) == [None, "panda"]
+
+
 def test_columns_of_any_kind_are_carried_along(tmp_path):
     named = {
         "x": [1.0, 2.0],
@@ -370,3 +393,32 @@ def test_a_block_has_a_sensible_number_of_rows(tmp_path):
         with pytest.raises(OptionError, match="block_rows"):
             lw.solve_dataset(PLANAR, "tip", path, tmp_path / "out", block_rows=rows)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("data", "says"), [
+    ("x,y\n1,2\n".encode("utf-16"), r"goals.csv:1: is not CSV but UTF-16 text, .*; save it as UTF-8"),
+    ("x,y\n1,2\n".encode("utf-16-be"), r"goals.csv:1: is not CSV but UTF-16 text, .*; save it as UTF-8"),
+    (b"x,y\r1,2\r3,4\r", r"goals.csv:1: has lines that end in CR alone; save it with LF or CR LF"),
+])  # fmt: skip
+def test_texts_of_other_kinds_are_refused_in_words(data, says, tmp_path):
+    (tmp_path / "goals.csv").write_bytes(data)
+    with pytest.raises(FormatError, match=says):
+        lw.solve_dataset(PLANAR, "tip", tmp_path / "goals.csv", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_odd_columns_are_kept_as_they_are(tmp_path):
+    """Dictionaries, long texts, structures, decimals, nothing at all: what is carried along has its type and values."""
+    columns = {
+        "kind": pa.array(["a", "b", "a"]).dictionary_encode(),
+        "long": pa.array(["a", None, "c"], pa.large_string()),
+        "deep": pa.array([{"a": 1, "b": [1, 2]}, None, {"a": 3, "b": []}]),
+        "price": pa.array([Decimal("1.50"), None, Decimal("2.25")], pa.decimal128(10, 2)),
+        "nothing": pa.nulls(3),
+    }
+    pq.write_table(pa.table({"x": [15.0, -20.0, 9.0], "y": [10.0, 5.0, 3.0], **columns}), tmp_path / "goals.parquet")
+    lw.solve_dataset(PLANAR, "tip", tmp_path / "goals.parquet", tmp_path / "out", keep=list(columns), block_rows=2)
+    answers = pq.read_table(tmp_path / "out")
+    for name, values in columns.items():
+        assert answers[name].type == values.type, name
+        assert answers[name].to_pylist() == values.to_pylist(), name

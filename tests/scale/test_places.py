@@ -15,6 +15,7 @@ from linkwork.scale.places import Here, There, matching, place_of
 
 fsspec = pytest.importorskip("fsspec")
 from fsspec.implementations.memory import MemoryFileSystem  # noqa: E402
+from fsspec.spec import AbstractBufferedFile  # noqa: E402
 
 ARM = lw.models.planar([15, 10, 5])
 GOALS = {"x": [15.0, -20.0, 99.0], "y": [10.0, 5.0, 0.0]}
@@ -28,13 +29,22 @@ def memory():
     store.rm("/", recursive=True)
 
 
+class Fetched(AbstractBufferedFile):
+    """A file of a store, read in ranges as those of S3, Google and Azure are."""
+
+    def _fetch_range(self, start, end):
+        return self.fs.store[self.path].getvalue()[start:end]
+
+
 class Committing(MemoryFileSystem):
-    """A store in memory whose objects appear when they are committed, as those of S3 do."""
+    """A store in memory whose objects are read in ranges and appear when they are committed, as those of S3 do."""
 
     protocol = "committing"
     store, pseudo_dirs = {}, [""]
 
     def _open(self, path, mode="rb", autocommit=True, **options):
+        if mode == "rb":
+            return Fetched(self, self._strip_protocol(path), mode)
         self._intrans = not autocommit
         try:
             return super()._open(path, mode, **options)
@@ -122,6 +132,33 @@ def test_goals_and_answers_may_be_at_urls(memory, tmp_path):
     here = lw.solve_dataset(ARM, "tip", "memory://bucket/goals", tmp_path / "out", block_rows=2)
     for name in names:
         assert memory.cat(f"/bucket/out/{name}") == (here.folder / name).read_bytes()
+
+
+def test_goals_and_answers_may_be_in_a_store_of_objects(tmp_path, monkeypatch):
+    """Files of a store are no files of Python: tests/scale/stores.py tries real ones."""
+    monkeypatch.setattr("linkwork.scale.places.STORES", {"committing"})
+    store, folder = fsspec.filesystem("committing"), place_of("committing://bucket/goals")
+    try:
+        write(tmp_path / "goals.parquet", GOALS)
+        folder.below("one.parquet").write((tmp_path / "goals.parquet").read_bytes())
+        folder.below("two.csv").write(b"\xef\xbb\xbfx,y\r\n1,2\r\n3,nothing\r\n")
+        result = lw.solve_dataset(ARM, "tip", str(folder), "committing://bucket/out", block_rows=2)
+        assert result.counts == {"reached": 3, "closest": 1, "invalid": 1}
+        assert lw.verify_dataset("committing://bucket/out")
+        here = lw.solve_dataset(ARM, "tip", str(folder), tmp_path / "out", block_rows=2)
+        for path in here.folder.iterdir():
+            assert place_of(f"committing://bucket/out/{path.name}").read() == path.read_bytes()
+    finally:
+        store.rm("/", recursive=True)
+
+
+def test_a_store_that_says_much_is_quoted_with_its_first_line(memory, tmp_path, monkeypatch):
+    def absent(*_words, **_options):
+        raise RuntimeError("The specified container does not exist.\nRequestId:7ec3\n<?xml version='1.0'?><Error/>")
+
+    monkeypatch.setattr(memory, "open", absent)
+    with pytest.raises(FormatError, match=r"cannot be written: the specified container does not exist\.$"):
+        lw.solve_dataset(ARM, "tip", write(tmp_path / "goals.csv", GOALS), "memory://bucket/out")
 
 
 def test_motions_may_be_at_urls(memory, tmp_path):

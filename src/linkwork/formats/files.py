@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+from contextlib import nullcontext
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Literal, Unpack
 
 import numpy as np
@@ -13,6 +15,7 @@ from ..errors import ClipNotFoundError, FormatError, LinkageError, OptionError, 
 from ..linkage.linkage import Linkage
 from ..linkage.origin import Origin
 from ..motion.clips import Clip, SaveOptions
+from ..motion.frame_files import frames_in, is_in_file
 from . import learning
 from .atomic_files import located
 from .content import Content, carried, file_errors
@@ -244,7 +247,7 @@ def write(content: Content, path: FilePath, **options: Unpack[SaveOptions]) -> t
     row = format_of(path)
     fps, layout = options.get("fps"), options.get("layout")
     if fps is not None:
-        content = replace(content, clips={name: clip.resample(fps=fps) for name, clip in content.clips.items()})
+        content = _resampled(content, fps, path)
     if not row.writes:
         raise FormatError(path, f"{row.title} files are read, not written; {', '.join(suffixes('writes'))} are.")
     if not row.linkages and not content.clips:
@@ -267,6 +270,13 @@ def write(content: Content, path: FilePath, **options: Unpack[SaveOptions]) -> t
     except UnicodeEncodeError as error:
         bad = error.object[error.start]
         raise FormatError(path, f"a name holds {bad!r}, which is not a character; rename it.") from error
+
+
+def _resampled(content: Content, fps: float, path: FilePath) -> Content:
+    """Return content whose motions have so many frames a second; those in files have them in files again."""
+    long = any(is_in_file(clip.poses) for clip in content.clips.values())
+    with frames_in(Path(path).absolute().parent) if long else nullcontext():
+        return replace(content, clips={name: clip.resample(fps=fps) for name, clip in content.clips.items()})
 
 
 def _new_in(content: Content, host: Origin) -> Content:

@@ -17,8 +17,9 @@ from ..errors import listed
 from ..linkage.joints import Articulation, Ball, Fixed, Floating
 from ..linkage.linkage import Link, Linkage
 from ..linkage.origin import Origin
-from ..motion.clips import Clip
+from ..motion.clips import BLOCK, Clip
 from ..motion.contacts import FOOT
+from ..motion.frame_files import Frames
 from ..transforms import FloatArray, transform
 from . import gltf_extras
 from .atomic_files import located
@@ -46,11 +47,11 @@ MAX_VALUES = 12_000_000  # numbers in the poses of all clips together
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """An animation at its frames: the links that move, by position in the skeleton."""
+    """An animation and the times of its frames."""
 
     name: str
     times: FloatArray
-    steps: Mapping[int, Step]
+    tracks: Tracks
 
 
 def read(path: FilePath, options: Options = DEFAULTS) -> Content:
@@ -131,19 +132,22 @@ class _GltfReader:
         times, wanted = frame_times(tracks, scales, most)
         if wanted > most:
             self.remarks.add("thinned", f"animation {name!r} needs {wanted} frames; {len(times)} are read.", name)
+        for begin in range(0, len(times), BLOCK):
+            for k, step in self._steps(tracks, times[begin : begin + BLOCK]).items():
+                self._note(k, step)
+        return Motion(name, times, tracks)
+
+    def _steps(self, tracks: Tracks, times: FloatArray) -> dict[int, Step]:
+        """Return the links that move, by position in the skeleton, at some times."""
         nodes = sorted({self.place[node] for node, _ in tracks})
-        placements = {k: self._placed(k, tracks, times) for k in nodes}
-        steps = self.skeleton.moved(placements)
-        for k, step in steps.items():
-            self._note(k, step)
-        return Motion(name, times, steps)
+        return self.skeleton.moved({k: self._placed(k, tracks, times) for k in nodes})
 
     def _placed(self, k: int, tracks: Tracks, times: FloatArray) -> Placement:
         node, rest = self.skeleton.order[k], self.skeleton.rest[k]
         rotation, translation = moved(tracks, node, times, rest.rotation, rest.translation)
         stretch, scale = rest.stretch, tracks.get((node, "scale"))
         if scale is not None:
-            same = not scale.varies(STILL) and np.abs(scale.values[0] - np.diagonal(rest.stretch)).max() <= STILL
+            same = not scale.varies(STILL) and np.abs(scale.values[:1] - np.diagonal(rest.stretch)).max() <= STILL
             stretch = rest.stretch if same else scale.at(times)[:, :, None] * np.eye(3)
         return Placement(translation, rotation, stretch)
 
@@ -191,12 +195,17 @@ class _GltfReader:
 
     def _clip(self, linkage: Linkage, motion: Motion) -> Clip:
         """Return a motion as poses: what each joint adds to its rest placement."""
-        poses = np.tile(linkage.neutral(), (len(motion.times), 1))
-        for k, step in motion.steps.items():
-            rest = self.skeleton.steps[k]
-            shift = (step.offset - rest.offset) @ rest.rotation * self.unit
-            move_link(linkage, poses, self.skeleton.names[k], shift, rest.rotation.T @ step.rotation)
-        return Clip(linkage, motion.times, poses)
+        frames, before = Frames(linkage.nq), None
+        for begin in range(0, len(motion.times), BLOCK):
+            times = motion.times[begin : begin + BLOCK]
+            poses = np.tile(linkage.neutral(), (len(times), 1))
+            for k, step in self._steps(motion.tracks, times).items():
+                rest = self.skeleton.steps[k]
+                shift = (step.offset - rest.offset) @ rest.rotation * self.unit
+                move_link(linkage, poses, self.skeleton.names[k], shift, rest.rotation.T @ step.rotation, before)
+            frames.add(poses)
+            before = poses[-1]
+        return Clip(linkage, motion.times, frames.array() if linkage.nq else np.zeros((len(motion.times), 0)))
 
     # What is odd
 
@@ -238,7 +247,9 @@ class _GltfReader:
         if self.options.up is not None or not heads or not feet:
             return
         known: dict[int, tuple[FloatArray, FloatArray]] = {}
-        places = [[self._followed(k, motions, known)[1] for k in own] for own in (heads, feet)]
+        first = motions[0] if motions else None
+        steps = {} if first is None else self._steps(first.tracks, first.times[some_frames(len(first.times))])
+        places = [[self._followed(k, steps, known)[1] for k in own] for own in (heads, feet)]
         ends = [np.mean(np.broadcast_arrays(*own), axis=0) for own in places]  # some of them move, others stay
         way = np.atleast_2d(ends[0] - ends[1])
         way = (way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-12)).mean(axis=0)
@@ -248,18 +259,14 @@ class _GltfReader:
             self.remarks.add("up-axis", f"{text}; if the body should stand, up={axis!r} (--up {axis}) reads it so.")
 
     def _followed(
-        self, k: int, motions: Sequence[Motion], known: dict[int, tuple[FloatArray, FloatArray]]
+        self, k: int, steps: Mapping[int, Step], known: dict[int, tuple[FloatArray, FloatArray]]
     ) -> tuple[FloatArray, FloatArray]:
-        """Return how a node is turned and where it is in some frames of the first motion, or at rest without one."""
+        """Return how a node is turned and where it is, where some of those above have moved."""
         if k not in known:
-            step, parent = self.skeleton.steps[k], self.skeleton.parents[k]
+            step, parent = steps.get(k, self.skeleton.steps[k]), self.skeleton.parents[k]
             turn, offset = step.rotation, step.offset
-            if motions and k in motions[0].steps:
-                moving = motions[0].steps[k]
-                turn, offset = (values[some_frames(len(values))] if values.ndim > least else values
-                                for values, least in ((moving.rotation, 2), (moving.offset, 1)))  # fmt: skip
             if parent >= 0:
-                above, place = self._followed(parent, motions, known)
+                above, place = self._followed(parent, steps, known)
                 turn, offset = above @ turn, place + (above @ offset[..., None])[..., 0]
             known[k] = turn, offset
         return known[k]

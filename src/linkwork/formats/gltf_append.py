@@ -17,8 +17,9 @@ from ..motion.clips import Clip
 from ..transforms import FloatArray
 from .content import Content, Remarks, UniqueNames, file_errors
 from .gltf_data import GltfSource
+from .gltf_keys import Keys
 from .gltf_nodes import WORLD, NodeTree, Placement, Step, link_below
-from .gltf_packing import Packing, key_frames, quaternions, write_document
+from .gltf_packing import Packing, quaternions, write_document
 from .gltf_resources import Resources
 from .hosts import check_absent
 from .options import UP, FilePath, Options
@@ -92,7 +93,7 @@ class _Appending:
         """Add a motion."""
         if clip.linkage != self.linkage:
             raise FormatError(self.path, f"clip {name!r} moves another linkage, {clip.linkage.name!r}.")
-        times, poses = key_frames(clip, name, self.remarks)
+        times, poses = Keys(clip, name, self.remarks).whole()
         own = self.names.take(name)
         if own != name:
             text = f"the file has an animation {name!r} already; this one is called {own!r} there."

@@ -22,14 +22,15 @@ from numpy.typing import NDArray
 from ..errors import FormatError
 from ..transforms import FloatArray
 from . import meshopt
-from .atomic_files import MAX_BYTES, read_bytes
+from .atomic_files import MAX_BYTES
+from .file_parts import Bytes, FilePart, bytes_of, part_of
 from .meshopt_triangles import decode_indices, decode_triangles
 from .options import Options
 
 MAGIC, JSON_CHUNK, BINARY_CHUNK = b"glTF", 0x4E4F534A, 0x004E4942
 MAX_BINARY = 256 * 2**20
 MAX_OBJECTS, MAX_NUMBERS = 500_000, 8_000_000  # in the JSON: what takes memory is counted before it is read
-MAX_VALUES = 12_000_000  # numbers of all accessors together
+MAX_VALUES = 12_000_000  # numbers of all accessors together that are held
 MAX_CHANNELS = 30_000  # of all animations
 COMPONENTS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 TYPES = {5120: np.int8, 5121: np.uint8, 5122: np.int16, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
@@ -199,18 +200,19 @@ class GltfSource:
 
     def __init__(self, path: str | os.PathLike[str], options: Options) -> None:
         self.path, self.options = path, options
-        data = read_bytes(path, MAX_BINARY)
-        self.binary: bytes | None = None
+        data = bytes_of(path, MAX_BINARY)
+        self.binary: Bytes | None = None
         self.more: list[tuple[int, bytes]] = []  # kinds and bytes of chunks that glTF does not know
         self.spare = 0  # bytes after the end that a GLB header announces
-        self.text = self._chunks(data) if data[:4] == MAGIC else data
+        self.text = self._chunks(data) if data[:4] == MAGIC else data[:]
         self.document = self._document(self.text)
-        self._buffers: dict[int, bytes] = {}
+        self._buffers: dict[int, Bytes] = {}
         self._times: dict[int, FloatArray] = {}
         self.supplied: dict[int, NDArray[Any]] = {}  # numbers of accessors that are not in a buffer view
         self._views: dict[int, bytes] = {}  # that were decompressed
         self._room = MAX_BINARY
         self._left = MAX_VALUES
+        self._slices = MAX_BINARY // 4
         channels = sum(len(animation.channels) for animation in self.document.animations)
         if channels > MAX_CHANNELS:
             self.refuse(f"has {channels} channels in its animations; {MAX_CHANNELS} are the most that is read.")
@@ -227,38 +229,38 @@ class GltfSource:
 
     # The document
 
-    def _chunks(self, data: bytes) -> bytes:
+    def _chunks(self, data: Bytes) -> bytes:
         """Return the JSON of a GLB file, and keep its binary chunk."""
         if len(data) < 20:
             self.refuse(f"is a GLB file of {len(data)} bytes; its two headers alone take 20.")
-        version, length = struct.unpack_from("<II", data, 4)
+        version, length = struct.unpack("<II", data[4:12])
         if version != 2:
             self.refuse(f"is GLB version {version}; linkwork reads version 2.")
         if length > len(data):
             self.refuse(f"says that it has {length} bytes, but it ends after {len(data)}.")
         self.spare = len(data) - length
-        chunks: dict[int, bytes] = {}
+        chunks: dict[int, Bytes] = {}
         place = 12
         while place + 8 <= length:
-            size, kind = struct.unpack_from("<II", data, place)
+            size, kind = struct.unpack("<II", data[place : place + 8])
             place += 8
             if size > length - place:
                 self.refuse(f"has a chunk of {size} bytes where {length - place} are left.")
             if not chunks and kind != JSON_CHUNK:
                 self.refuse("is a GLB file whose first chunk is not JSON.")
             if kind in (JSON_CHUNK, BINARY_CHUNK):
-                chunks.setdefault(kind, data[place : place + size])
+                chunks.setdefault(kind, part_of(data, place, place + size))
             else:
                 self.more.append((kind, data[place : place + size]))
             place += size
         if JSON_CHUNK not in chunks:
             self.refuse("is a GLB file without a JSON chunk.")
         self.binary = chunks.get(BINARY_CHUNK)
-        return chunks[JSON_CHUNK]
+        return chunks[JSON_CHUNK][: MAX_BYTES + 1]
 
     def _document(self, text: bytes) -> Gltf:
         if len(text) > MAX_BYTES:
-            self.refuse(f"holds {len(text) / 2**20:.3g} MiB of JSON; {MAX_BYTES // 2**20} are the most that is read.")
+            self.refuse(f"holds more than {MAX_BYTES // 2**20} MiB of JSON, the most that is read.")
         if text.count(b"{") > MAX_OBJECTS or text.count(b"[") > MAX_OBJECTS or text.count(b",") > MAX_NUMBERS:
             self.refuse(f"holds more than {MAX_OBJECTS} things or {MAX_NUMBERS} numbers.")
         try:
@@ -287,22 +289,52 @@ class GltfSource:
 
         What is not finite is refused, or with `finite` False taken for zero.
         """
+        accessor = self._accessor(index, what, shape)
+        self._hold(accessor, index)
+        return self._numbers(accessor, index, what, slice(0, accessor.count), finite=finite)
+
+    def rows(self, index: int, what: str, shape: str) -> Rows:
+        """Return the elements of an accessor, to be looked at in slices; what is not held may be more."""
+        accessor = self._accessor(index, what, shape)
+        rows = Rows(self, accessor, index, what)
+        if rows.is_in_file:
+            self.take(accessor.count * COMPONENTS[shape], f"accessor {index}")
+        else:
+            self._hold(accessor, index)
+        return rows
+
+    def take(self, count: int, what: str) -> None:
+        """Count numbers that are looked at in slices, and refuse more than the largest file has."""
+        self._slices -= count
+        if self._slices < 0:
+            self.refuse(f"{what} announces {count} numbers; {MAX_BINARY // 4} in all are the most.")
+
+    def _hold(self, accessor: Accessor, index: int) -> None:
+        """Count numbers that are about to be held, and refuse too many."""
+        self._left -= accessor.count * COMPONENTS[accessor.type]
+        if self._left < 0:
+            most = f"{MAX_VALUES} numbers in all are the most"
+            self.refuse(f"accessor {index} announces {accessor.count} elements; {most}.")
+
+    def _accessor(self, index: int, what: str, shape: str) -> Accessor:
+        """Return an accessor of some shape."""
         accessor = self.item(self.document.accessors, index, f"accessor of {what}")
         if accessor.type != shape:
             self.refuse(f"{what} is {shape} in glTF, got {accessor.type[:20]!r} (accessor {index}).")
-        width = COMPONENTS[shape]
-        if accessor.count * width > self._left:
-            most = f"{MAX_VALUES} numbers in all are the most"
-            self.refuse(f"accessor {index} announces {accessor.count} elements; {most}.")
-        self._left -= accessor.count * width
+        return accessor
+
+    def _numbers(self, accessor: Accessor, index: int, what: str, span: slice, *, finite: bool = True) -> FloatArray:
+        """Return some elements of an accessor."""
+        width, count = COMPONENTS[accessor.type], span.stop - span.start
         if index in self.supplied:
             numbers: NDArray[Any] = self.supplied[index]
             if numbers.shape[1] != width:
                 self.refuse(f"{what} has {numbers.shape[1]} numbers for each corner, not {width} (accessor {index}).")
+            numbers = numbers[span]
         elif accessor.buffer_view is None:
-            numbers = np.zeros((accessor.count, width), self._dtype(accessor.component_type))
+            numbers = np.zeros((count, width), self._dtype(accessor.component_type))
         else:
-            numbers = self._elements(accessor, accessor.component_type, accessor.count, width, f"accessor {index}")
+            numbers = self._elements(accessor, accessor.component_type, span, width, f"accessor {index}")
         if accessor.sparse is not None:
             numbers = self._replaced(numbers, accessor, index)
         result = numbers.astype(np.float64)
@@ -326,26 +358,31 @@ class GltfSource:
         kind = sparse.indices.component_type
         if kind not in (5121, 5123, 5125):
             self.refuse(f"{what} has indices of component type {kind}.")
-        rows = self._elements(sparse.indices, kind, sparse.count, 1, what)[:, 0].astype(np.int64)
+        rows = self._elements(sparse.indices, kind, slice(0, sparse.count), 1, what)[:, 0].astype(np.int64)
         if (rows >= accessor.count).any():
             self.refuse(f"{what} replaces element {rows.max()} of {accessor.count}.")
         result = numbers.copy()
-        result[rows] = self._elements(sparse.values, accessor.component_type, sparse.count, numbers.shape[1], what)
+        span = slice(0, sparse.count)
+        result[rows] = self._elements(sparse.values, accessor.component_type, span, numbers.shape[1], what)
         return result
 
-    def _elements(self, place: Any, component: int, count: int, width: int, what: str) -> NDArray[Any]:
-        """Return elements in a buffer view: `width` numbers every stride, nothing beyond the view's end."""
+    def _elements(self, place: Any, component: int, span: slice, width: int, what: str) -> NDArray[Any]:
+        """Return some elements in a buffer view: `width` numbers every stride, nothing beyond the view's end."""
         view = self.item(self.document.buffer_views, place.buffer_view, f"buffer view of {what}")
         dtype = self._dtype(component)
         data, start = self._bytes_around(place.buffer_view, view, what)
         size = dtype.itemsize * width
         stride = view.byte_stride or size
-        first = start + place.byte_offset
+        count = span.stop - span.start
+        first = start + place.byte_offset + span.start * stride
         needed = (count - 1) * stride + size if count else 0
-        beyond = start + view.byte_length > len(data) or place.byte_offset + needed > view.byte_length
+        beyond = start + view.byte_length > len(data) or first + needed > start + view.byte_length
         if beyond or stride < size:
             self.refuse(f"{what} takes bytes {first} to {first + needed}, beyond its buffer view or buffer.")
-        rows = np.ndarray((count, size), np.uint8, data, first, (stride, 1)) if count else np.zeros((0, size), np.uint8)
+        if not count:
+            return np.zeros((0, width), dtype)
+        held, first = (data, first) if isinstance(data, bytes) else (data[first : first + needed], 0)
+        rows = np.ndarray((count, size), np.uint8, held, first, (stride, 1))
         return np.ascontiguousarray(rows).view(dtype)
 
     def view(self, index: int, what: str) -> bytes:
@@ -356,7 +393,7 @@ class GltfSource:
             self.refuse(f"{what} takes bytes {start} to {start + view.byte_length}, beyond its buffer.")
         return data[start : start + view.byte_length]
 
-    def _bytes_around(self, index: int, view: BufferView, what: str) -> tuple[bytes, int]:
+    def _bytes_around(self, index: int, view: BufferView, what: str) -> tuple[Bytes, int]:
         """Return bytes that hold a buffer view, and where it begins in them."""
         if any(name in view.extensions for name in COMPRESSED):
             return self._decompressed(index, view, what), 0
@@ -384,7 +421,7 @@ class GltfSource:
                 self.refuse(f"{what} is damaged: its bytes are compressed by meshopt, but {error}.")
         return self._views[index]
 
-    def buffer(self, index: int) -> bytes:
+    def buffer(self, index: int) -> Bytes:
         """Return the bytes of a buffer, wherever they are."""
         if index not in self._buffers:
             buffer = self.item(self.document.buffers, index, "buffer")
@@ -396,14 +433,14 @@ class GltfSource:
                 self.refuse(f"has more than {MAX_BINARY // 2**20} MiB in its buffers, the most that is read.")
         return self._buffers[index]
 
-    def _loaded(self, buffer: Buffer, index: int) -> bytes:
+    def _loaded(self, buffer: Buffer, index: int) -> Bytes:
         if buffer.uri is None:
             if index or self.binary is None:
                 self.refuse(f"buffer {index} has no address, and there is no binary chunk that could be it.")
             return self.binary
         if buffer.uri.startswith("data:"):
             return self.data(buffer.uri, f"buffer {index}")
-        return read_bytes(self.beside(buffer.uri), MAX_BINARY)
+        return bytes_of(self.beside(buffer.uri), MAX_BINARY)
 
     def data(self, uri: str, what: str) -> bytes:
         """Return the bytes in a ``data:`` address."""
@@ -425,6 +462,36 @@ class GltfSource:
         if not self.options.allows(target, folder):
             self.refuse(f"refers to {name[:80]!r}, outside its folder; allow it with folders=[...] (--folder).")
         return target
+
+
+class Rows:
+    """The elements of an accessor, read from the file in slices: each is checked as it is read.
+
+    Args:
+        source: The file.
+        accessor: The accessor.
+        index: Its index.
+        what: What its numbers are.
+    """
+
+    def __init__(self, source: GltfSource, accessor: Accessor, index: int, what: str) -> None:
+        self._source, self._accessor, self._index, self._what = source, accessor, index, what
+
+    def __len__(self) -> int:
+        return self._accessor.count
+
+    def __getitem__(self, span: slice) -> FloatArray:
+        first, last, _ = span.indices(len(self))
+        return self._source._numbers(self._accessor, self._index, self._what, slice(first, max(first, last)))
+
+    @property
+    def is_in_file(self) -> bool:
+        """Whether a slice costs no more than itself: neither decompressed nor put together."""
+        accessor, document = self._accessor, self._source.document
+        if accessor.buffer_view is None or accessor.sparse is not None or self._index in self._source.supplied:
+            return False
+        view = self._source.item(document.buffer_views, accessor.buffer_view, f"buffer view of {self._what}")
+        return isinstance(self._source._bytes_around(accessor.buffer_view, view, self._what)[0], FilePart)
 
 
 def _sentence(error: Exception) -> str:

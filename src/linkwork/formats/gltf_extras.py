@@ -6,10 +6,9 @@ and animations that everyone sees.
 
 from __future__ import annotations
 
-import base64
 import json
 from collections import Counter
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 import numpy as np
@@ -18,7 +17,8 @@ from msgspec import Raw, Struct
 from ..errors import FormatError, LinkworkError
 from ..linkage.joints import Joint
 from ..linkage.linkage import Linkage
-from ..motion.clips import Clip
+from ..motion.clips import BLOCK, Clip
+from ..motion.frame_files import Frames, block_of
 from ..transforms import FloatArray, transform
 from . import scene
 from .content import Content, Remarks
@@ -27,17 +27,38 @@ from .gltf_motion import Tracks, moved, read_tracks
 from .gltf_nodes import NodeTree
 from .options import UP
 from .skeletons import AGREE, agree, local_matrices
+from .spool import Spool
 
 KEY = "linkwork"
 MAX_SCENE = 2**20  # bytes of JSON
 FILE_FROM_WORLD = transform(rotation=UP["y"].T)
 
 
-class _Frames(Struct):
-    """The exact frames of a clip: little-endian float64 in base64."""
+class _Place(Struct, rename="camel"):
+    """Where numbers stand in the first buffer: little-endian float64."""
 
-    times: str
-    poses: str
+    byte_offset: int
+    byte_length: int
+
+
+class _Frames(Struct):
+    """Where the exact frames of a clip stand."""
+
+    times: _Place
+    poses: _Place
+
+
+class Room(Protocol):
+    """What bytes are written into."""
+
+    @property
+    def binary(self) -> Spool:
+        """The bytes."""
+        ...
+
+    def room(self, size: int) -> int:
+        """Make room for some, and return where it begins."""
+        ...
 
 
 # What is written
@@ -64,10 +85,20 @@ def joint_extras(joint: Joint) -> dict[str, Any]:
     return entry
 
 
-def clip_extras(clip: Clip) -> dict[str, Any]:
-    """Return the extras of an animation: its frames to the last bit."""
-    arrays = {"times": clip.times, "poses": clip.poses}
-    return {KEY: {name: base64.b64encode(rows.astype("<f8").tobytes()).decode() for name, rows in arrays.items()}}
+def write_frames(clip: Clip, room: Room) -> dict[str, Any]:
+    """Write the frames of a clip to the last bit, and return the extras of its animation, which say where they are.
+
+    They stand in the first buffer, behind all that buffer views speak of.
+    """
+    places = {}
+    for name, rows in (("times", clip.times), ("poses", clip.poses)):
+        size = 8 * rows.size
+        places[name] = {"byteOffset": (place := room.room(size)), "byteLength": size}
+        for begin in range(0, len(rows), BLOCK):
+            data = block_of(rows, slice(begin, begin + BLOCK)).astype("<f8").tobytes()
+            room.binary.put(place, data)
+            place += len(data)
+    return {KEY: places}
 
 
 def written_times(times: FloatArray) -> tuple[FloatArray, Any]:
@@ -154,22 +185,42 @@ def _exact(source: GltfSource, animation: Animation, linkage: Linkage) -> Clip:
     try:
         if raw is None:
             raise ValueError("they are missing")
-        packed = msgspec.json.decode(raw, type=_Frames)
+        places = msgspec.json.decode(raw, type=_Frames)
         times, poses = (
-            np.frombuffer(base64.b64decode(text, validate=True), "<f8").astype(np.float64)
-            for text in (packed.times, packed.poses)
+            _numbers(source, place, width) for place, width in ((places.times, 1), (places.poses, linkage.nq))
         )
-        return Clip(linkage, times, poses.reshape(len(times), linkage.nq))
+        return Clip(linkage, times[:, 0], poses if linkage.nq else np.zeros((len(times), 0)))
     except (msgspec.DecodeError, RecursionError, ValueError) as error:
         if isinstance(error, FormatError):
             raise
         source.refuse(f"its frames of animation {animation.name!r} are damaged: {error}")
 
 
+def _numbers(source: GltfSource, place: _Place, width: int) -> FloatArray:
+    """Return a table of numbers in the first buffer."""
+    data, size = source.buffer(0), 8 * width
+    first, last = place.byte_offset, place.byte_offset + place.byte_length
+    if not 0 <= first <= last <= len(data) or (place.byte_length % size if size else place.byte_length):
+        raise ValueError(f"bytes {first} to {last} are not rows of {width} numbers in a buffer of {len(data)}")
+    source.take(place.byte_length // 8, "its frames")
+    frames = Frames(width)
+    for begin in range(first, last, BLOCK * size) if size else ():
+        rows = np.frombuffer(data[begin : min(begin + BLOCK * size, last)], "<f8")
+        frames.add(rows.astype(np.float64).reshape(-1, width))
+    return frames.array()
+
+
 def _same_motion(clip: Clip, tracks: Tracks, skeleton: NodeTree) -> bool:
-    linkage = clip.linkage
     times, kept = written_times(clip.times)
-    matrices = np.moveaxis(local_matrices(linkage, clip.poses[kept], FILE_FROM_WORLD), 1, 0)
+    blocks = (slice(begin, begin + BLOCK) for begin in range(0, len(kept), BLOCK))
+    scaled = any(path == "scale" for _, path in tracks)
+    return not scaled and all(_same_frames(clip, kept[rows], times[rows], tracks, skeleton) for rows in blocks)
+
+
+def _same_frames(clip: Clip, kept: Any, times: FloatArray, tracks: Tracks, skeleton: NodeTree) -> bool:
+    linkage = clip.linkage
+    poses = block_of(clip.poses, slice(kept[0], kept[-1] + 1))[kept - kept[0]]
+    matrices = np.moveaxis(local_matrices(linkage, poses, FILE_FROM_WORLD), 1, 0)
     place = {name: k for k, name in enumerate(skeleton.names)}
     for joint, name, matrix in zip(linkage.arcs, linkage.links, matrices, strict=True):
         k = place[name]
@@ -177,4 +228,4 @@ def _same_motion(clip: Clip, tracks: Tracks, skeleton: NodeTree) -> bool:
         rotation, offset = moved(tracks, node, times, step.rotation, step.offset)
         if (joint.articulation.nq or rotation.ndim > 2 or offset.ndim > 1) and not agree(matrix, rotation, offset):
             return False
-    return not any(path == "scale" for _, path in tracks)
+    return True

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..motion.clips import BLOCK
 from ..motion.splines import great_arc
 from ..transforms import FloatArray, quaternion_matrix
 from .content import Remarks
-from .gltf_data import Animation, GltfSource, Sampler
+from .gltf_data import Animation, GltfSource, Rows, Sampler
 
 SHAPES = {"translation": "VEC3", "rotation": "VEC4", "scale": "VEC3"}
 INTERPOLATIONS = ("STEP", "LINEAR", "CUBICSPLINE")
@@ -33,14 +34,14 @@ class KeyTrack:
         path: ``"translation"``, ``"rotation"`` (x, y, z, w) or ``"scale"``.
         interpolation: How to go from key to key.
         times: Key times [s], rising, shape (n,).
-        values: What holds at the keys, shape (n, components).
+        values: What holds at the keys, shape (n, components); of a long motion, read from the file in slices.
         tangents: Of a cubic curve, the slopes into and out of every key [1/s], shape (n, 2, components).
     """
 
     path: str
     interpolation: str
     times: FloatArray
-    values: FloatArray
+    values: FloatArray | Rows
     tangents: FloatArray | None = None
 
     def at(self, times: FloatArray) -> FloatArray:
@@ -50,22 +51,26 @@ class KeyTrack:
         after = np.minimum(k + 1, last)
         span = np.where(after > k, self.times[after] - self.times[k], 1.0)
         t = np.clip((times - self.times[k]) / span, 0.0, 1.0)[:, None]
-        start, end = self.values[k], self.values[after]
+        low = int(k.min(initial=last))
+        near = self.values[low : int(after.max(initial=0)) + 1]
+        near = _unit(near) if self.path == "rotation" and self.tangents is None else near
+        start, end = near[k - low], near[after - low]
         if self.interpolation == "STEP":
             return np.where(t < 1.0, start, end)
         if self.tangents is not None:
             width = span[:, None]
             result = _hermite(start, width * self.tangents[k, 1], end, width * self.tangents[after, 0], t)
         elif self.path == "rotation":
-            near = np.where((start * end).sum(axis=1, keepdims=True) < 0.0, -end, end)  # the short way round
-            return great_arc(start, near, t)
+            there = np.where((start * end).sum(axis=1, keepdims=True) < 0.0, -end, end)  # the short way round
+            return great_arc(start, there, t)
         else:
             result = start + t * (end - start)
         return _unit(result) if self.path == "rotation" else result
 
     def varies(self, tolerance: float) -> bool:
         """Tell whether it is anything but one value all the time."""
-        moved = np.abs(self.values - self.values[0]).max(initial=0.0) > tolerance
+        first, blocks = self.values[:1], range(0, len(self.times), BLOCK)
+        moved = any(np.abs(self.values[k : k + BLOCK] - first).max(initial=0.0) > tolerance for k in blocks)
         return bool(moved or (self.tangents is not None and np.abs(self.tangents).max(initial=0.0) > tolerance))
 
 
@@ -123,21 +128,24 @@ def _track(source: GltfSource, sampler: Sampler, path: str, what: str) -> tuple[
     if kind not in INTERPOLATIONS:
         source.refuse(f"{what}: no interpolation {kind[:40]!r}; glTF has {', '.join(INTERPOLATIONS)}.")
     times = source.times(sampler.input, f"times of {what}")
-    values = source.values(sampler.output, f"{path} of {what}", SHAPES[path])
+    rows = source.rows(sampler.output, f"{path} of {what}", SHAPES[path])
     each = 3 if kind == "CUBICSPLINE" else 1
-    if len(times) == 0 or len(values) != each * len(times):
-        source.refuse(f"{what} has {len(values)} values of {path} for {len(times)} key times ({kind}).")
+    if len(times) == 0 or len(rows) != each * len(times):
+        source.refuse(f"{what} has {len(rows)} values of {path} for {len(times)} key times ({kind}).")
     rising = np.concatenate([[True], times[1:] > np.maximum.accumulate(times)[:-1]])
     falling = int((~rising).sum())
-    tangents = None
-    if each == 3:
-        blocks = values.reshape(-1, 3, values.shape[1])
-        tangents, values = blocks[rising][:, [0, 2]], blocks[:, 1]
-    times, values = times[rising], values[rising]
-    if path == "rotation" and each == 1:
-        if (np.abs(values).max(axis=1) < 1e-6).any():
+    tangents: FloatArray | None = None
+    values: FloatArray | Rows = rows
+    if falling or each == 3 or not rows.is_in_file:
+        held = rows[:]
+        if each == 3:
+            blocks = held.reshape(-1, 3, held.shape[1])
+            tangents, held = blocks[rising][:, [0, 2]], blocks[:, 1]
+        times, values = (times[rising], held[rising]) if falling else (times, held)
+    for begin in range(0, len(values), BLOCK):  # all are looked at once, whether they are held or not
+        short = np.abs(values[begin : begin + BLOCK]).max(axis=1) < 1e-6
+        if path == "rotation" and each == 1 and short.any():
             source.refuse(f"{what} turns a node by a quaternion of length zero.")
-        values = _unit(values)
     return KeyTrack(path, kind, times, values, tangents), falling
 
 
@@ -164,7 +172,8 @@ def frame_times(tracks: Mapping[tuple[int, str], KeyTrack], curved: bool, most: 
         most: The most frames there may be; if more are needed, they are taken evenly.
     """
     parts: list[FloatArray] = []
-    distinct = {(track.times.tobytes(), track.interpolation == "STEP"): track for track in tracks.values()}
+    shared = {(id(track.times), track.interpolation == "STEP"): track for track in tracks.values()}
+    distinct = {(track.times.tobytes(), track.interpolation == "STEP"): track for track in shared.values()}
     for track in distinct.values():
         parts.append(track.times)
         if track.interpolation == "STEP":

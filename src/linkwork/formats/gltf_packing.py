@@ -1,11 +1,12 @@
-"""Numbers on their way into a glTF file: accessors and their bytes, and the keys that a clip is written with."""
+"""Numbers on their way into a glTF file: accessors and their bytes, and the file that they end up in."""
 
 from __future__ import annotations
 
 import base64
 import json
+import secrets
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -13,17 +14,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FormatError
-from ..motion.clips import Clip
-from ..motion.splines import unwound
 from ..transforms import FloatArray, steady
-from .atomic_files import replacing, write_text
-from .content import Remarks
+from .atomic_files import replacing
 from .gltf_data import BINARY_CHUNK, JSON_CHUNK, MAGIC, TYPES
-from .gltf_extras import written_times
 from .options import FilePath
+from .spool import DataUri, Spool
 
 CODES = {np.dtype(kind): code for code, kind in TYPES.items()}  # of component types
-WIDEST_TURN = 2.5  # between two keys [rad]: glTF goes the short way round
+
+
+class Column:
+    """Numbers of an accessor that come in blocks.
+
+    Args:
+        spool: Where its bytes go.
+        place: Where they begin there.
+        index: Of the accessor.
+    """
+
+    def __init__(self, spool: Spool, place: int, index: int) -> None:
+        self.spool, self.index = spool, index
+        self._next = place
+
+    def add(self, values: FloatArray) -> None:
+        """Write further numbers (n, components), as float32."""
+        data = _little(values.astype(np.float32), self.spool.path)
+        self.spool.put(self._next, data)
+        self._next += len(data)
 
 
 class Packing:
@@ -31,22 +48,35 @@ class Packing:
 
     Args:
         document: The JSON of the file, changed in place.
-        binary: What the buffer holds already.
+        binary: What the buffer holds already, piece by piece.
         buffer: Index of the buffer in the document.
         path: The file that is written, for errors.
     """
 
-    def __init__(self, document: dict[str, Any], path: FilePath, *, binary: bytes = b"", buffer: int = 0) -> None:
-        self.binary, self.buffer, self.path = bytearray(binary), buffer, path
+    def __init__(
+        self, document: dict[str, Any], path: FilePath, *, binary: Iterable[bytes] = (), buffer: int = 0
+    ) -> None:
+        self.binary, self.buffer, self.path = Spool(path), buffer, path
+        for piece in binary:
+            self.binary.add(piece)
         self.views: list[Any] = document.setdefault("bufferViews", [])
         self.accessors: list[Any] = document.setdefault("accessors", [])
 
+    def room(self, size: int) -> int:
+        """Make room for bytes between multiples of four, and return where it begins."""
+        self.binary.room(-len(self.binary) % 4)
+        place = self.binary.room(size)
+        self.binary.room(-len(self.binary) % 4)
+        return place
+
     def view(self, data: bytes, **more: Any) -> int:
         """Write bytes and return the index of their buffer view, which begins and ends at a multiple of four."""
-        self.binary += b"\0" * (-len(self.binary) % 4)
-        place = {"buffer": self.buffer, "byteOffset": len(self.binary), "byteLength": len(data)}
-        self.binary += data
-        self.binary += b"\0" * (-len(self.binary) % 4)
+        index = self._view(len(data), **more)
+        self.binary.put(self.views[index]["byteOffset"], data)
+        return index
+
+    def _view(self, size: int, **more: Any) -> int:
+        place = {"buffer": self.buffer, "byteOffset": self.room(size), "byteLength": size}
         self.views.append(place | more)
         return len(self.views) - 1
 
@@ -60,10 +90,7 @@ class Packing:
         normalized: bool = False,
     ) -> int:
         """Write numbers of shape (count, components) and return the index of their accessor."""
-        if values.dtype.kind == "f" and not np.isfinite(values).all():
-            text = "the linkage or its motion has numbers that are too large for a glTF file."
-            raise FormatError(self.path, text)
-        data = values.astype(values.dtype.newbyteorder("<")).tobytes()
+        data = _little(values, self.path)
         view = self.view(data, **({} if target is None else {"target": target}))
         entry: dict[str, Any] = {"bufferView": view, "componentType": CODES[values.dtype]}
         entry |= {"count": len(values), "type": kind}
@@ -74,85 +101,100 @@ class Packing:
         self.accessors.append(entry)
         return len(self.accessors) - 1
 
+    def column(self, count: int, width: int) -> Column:
+        """Return an accessor of `count` elements of so many float32 each, which come later."""
+        view = self._view(4 * count * width)
+        entry = {"bufferView": view, "componentType": CODES[np.dtype(np.float32)], "count": count}
+        self.accessors.append(entry | {"type": f"VEC{width}"})
+        return Column(self.binary, self.views[view]["byteOffset"], len(self.accessors) - 1)
+
     def clock(self, times: FloatArray) -> int:
         """Write the times of keys [s] and return the index of their accessor."""
         return self.accessor(times.astype(np.float32)[:, None], "SCALAR", bounds=True)
 
     def channel(self, animation: dict[str, Any], clock: int, node: int, path: str, values: FloatArray) -> None:
         """Add a property of a node to an animation: its values (keys, components) at the times of a clock."""
+        self.channel_of(animation, clock, node, path, len(values)).add(values)
+
+    def channel_of(self, animation: dict[str, Any], clock: int, node: int, path: str, count: int) -> Column:
+        """Add a property of a node to an animation, and return where its values at so many keys are to be put."""
+        column = self.column(count, 4 if path == "rotation" else 3)
         samplers = animation["samplers"]
         animation["channels"].append({"sampler": len(samplers), "target": {"node": node, "path": path}})
-        samplers.append({"input": clock, "output": self.accessor(values.astype(np.float32), f"VEC{values.shape[1]}")})
+        samplers.append({"input": clock, "output": column.index})
+        return column
+
+
+def _little(values: NDArray[Any], path: FilePath) -> bytes:
+    """Return numbers as the bytes that a file has of them."""
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise FormatError(path, "the linkage or its motion has numbers that are too large for a glTF file.")
+    return values.astype(values.dtype.newbyteorder("<")).tobytes()
 
 
 def data_uri(data: bytes) -> str:
     """Return bytes as an address that holds them itself."""
-    return f"data:application/octet-stream;base64,{base64.b64encode(data).decode('ascii')}"
+    return f"{DataUri.HEAD.decode('ascii')}{base64.b64encode(data).decode('ascii')}"
 
 
 def write_document(
-    path: FilePath, document: dict[str, Any], binary: bytes, more: Sequence[tuple[int, bytes]] = ()
+    path: FilePath, document: dict[str, Any], binary: Spool | None, more: Sequence[tuple[int, bytes]] = ()
 ) -> None:
     """Write a file whole or not at all: glTF with its first buffer inside, by the suffix of its name, or GLB.
 
     Args:
         path: The file.
-        document: Its JSON.
-        binary: The bytes of its first buffer, whose length the document has; empty if that lies elsewhere.
+        document: Its JSON, which may have a `DataUri` for a text.
+        binary: The bytes of its first buffer, whose length the document has; None if that lies elsewhere.
         more: Kinds and bytes of further chunks of a GLB file.
     """
+    inside = binary if binary is not None and len(binary) else None
     if PurePath(path).suffix.lower() == ".gltf":
-        if binary:
-            document["buffers"][0]["uri"] = data_uri(binary)
-        write_text(path, json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1))
+        if inside is not None:
+            document["buffers"][0]["uri"] = DataUri(inside)
+        with replacing(path) as file:
+            for part in _parts(document, indent=1):
+                file.writelines(_pieces(part))
         return
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-    chunks = [(JSON_CHUNK, text + b" " * (-len(text) % 4))]
-    chunks += [(BINARY_CHUNK, binary + b"\0" * (-len(binary) % 4))] if binary else []
-    body = b"".join(struct.pack("<II", len(data), kind) + data for kind, data in (*chunks, *more))
+    text = _parts(document, separators=(",", ":"))
+    text.append(b" " * (-sum(map(len, text)) % 4))
+    chunks: list[tuple[int, list[bytes | DataUri | Spool]]] = [(JSON_CHUNK, [*text])]
+    chunks += [(BINARY_CHUNK, [inside, b"\0" * (-len(inside) % 4)])] if inside is not None else []
+    chunks += [(kind, [data]) for kind, data in more]
+    sizes = [sum(map(len, parts)) for _, parts in chunks]
     with replacing(path) as file:
-        file.write(MAGIC + struct.pack("<II", 2, 12 + len(body)) + body)
+        file.write(MAGIC + struct.pack("<II", 2, 12 + sum(sizes) + 8 * len(sizes)))
+        for (kind, chunk), size in zip(chunks, sizes, strict=True):
+            file.write(struct.pack("<II", size, kind))
+            for piece in chunk:
+                file.writelines(_pieces(piece))
 
 
-def quaternions(matrices: FloatArray) -> FloatArray:
-    """Return rotations (n, 3, 3) as x, y, z, w, each on the side of the one before."""
+def _parts(document: dict[str, Any], **style: Any) -> list[bytes | DataUri]:
+    """Return the text of a document, and between its parts what is not to be held in memory."""
+    mark, held = secrets.token_hex(16), list[DataUri]()
+
+    def later(thing: Any) -> str:
+        if not isinstance(thing, DataUri):
+            raise TypeError(f"no JSON for {type(thing).__name__}")
+        held.append(thing)
+        return mark
+
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, default=later, **style).encode()
+    first, *others = text.split(mark.encode())
+    result: list[bytes | DataUri] = [first]
+    for address, part in zip(held, others, strict=True):
+        result += [address, part]
+    return result
+
+
+def _pieces(part: bytes | DataUri | Spool) -> Iterable[bytes]:
+    return (part,) if isinstance(part, bytes) else part.pieces()
+
+
+def quaternions(matrices: FloatArray, before: FloatArray | None = None) -> FloatArray:
+    """Return rotations (n, 3, 3) as x, y, z, w, each on the side of the one before; the first on that of `before`."""
     from scipy.spatial.transform import Rotation
 
-    return steady(Rotation.from_matrix(matrices).as_quat(canonical=True))
-
-
-def key_frames(clip: Clip, name: str, remarks: Remarks) -> tuple[FloatArray, FloatArray]:
-    """Return the times and poses of the keys: the clip's frames, and more where a joint turns far between two.
-
-    Args:
-        clip: The clip.
-        name: What it is called.
-        remarks: Gains what glTF cannot hold of it.
-    """
-    linkage = clip.linkage
-    times, kept = written_times(clip.times)
-    if clip.times[0] < 0.0:
-        text = f"clip {name!r} begins at {clip.times[0]:g} s; glTF begins at zero, and so it does there."
-        remarks.add("times", text, name)
-    if len(kept) < len(clip):
-        text = f"{len(clip) - len(kept)} frames of clip {name!r} are too near the one before for float32 times."
-        remarks.add("dropped", text, name)
-    if clip.residuals is not None:
-        remarks.add("dropped", f"the residuals of clip {name!r} are not written.", name)
-    poses = unwound(linkage, clip.poses[kept])  # an angle without limits goes the short way, as in the clip
-    ratio = np.zeros(linkage.nq)
-    for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
-        if arc.articulation.units.count("rad") == 1:  # several make one rotation, which goes the short way too
-            angle = drive.q + arc.articulation.units.index("rad")
-            ratio[angle] = max(ratio[angle], abs(drive.multiplier))
-    fast = np.flatnonzero(ratio)
-    steps = np.abs(np.diff(poses[:, fast], axis=0)) * ratio[fast]
-    counts = np.ceil(steps.max(axis=1, initial=0.0) / WIDEST_TURN).clip(1.0, 1000.0).astype(np.int64)
-    if (counts == 1).all():
-        return times, poses
-    start = np.repeat(np.arange(len(counts)), counts)
-    part = np.concatenate([np.arange(count) / count for count in counts])
-    finer = times[start] + part * (times[start + 1] - times[start])
-    between = linkage.interpolate(poses[start], poses[start + 1], part, wrap=False)
-    finer, inside = written_times(np.append(finer, times[-1]))
-    return finer, np.concatenate([between, poses[-1:]])[inside]
+    found = Rotation.from_matrix(matrices).as_quat(canonical=True)
+    return steady(found) if before is None else steady(np.concatenate([before[None], found]))[1:]

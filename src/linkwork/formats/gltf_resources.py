@@ -14,9 +14,11 @@ from urllib.parse import quote, unquote
 from ..errors import FormatError
 from .atomic_files import read_bytes, replacing
 from .content import Remarks
+from .file_parts import pieces_of
 from .gltf_data import MAX_BINARY, GltfSource
 from .gltf_packing import Packing, data_uri
 from .options import FilePath
+from .spool import DataUri, Spool
 from .texts import TextFile
 
 MAX_BESIDE = 2**30  # bytes of all files beside a model together
@@ -43,16 +45,16 @@ class Resources:
         self.copies: dict[Path, bytes] = {}
         first = self.buffers[0] if self.buffers else None
         if first is not None and "uri" not in first and source.binary is not None:
-            self.packing = Packing(document, path, binary=source.binary)
+            self.packing = Packing(document, path, binary=pieces_of(source.binary))
         elif first is not None and "uri" in first and self.packs:
-            self.packing = Packing(document, path, binary=source.buffer(0))
+            self.packing = Packing(document, path, binary=pieces_of(source.buffer(0)))
             del first["uri"]
         else:
             self.packing = Packing(document, path, buffer=len(self.buffers))
             self.buffers.append({"byteLength": 0})
 
-    def settled(self) -> bytes:
-        """Bring all files along, write copies, and return the bytes of the first buffer, empty if it lies elsewhere."""
+    def settled(self) -> Spool | None:
+        """Bring all files along, write copies, and return the bytes of the first buffer; None if it lies elsewhere."""
         for image in self.document.get("images", []):
             self._bring(image, is_image=True)
         for buffer in self.buffers:
@@ -65,9 +67,9 @@ class Resources:
         own = self.buffers[packing.buffer]
         own["byteLength"] = len(packing.binary)
         if packing.buffer or not self.packs:  # an address that holds them: only the first can be the binary chunk
-            own["uri"] = data_uri(bytes(packing.binary))
-            return b""
-        return bytes(packing.binary)
+            own["uri"] = DataUri(packing.binary)
+            return None
+        return packing.binary
 
     def _bring(self, entry: dict[str, Any], *, is_image: bool) -> None:
         """Make what refers to a file beside the old model right for the new one."""

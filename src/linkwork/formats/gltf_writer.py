@@ -6,6 +6,7 @@ they are.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -17,8 +18,9 @@ from ..motion.clips import Clip
 from ..transforms import FloatArray, inverse
 from . import mesh_export
 from .content import Content, Remarks
-from .gltf_extras import FILE_FROM_WORLD, clip_extras, joint_extras, linkage_extras
-from .gltf_packing import Packing, key_frames, quaternions, write_document
+from .gltf_extras import FILE_FROM_WORLD, joint_extras, linkage_extras, write_frames
+from .gltf_keys import Keys
+from .gltf_packing import Column, Packing, quaternions, write_document
 from .options import FilePath
 from .skeletons import local_matrices
 
@@ -43,7 +45,7 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     writing = _GltfWriter(content, path)
     with np.errstate(over="ignore", invalid="ignore"):  # what float32 cannot hold is refused, number by number
         writing.build()
-    write_document(path, writing.document, bytes(writing.numbers.binary))
+    write_document(path, writing.document, writing.numbers.binary)
     return tuple(writing.remarks)
 
 
@@ -139,21 +141,42 @@ class _GltfWriter:
     def _animation(self, name: str, clip: Clip, rest: FloatArray) -> dict[str, Any]:
         if clip.linkage != self.linkage:
             raise FormatError(self.path, f"clip {name!r} moves another linkage, {clip.linkage.name!r}.")
-        times, poses = key_frames(clip, name, self.remarks)
+        keys = Keys(clip, name, self.remarks)
+        times, turns, moves = self._changes(keys, rest)
         animation: dict[str, Any] = {"name": name, "channels": [], "samplers": []}
         clock = self.numbers.clock(times)
-        matrices = np.moveaxis(local_matrices(self.linkage, poses, FILE_FROM_WORLD), 1, 0)
-        for node, (matrix, still) in enumerate(zip(matrices, rest, strict=True)):
-            moves = self.linkage.arcs[node].articulation.nq > 0
-            change = np.abs(matrix - still).max(axis=0) if moves else np.zeros((4, 4))
-            alone = (
-                node == len(rest) - 1 and not animation["channels"] and change[:3, 3].max() <= STILL
-            )  # there must be one
-            if change[:3, :3].max() > STILL or alone:
-                self.numbers.channel(animation, clock, node, "rotation", quaternions(matrix[:, :3, :3]))
-            if change[:3, 3].max() > STILL * (1.0 + np.abs(still[:3, 3]).max()):
-                self.numbers.channel(animation, clock, node, "translation", matrix[:, :3, 3])
-        return animation | {"extras": clip_extras(clip)}
+        columns: dict[tuple[int, str], Column] = {}
+        for node, still in enumerate(rest):
+            slides = moves[node] > STILL * (1.0 + np.abs(still[:3, 3]).max())
+            alone = node == len(rest) - 1 and not columns and moves[node] <= STILL  # there must be one channel
+            for path in ("rotation",) * bool(turns[node] > STILL or alone) + ("translation",) * bool(slides):
+                columns[node, path] = self.numbers.channel_of(animation, clock, node, path, len(times))
+        self._write_keys(keys, columns)
+        return animation | {"extras": write_frames(clip, self.numbers)}
+
+    def _changes(self, keys: Keys, rest: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the times of all keys, and by how much each node's rotation and place differ from rest at most."""
+        parts: list[FloatArray] = []
+        change = np.zeros((len(rest), 4, 4))
+        for times, poses in keys.blocks():
+            parts.append(times)
+            matrices = local_matrices(self.linkage, poses, FILE_FROM_WORLD)
+            change = np.maximum(change, np.abs(matrices - rest).max(axis=0))
+        change[[arc.articulation.nq == 0 for arc in self.linkage.arcs]] = 0.0
+        return np.concatenate(parts), change[:, :3, :3].max(axis=(1, 2)), change[:, :3, 3].max(axis=1)
+
+    def _write_keys(self, keys: Keys, columns: Mapping[tuple[int, str], Column]) -> None:
+        """Write what moves, block by block."""
+        last: dict[int, FloatArray] = {}
+        for _, poses in keys.blocks():
+            matrices = local_matrices(self.linkage, poses, FILE_FROM_WORLD)
+            for (node, path), column in columns.items():
+                if path == "translation":
+                    column.add(matrices[:, node, :3, 3])
+                else:
+                    turns = quaternions(matrices[:, node, :3, :3], last.get(node))
+                    column.add(turns)
+                    last[node] = turns[-1]
 
 
 def _placement(matrix: FloatArray) -> dict[str, Any]:

@@ -113,7 +113,14 @@ def moving_skeleton(
     return linkage, clips
 
 
-def move_link(linkage: Linkage, poses: FloatArray, link: str, shift: FloatArray, turn: FloatArray) -> None:
+def move_link(
+    linkage: Linkage,
+    poses: FloatArray,
+    link: str,
+    shift: FloatArray,
+    turn: FloatArray,
+    before: FloatArray | None = None,
+) -> None:
     """Set the joint above a link in poses (frames, nq) so that it shifts and turns the link from its rest placement.
 
     Args:
@@ -122,6 +129,7 @@ def move_link(linkage: Linkage, poses: FloatArray, link: str, shift: FloatArray,
         link: The link.
         shift: Along the axes at rest [m], shape (..., 3).
         turn: Rotations, shape (frames, 3, 3), or one alone for a link that does not turn.
+        before: The pose (nq,) before the first of these, whose quaternions these go on from.
     """
     from scipy.spatial.transform import Rotation
 
@@ -132,7 +140,8 @@ def move_link(linkage: Linkage, poses: FloatArray, link: str, shift: FloatArray,
         q += 3
     if articulation.nq and turn.ndim > 2:
         quaternions = Rotation.from_matrix(turn).as_quat(scalar_first=True)
-        poses[:, q : q + 4] = steady(quaternions * (-1.0 if quaternions[0, 0] < 0.0 else 1.0))
+        turned = quaternions[0, 0] < 0.0 if before is None else quaternions[0] @ before[q : q + 4] < 0.0
+        poses[:, q : q + 4] = steady(quaternions * (-1.0 if turned else 1.0))
 
 
 def local_matrices(linkage: Linkage, poses: FloatArray, file_from_world: FloatArray = IDENTITY) -> FloatArray:

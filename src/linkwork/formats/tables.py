@@ -10,6 +10,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import PurePath
 from typing import Any
 
@@ -18,11 +19,12 @@ import numpy as np
 from ..errors import FormatError, MissingExtraError, Remark, listed
 from ..linkage.linkage import Linkage
 from ..motion.clips import BLOCK, Clip
-from ..motion.frame_files import block_of
+from ..motion.frame_files import Frames, block_of
 from ..transforms import ANGLE_UNITS, FloatArray
 from . import scene
-from .atomic_files import read_bytes, read_text, replacing
+from .atomic_files import MAX_BYTES, read_text, replacing
 from .content import Content, Remarks, file_errors
+from .file_parts import bytes_of
 from .npz_arrays import read_arrays
 from .npz_writer import Rows, write_arrays
 from .options import DEFAULTS, FilePath, Options
@@ -38,7 +40,7 @@ SCENE_KEY, VERSION_KEY, NAME_KEY = "linkwork.scene", "linkwork.table", "linkwork
 ARRAYS = ("version", "name", "times", "poses", "coordinates", "units", "scene")
 
 Title = tuple[str, str | None]  # name and unit of a column; no unit stands for metres, radians and seconds
-Table = tuple[str, list[Title], FloatArray, str | None]  # name, titles, numbers, scene
+Table = tuple[str, list[Title], Iterable[FloatArray], str | None]  # name, titles, numbers in blocks of rows, scene
 
 
 # Reading
@@ -59,7 +61,7 @@ def read_for(linkage: Linkage | None, path: FilePath) -> Content:
     suffix = PurePath(path).suffix.lower()
     if suffix == ".csv" and linkage is None:
         raise _homeless(path, "A CSV file holds numbers only")
-    name, titles, table, text = readers[suffix](path)
+    name, titles, blocks, text = readers[suffix](path)
     if linkage is None:
         if text is None:
             raise _homeless(path, "This file holds no linkage")
@@ -69,9 +71,14 @@ def read_for(linkage: Linkage | None, path: FilePath) -> Content:
             raise FormatError(path, f"the scene in it cannot be read: {error}") from error
     remarks = Remarks()
     columns, factors = _columns(titles, linkage, path, remarks)
-    table = table[:, columns] * factors
+    times, poses = [np.zeros(0)], Frames(linkage.nq)
+    for block in blocks:
+        rows = block[:, columns] * factors
+        times.append(rows[:, 0].copy())
+        poses.add(rows[:, 1:])
     with file_errors(path):
-        return Content(linkage, {name: Clip(linkage, table[:, 0], table[:, 1:])}, tuple(remarks))
+        values = poses.array() if linkage.nq else np.zeros((sum(map(len, times)), 0))
+        return Content(linkage, {name: Clip(linkage, np.concatenate(times), values)}, tuple(remarks))
 
 
 def _homeless(path: FilePath, what: str) -> FormatError:
@@ -130,7 +137,7 @@ def _csv(path: FilePath) -> Table:
         raise _bad_row(path, near, titles) or FormatError(path, f"not numbers: {error}.") from error
     if table.shape != (len(body), len(titles)):
         raise _bad_row(path, body.items(), titles) or FormatError(path, "its rows differ from its first line.")
-    return NAME, titles, table, None
+    return NAME, titles, [table], None
 
 
 def _header(path: FilePath, text: str) -> tuple[list[Title], int]:
@@ -190,7 +197,8 @@ def _npz(path: FilePath) -> Table:
     titles = [(TIME, None), *((name, unit or None) for name, unit in zip(names, units, strict=True))]
     text = "".join(_texts(arrays["scene"], path)) if "scene" in arrays else None
     name = "".join(_texts(arrays["name"], path)) if "name" in arrays else NAME
-    return name, titles, np.column_stack([times, poses]).astype(np.float64, copy=False), text
+    parts = (slice(begin, begin + BLOCK) for begin in range(0, len(times), BLOCK))
+    return name, titles, (np.column_stack([times[k], poses[k]]).astype(np.float64, copy=False) for k in parts), text
 
 
 def _texts(array: Any, path: FilePath) -> list[str]:
@@ -201,26 +209,44 @@ def _texts(array: Any, path: FilePath) -> list[str]:
 
 def _parquet(path: FilePath) -> Table:
     arrow, parquet = _pyarrow()
-    data = read_bytes(path)
-    try:
-        file = parquet.ParquetFile(io.BytesIO(data))
+    data = bytes_of(path, MAX_BYTES)
+    with _parquet_errors(path, arrow):
+        file = parquet.ParquetFile(io.BytesIO(data) if isinstance(data, bytes) else path)
         rows, schema = file.metadata.num_rows, file.schema_arrow
         _check_size(path, rows, len(schema.names))
         plain = [field for field in schema if arrow.types.is_floating(field.type) or arrow.types.is_integer(field.type)]
         if len(plain) < len(schema.names):
             odd = [field.name for field in schema if field not in plain]
             raise FormatError(path, f"columns {listed(odd)} are not numbers.")
-        columns = [np.asarray(column.to_numpy(), dtype=np.float64) for column in file.read().columns]
-    except (arrow.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
-        if isinstance(error, FormatError):
-            raise
-        raise FormatError(path, f"not a Parquet file: {str(error)[:200].rstrip('.')}.") from error
     units = [(field.metadata or {}).get(b"unit", b"").decode("utf-8", "replace") for field in schema]
     titles = [(field.name, unit or None) for field, unit in zip(schema, units, strict=True)]
     metadata = {key.decode("utf-8", "replace"): value for key, value in (schema.metadata or {}).items()}
     text = metadata[SCENE_KEY].decode("utf-8", "replace") if SCENE_KEY in metadata else None
     name = metadata.get(NAME_KEY, NAME.encode()).decode("utf-8", "replace")
-    return name, titles, np.column_stack(columns) if columns else np.zeros((0, 0)), text
+    return name, titles, _parquet_rows(file, path, arrow), text
+
+
+def _parquet_rows(file: Any, path: FilePath, arrow: Any) -> Iterator[FloatArray]:
+    """Yield the numbers of a Parquet file, some rows at a time."""
+    left = file.metadata.num_rows
+    with _parquet_errors(path, arrow):
+        for batch in file.iter_batches(batch_size=BLOCK):
+            left -= batch.num_rows
+            if left < 0:
+                raise FormatError(path, f"has more than the {file.metadata.num_rows} rows that it announces.")
+            columns = [np.asarray(column.to_numpy(zero_copy_only=False), np.float64) for column in batch.columns]
+            yield np.column_stack(columns) if columns else np.zeros((0, 0))
+
+
+@contextmanager
+def _parquet_errors(path: FilePath, arrow: Any) -> Iterator[None]:
+    """Name the file in errors of Parquet."""
+    try:
+        yield
+    except FormatError:
+        raise
+    except (arrow.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
+        raise FormatError(path, f"not a Parquet file: {str(error)[:200].rstrip('.')}.") from error
 
 
 def _pyarrow() -> tuple[Any, Any]:

@@ -7,6 +7,7 @@ beside them, for linkwork alone.
 from __future__ import annotations
 
 import re
+import shutil
 import tempfile
 from pathlib import Path, PurePath
 from typing import Any
@@ -15,7 +16,8 @@ import numpy as np
 
 from ..errors import FormatError, MissingExtraError, Remark
 from ..linkage.linkage import Linkage
-from ..motion.clips import Clip
+from ..motion.clips import BLOCK, Clip
+from ..motion.frame_files import block_of
 from ..transforms import FloatArray, steady
 from . import mesh_export, scene
 from .atomic_files import replacing
@@ -29,6 +31,7 @@ RATE = 24.0  # time codes a second, where the frames suggest none
 MAX_RATE = 1000.0
 MAX_CHARACTERS = 2**24
 LINE_WIDTH = 0.005  # of the linkage
+SHARE = 0.25  # of the frames in the draft: so many wait to be added, for each time leaves some bytes behind
 _ODD = re.compile(r"[^A-Za-z0-9_]")
 
 
@@ -42,15 +45,17 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
         FormatError: If the file cannot be written.
         MissingExtraError: If usd-core is not installed.
     """
-    writing = _UsdWriter(content, path)
-    writing.build()
-    suffix = PurePath(path).suffix.lower()
     with tempfile.TemporaryDirectory() as folder:
-        draft = Path(folder) / f"stage{'.usdc' if suffix == '.usdz' else suffix}"
-        writing.stage.GetRootLayer().Export(str(draft))
-        data = (_packed(draft) if suffix == ".usdz" else draft).read_bytes()
-    with replacing(path) as file:
-        file.write(data)
+        draft = Path(folder) / "stage.usdc"
+        writing = _UsdWriter(content, path, draft)
+        writing.build()
+        suffix = PurePath(path).suffix.lower()
+        if suffix == ".usda":
+            draft = draft.with_suffix(suffix)
+            writing.layer.Export(str(draft))
+        writing.close()
+        with replacing(path) as file, (_packed(draft) if suffix == ".usdz" else draft).open("rb") as made:
+            shutil.copyfileobj(made, file)
     return tuple(writing.remarks)
 
 
@@ -95,14 +100,16 @@ def world_matrices(linkage: Linkage, poses: FloatArray) -> FloatArray:
 class _UsdWriter:
     """A stage on its way out."""
 
-    def __init__(self, content: Content, path: FilePath) -> None:
+    def __init__(self, content: Content, path: FilePath, draft: Path) -> None:
         try:
             from pxr import Usd
         except ImportError as error:
             raise MissingExtraError("usd-core", "formats", "writing USD") from error
         self.linkage, self.clips, self.path = content.linkage, content.clips, path
         self.remarks = Remarks()
-        self.stage: Any = Usd.Stage.CreateInMemory()
+        self.stage: Any = Usd.Stage.CreateNew(str(draft))
+        self.layer: Any = self.stage.GetRootLayer()
+        self.saved = 0  # frames that are in the draft
         self.joints = joint_paths(self.linkage)
         self.names = UniqueNames()
         self.rest = world_matrices(self.linkage, self.linkage.neutral())
@@ -129,6 +136,11 @@ class _UsdWriter:
             binding.CreateAnimationSourceRel().SetTargets([animations[0]])
         reach = self._geometry()
         root.CreateExtentAttr(_vectors(np.stack([self.low - reach, self.high + reach])))
+        self.layer.Save()
+
+    def close(self) -> None:
+        """Let go of the draft."""
+        self.stage = self.layer = None
 
     def _skeleton(self) -> Any:
         from pxr import UsdSkel, Vt
@@ -155,29 +167,49 @@ class _UsdWriter:
 
     def _animation(self, name: str, clip: Clip, rate: float) -> Any:
         from pxr import Sdf, UsdSkel, Vt
-        from scipy.spatial.transform import Rotation
 
         animation = UsdSkel.Animation.Define(self.stage, self._free(name))
         prim = animation.GetPrim()
         prim.SetDisplayName(name)
         animation.CreateJointsAttr(self.joints)
-        worlds = world_matrices(self.linkage, clip.poses)
+        translations, rotations = animation.CreateTranslationsAttr(), animation.CreateRotationsAttr()
+        animation.CreateScalesAttr(Vt.Vec3hArray.FromNumpy(np.ones((len(self.joints), 3), np.float16)))
+        frames = prim.CreateAttribute(FRAME, Sdf.ValueTypeNames.DoubleArray, custom=True)
+        last: FloatArray | None = None
+        waiting = 0
+        for begin in range(0, len(clip), BLOCK):
+            rows = slice(begin, begin + BLOCK)
+            poses = block_of(clip.poses, rows)
+            moves, turns = self._places(poses, last)
+            last = turns[-1]
+            for time, pose, move, turn in zip(clip.times[rows].tolist(), poses, moves, turns, strict=True):
+                code = time * rate
+                translations.Set(Vt.Vec3fArray.FromNumpy(move), code)
+                rotations.Set(Vt.QuatfArray.FromNumpy(turn.astype(np.float32)), code)
+                frames.Set(Vt.DoubleArray.FromNumpy(np.concatenate([[time], pose])), code)
+            waiting += len(poses)
+            if waiting >= max(BLOCK, SHARE * self.saved):
+                self.layer.Save()  # what is in the file is not held
+                self.saved, waiting = self.saved + waiting, 0
+        return animation.GetPath()
+
+    def _places(self, poses: FloatArray, last: FloatArray | None) -> tuple[Any, FloatArray]:
+        """Return where links are on their parents in some frames, as float32, and how they are turned.
+
+        Args:
+            poses: The frames.
+            last: How they were turned before, which these go on from.
+        """
+        from scipy.spatial.transform import Rotation
+
+        worlds = world_matrices(self.linkage, poses)
         self.low = np.minimum(self.low, worlds[..., :3, 3].min(axis=(0, 1)))
         self.high = np.maximum(self.high, worlds[..., :3, 3].max(axis=(0, 1)))
-        local = local_matrices(self.linkage, clip.poses)
-        count, links = local.shape[:2]
+        local = local_matrices(self.linkage, poses)
         flat = Rotation.from_matrix(local[..., :3, :3].reshape(-1, 3, 3)).as_quat()  # x, y, z, w, as USD's arrays are
-        turns = steady(flat.reshape(count, links, 4)).astype(np.float32)
-        moves = _narrowed(local[..., :3, 3], self.path)
-        translations, rotations = animation.CreateTranslationsAttr(), animation.CreateRotationsAttr()
-        animation.CreateScalesAttr(Vt.Vec3hArray.FromNumpy(np.ones((links, 3), np.float16)))
-        frames = prim.CreateAttribute(FRAME, Sdf.ValueTypeNames.DoubleArray, custom=True)
-        for k, time in enumerate(clip.times.tolist()):
-            code = time * rate
-            translations.Set(Vt.Vec3fArray.FromNumpy(moves[k]), code)
-            rotations.Set(Vt.QuatfArray.FromNumpy(turns[k]), code)
-            frames.Set(Vt.DoubleArray.FromNumpy(np.concatenate([[time], clip.poses[k]])), code)
-        return animation.GetPath()
+        turns = flat.reshape(*local.shape[:2], 4)
+        turns = steady(turns) if last is None else steady(np.concatenate([last[None], turns]))[1:]
+        return _narrowed(local[..., :3, 3], self.path), turns
 
     def _free(self, name: str) -> str:
         """Return a path directly below the top that no prim has."""

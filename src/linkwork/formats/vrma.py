@@ -16,7 +16,8 @@ from ..motion.clips import Clip
 from ..transforms import FloatArray
 from .content import Content, Remarks
 from .gltf import read
-from .gltf_packing import Packing, key_frames, quaternions, write_document
+from .gltf_keys import Keys
+from .gltf_packing import Packing, quaternions, write_document
 from .gltf_vrm import ANIMATION, BONES
 from .options import UP, FilePath
 from .skins import bind_pose
@@ -55,7 +56,7 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
         advice = "retarget the motion onto a body that does first, such as lw.models.human()"
         raise FormatError(path, f"{content.linkage.name!r} does not stand upright as it rests: {advice}.")
     document |= {"scenes": [{"nodes": [0]}], "nodes": figure.nodes()}
-    times, poses = key_frames(clip, name, remarks)
+    times, poses = Keys(clip, name, remarks).whole()
     animation: dict[str, Any] = {"name": name, "channels": [], "samplers": []}
     clock = numbers.clock(times)
     turns, places = figure.motion(poses)
@@ -66,7 +67,7 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     extension = {"specVersion": "1.0", "humanoid": {"humanBones": human}}
     document |= {"animations": [animation], "buffers": [{"byteLength": len(numbers.binary)}]}
     document |= {"extensionsUsed": [ANIMATION], "extensions": {ANIMATION: extension}}
-    write_document(path, document, bytes(numbers.binary))
+    write_document(path, document, numbers.binary)
     return tuple(remarks)
 
 

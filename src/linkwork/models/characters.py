@@ -149,7 +149,7 @@ def write_character(path: FilePath, *, height: float = HEIGHT) -> None:
     matrices = packing.accessor(binds.reshape(-1, 16), "MAT4")
     document["skins"] = [{"joints": list(range(len(names))), "inverseBindMatrices": matrices, "skeleton": 0}]
     document["buffers"] = [{"byteLength": len(packing.binary)}]
-    write_document(path, document, bytes(packing.binary))
+    write_document(path, document, packing.binary)
 
 
 def _skin(

@@ -5,7 +5,7 @@ All of it keeps the signs of quaternions steady from frame to frame.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,9 @@ from ..linkage import poses
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, as_array, inverse, is_whole, steady
 from . import root_motion
+from .frame_files import Frames, block_of
 from .keys import check_count, check_number, check_positive, check_times, even_times
+from .sample_blocks import BLOCK, samples_in_blocks
 from .splines import exponential, product, sample, smooth, steady_signs, unit
 from .staying_closed import closed_between
 
@@ -32,16 +34,34 @@ SAME_TIME, SAME_PLACE = 1e-9, 1e-9
 
 def at(clip: Clip, times: ArrayLike, kind: str) -> FloatArray:
     """Return the poses of a clip at times within it; see `Clip.at`."""
+    wanted = _within(clip, times)
+    found = sample(clip.linkage, clip.times, clip.poses, wanted.ravel(), kind=kind)
+    return _limited(clip, found, kind).reshape(*wanted.shape, clip.linkage.nq)
+
+
+def at_blocks(clip: Clip, times: ArrayLike, kind: str) -> Iterator[FloatArray]:
+    """Yield the poses of a clip at times (n,) that do not fall, block by block; together they are those of `at`."""
+    for found in samples_in_blocks(clip.linkage, clip.times, clip.poses, _within(clip, times), kind):
+        yield _limited(clip, found, kind)
+
+
+def _within(clip: Clip, times: ArrayLike) -> FloatArray:
+    """Return times within a clip, or say that some are not."""
     wanted = as_array(times, "times")
     first, last = clip.times[0], clip.times[-1]
     slack = SAME_TIME * (1.0 + abs(first) + abs(last))
     if not ((wanted >= first - slack) & (wanted <= last + slack)).all():  # NaN fails both
         raise KeyFrameError(f"the clip lasts from {first:g} to {last:g} s; there is no pose at {times!r}.")
-    found = sample(clip.linkage, clip.times, clip.poses, np.clip(wanted.ravel(), first, last), kind=kind)
+    return np.clip(wanted, first, last)
+
+
+def _limited(clip: Clip, found: FloatArray, kind: str) -> FloatArray:
+    """Return poses between those of a clip, within limits if those of the clip are."""
     lower, upper = clip.linkage.lower, clip.linkage.upper
-    if kind not in ("linear", "step") and ((clip.poses >= lower) & (clip.poses <= upper)).all():
-        found = np.clip(found, lower, upper)
-    return found.reshape(*wanted.shape, clip.linkage.nq)
+    if kind in ("linear", "step") or ((found >= lower) & (found <= upper)).all():
+        return found
+    blocks = (block_of(clip.poses, slice(k, k + BLOCK)) for k in range(0, len(clip), BLOCK))
+    return np.clip(found, lower, upper) if all(((b >= lower) & (b <= upper)).all() for b in blocks) else found
 
 
 def cut(clip: Clip, start: float | None, end: float | None) -> Clip:
@@ -66,7 +86,10 @@ def resample(clip: Clip, fps: float | None, times: ArrayLike | None, kind: str) 
     if samples.ndim != 1 or not len(samples):
         raise KeyFrameError(f"times of a clip have shape (n,), got {samples.shape}.")
     check_times(samples)
-    return replace(clip, times=samples, poses=at(clip, samples, kind), residuals=None)
+    frames = Frames(clip.linkage.nq)
+    for block in at_blocks(clip, samples, kind):
+        frames.add(block)
+    return replace(clip, times=samples, poses=frames.array(), residuals=None)
 
 
 def reverse(clip: Clip) -> Clip:
@@ -201,25 +224,46 @@ def loop(clip: Clip, fade: float, cycles: int, travel: bool) -> Clip:
 
 
 def mixed(linkage: Linkage, one: FloatArray, other: FloatArray, share: FloatArray) -> FloatArray:
-    """Return poses (n, nq) a share (n,) of the way from one motion to another, frame by frame.
+    """Return poses (n, nq) a share (n,) of the way from one motion to another, frame by frame; see `Mixer`."""
+    return Mixer(linkage).mix(one, other, share)
+
+
+class Mixer:
+    """Goes a share of the way from one motion to another, frame by frame, in blocks of frames that follow each other.
 
     Each angle goes the short way at the first frame and keeps that direction, even where the motions come to be more
     than half a turn apart.
+
+    Args:
+        linkage: The linkage of both.
     """
-    part, result = share[:, None], np.array(one)
-    q, _, wraps = linkage.table.plain
-    way = other[:, q] - one[:, q]
-    way[:, wraps] = np.unwrap(poses.wrapped(way[:, wraps]), axis=0)
-    end = np.where(wraps, one[:, q] + way, other[:, q])
-    result[:, q] = np.where(part < 0.5, one[:, q] + part * way, end - (1.0 - part) * way)
-    for k, _ in linkage.table.quaternions:
-        start, target = (unit(values[:, k : k + 4]) for values in (one, other))
-        between = product(start * (1.0, -1.0, -1.0, -1.0), target)
-        between = steady(between * np.where(between[:1, :1] < 0.0, -1.0, 1.0))
-        sine = np.linalg.norm(between[:, 1:], axis=1, keepdims=True)
-        turn = between[:, 1:] * (2.0 * np.arctan2(sine, between[:, :1]) / np.where(sine > 0.0, sine, 1.0))
-        result[:, k : k + 4] = product(start, exponential(part * turn))
-    return closed_between(linkage, np.concatenate([one, other]), result)
+
+    def __init__(self, linkage: Linkage) -> None:
+        self.linkage = linkage
+        self._way: FloatArray | None = None  # of angles, in the last frame
+        self._between: dict[int, FloatArray] = {}  # quaternions from one to the other, in the last frame
+
+    def mix(self, one: FloatArray, other: FloatArray, share: FloatArray) -> FloatArray:
+        """Return the poses (n, nq) of the next frames, a share (n,) of the way from one to the other."""
+        part, result = share[:, None], np.array(one)
+        q, _, wraps = self.linkage.table.plain
+        way = other[:, q] - one[:, q]
+        short = poses.wrapped(way[:, wraps])
+        before = short[:0] if self._way is None else self._way[None]
+        way[:, wraps] = np.unwrap(np.concatenate([before, short]), axis=0)[len(before) :]
+        self._way = way[-1, wraps].copy()
+        end = np.where(wraps, one[:, q] + way, other[:, q])
+        result[:, q] = np.where(part < 0.5, one[:, q] + part * way, end - (1.0 - part) * way)
+        for k, _ in self.linkage.table.quaternions:
+            start, target = (unit(values[:, k : k + 4]) for values in (one, other))
+            between = product(start * (1.0, -1.0, -1.0, -1.0), target)
+            known = self._between.get(k, np.array([1.0, 0.0, 0.0, 0.0]))
+            between = steady(between * (-1.0 if between[0] @ known < 0.0 else 1.0))
+            self._between[k] = between[-1].copy()
+            sine = np.linalg.norm(between[:, 1:], axis=1, keepdims=True)
+            turn = between[:, 1:] * (2.0 * np.arctan2(sine, between[:, :1]) / np.where(sine > 0.0, sine, 1.0))
+            result[:, k : k + 4] = product(start, exponential(part * turn))
+        return closed_between(self.linkage, np.concatenate([one, other]), result)
 
 
 # Checked

@@ -13,8 +13,10 @@ from ..errors import KeyFrameError, MimicError
 from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike, as_poses, clamped
 from ..transforms import FloatArray, as_array
-from .blending import SAME_TIME, at, check_same, mixed
+from .blending import SAME_TIME, Mixer, at_blocks, check_same
+from .frame_files import Frames, block_of
 from .keys import check_number
+from .sample_blocks import continue_signs
 from .splines import product, smooth, steady_signs, unit
 
 if TYPE_CHECKING:
@@ -58,15 +60,22 @@ def laid_over(
         raise KeyFrameError(f"a layer of {over.duration:g} s cannot come and go in {fade!r} s each.")
     share = _shares(weight, since) * _envelope(within, over.duration, float(fade))
     inside = np.clip(over.times[0] + within, over.times[0], over.times[-1])
-    above = at(over, inside, "linear")
-    if additive:
-        above = _added(linkage, base.poses, above, over.poses[0] if reference is None else as_poses(linkage, reference))
-    columns = columns_of(linkage, joints)
-    values = np.array(base.poses)
-    values[:, columns] = mixed(linkage, base.poses, above, share)[:, columns]
-    if additive:
-        values[:, columns] = clamped(linkage, values)[:, columns]
-    return replace(base, poses=steady_signs(linkage, values), residuals=None)
+    neutral = np.array(over.poses[0]) if reference is None else as_poses(linkage, reference)
+    columns, mixer, frames = columns_of(linkage, joints), Mixer(linkage), Frames(linkage.nq)
+    last: FloatArray | None = None
+    for above in at_blocks(over, inside, "linear"):
+        rows = slice(frames.count, frames.count + len(above))
+        values = np.array(block_of(base.poses, rows))
+        added = _added(linkage, values, above, neutral) if additive else above
+        values[:, columns] = mixer.mix(values, added, share[rows])[:, columns]
+        if additive:
+            values[:, columns] = clamped(linkage, values)[:, columns]
+        values = steady_signs(linkage, values)
+        if last is not None:
+            continue_signs(linkage, values, last)
+        last = values[-1].copy()
+        frames.add(values)
+    return replace(base, poses=frames.array(), residuals=None)
 
 
 def columns_of(linkage: Linkage, joints: Iterable[str]) -> list[int]:

@@ -14,6 +14,8 @@ from ..linkage.joints import Floating, Planar
 from ..linkage.linkage import Linkage
 from ..linkage.poses import zero_pose
 from ..transforms import FloatArray, as_angle, as_array, axis_rotation, inverse, plane_basis, transform
+from .frame_files import Frames, block_of
+from .sample_blocks import BLOCK, continue_signs
 
 if TYPE_CHECKING:
     from .clips import Clip
@@ -53,10 +55,16 @@ def moved(clip: Clip, world: FloatArray) -> Clip:
 
 def replaced(clip: Clip, world_from_root: FloatArray) -> Clip:
     """Return a clip with another root path (n, 4, 4), everything else as it was."""
-    linkage = clip.linkage
+    return replace(clip, poses=_rooted(clip.linkage, clip.poses, world_from_root), residuals=None)
+
+
+def _rooted(
+    linkage: Linkage, poses: FloatArray, world_from_root: FloatArray, last: FloatArray | None = None
+) -> FloatArray:
+    """Return poses (n, nq) with another root path, which goes on from a last pose before it."""
     arc, drive = linkage.arcs[0], linkage.drives[0]
     local = inverse(arc.placement) @ world_from_root
-    values, kind = clip.poses.copy(), arc.articulation
+    values, kind = np.array(poses), arc.articulation
     if isinstance(kind, Planar):
         basis = plane_basis(np.array(kind.axis, np.float64))
         inside = basis.T @ local[:, :3, :3] @ basis
@@ -64,11 +72,15 @@ def replaced(clip: Clip, world_from_root: FloatArray) -> Clip:
         if max(np.abs(way[:, 2]).max(), np.abs(inside[:, :2, 2]).max()) > FLAT * (1.0 + np.abs(way).max()):
             raise LinkageError(f"the root of linkage {linkage.name!r} is planar and cannot leave its plane.")
         angles = np.arctan2(inside[:, 1, 0], inside[:, 0, 0])
-        values[:, drive.columns] = np.column_stack([way[:, :2], np.unwrap(angles)])
+        before = angles[:0] if last is None else last[drive.columns][2:]
+        turned = np.unwrap(np.concatenate([before, angles]))[len(before) :]
+        values[:, drive.columns] = np.column_stack([way[:, :2], turned])
     else:
-        turned = turn_values(kind, local[:, :3, :3], values[0, drive.columns][3:])
+        turned = turn_values(kind, local[:, :3, :3], (values[0] if last is None else last)[drive.columns][3:])
         values[:, drive.columns] = np.hstack([local[:, :3, 3], turned])
-    return replace(clip, poses=values, residuals=None)
+        if last is not None:
+            continue_signs(linkage, values, last)
+    return values
 
 
 def offset(clip: Clip, position: ArrayLike, turn: float | str) -> Clip:
@@ -81,12 +93,26 @@ def offset(clip: Clip, position: ArrayLike, turn: float | str) -> Clip:
 
 def in_place(clip: Clip, sway: bool) -> Clip:
     """Return a clip whose root stays over where it began; see `Clip.in_place`."""
-    world = places(clip.linkage, clip.poses).copy()
-    way = world[:, :2, 3] - world[0, :2, 3]
     if sway and len(clip) > 2:
-        from scipy.signal import savgol_filter
+        return _without_way(clip)
+    frames, last = Frames(clip.linkage.nq), None
+    start = places(clip.linkage, clip.poses[0])[:2, 3]
+    for begin in range(0, len(clip), BLOCK):
+        poses = block_of(clip.poses, slice(begin, begin + BLOCK))
+        world = places(clip.linkage, poses).copy()
+        world[:, :2, 3] -= world[:, :2, 3] - start
+        values = _rooted(clip.linkage, poses, world, last)
+        last = values[-1].copy()
+        frames.add(values)
+    return replace(clip, poses=frames.array(), residuals=None)
 
-        width = min(len(clip), round(CYCLE * clip.fps))
-        way = savgol_filter(way, max(3, width - 1 + width % 2), 1, axis=0)  # an odd number of frames
-    world[:, :2, 3] -= way
+
+def _without_way(clip: Clip) -> Clip:
+    """Return a clip without its root's path averaged over a second, with the sway about it."""
+    from scipy.signal import savgol_filter
+
+    world = places(clip.linkage, clip.poses).copy()
+    width = min(len(clip), round(CYCLE * clip.fps))
+    way = world[:, :2, 3] - world[0, :2, 3]
+    world[:, :2, 3] -= savgol_filter(way, max(3, width - 1 + width % 2), 1, axis=0)  # an odd number of frames
     return replaced(clip, world)

@@ -18,6 +18,7 @@ from ..motion.frame_goals import GoalTrack, follow
 from ..motion.smoothing import smooth_cover
 from ..transforms import FloatArray
 from .frame_blocks import pose_blocks
+from .report import SHAKEN
 
 FIRMLY = 150.0  # how much a metre too near counts, beside those of hands, feet and hips
 SAME = 1e-3  # [rad, m]: two ways that differ by less in a frame are one there
@@ -27,7 +28,6 @@ ROUNDS = 5  # of adding what is missing to margins
 EASING = 0.05  # [s]: over which time margins become wider
 NOTHING = 1e-4  # [m]: what is less is not missing
 SLOW, LOOKS = 0.02, 8  # [rad, m]: frames that differ by less have nothing between them; parts of the way of others
-ROUGH = 2.0  # jerk over the source's that is worth a remark
 
 
 def as_wish(avoid: Avoid | None) -> Avoid | None:
@@ -234,7 +234,7 @@ def shaken(clip: Clip, jerk: float) -> tuple[str, ...]:
     changes = (between(clip.linkage, some[:-1], some[1:]) for some in pose_blocks(clip, overlap=1))
     steps = np.concatenate([np.abs(change).max(axis=1, initial=0.0) for change in changes])
     jumps = np.flatnonzero(steps > LEAP + median_filter(steps, 2 * AROUND + 1, mode="nearest")) if len(steps) else steps
-    if not len(jumps) and jerk <= ROUGH:
+    if not len(jumps) and jerk <= SHAKEN:
         return ()
     words = [f"the motion that keeps clear has {jerk:.2g} times the source's jerk"]
     if len(jumps):

@@ -11,7 +11,9 @@ from ..errors import MappingError, OptionError
 from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike
 from ..motion.clips import Clip
+from ..motion.frame_files import Frames
 from ..motion.layers import Weight, columns_of, laid_over
+from .frame_blocks import frame_blocks, pose_blocks
 from .names import ENDS, FINGERS, SIDES
 from .quadrupeds import Quadruped, find_quadruped
 from .recognition import recognise
@@ -176,14 +178,17 @@ def only_parts(clip: Clip, parts: str | Sequence[str], over: Clip | None, rest: 
     """
     chosen = joints_of(clip.linkage, parts, map=given)
     if over is None:
-        still = Clip(clip.linkage, clip.times, np.repeat(rest[None], len(clip), axis=0), name=clip.name)
+        frames = Frames(clip.linkage.nq)
+        for rows in frame_blocks(len(clip)):
+            frames.add(np.repeat(rest[None], rows.stop - rows.start, axis=0))
+        still = Clip(clip.linkage, clip.times, frames.array(), name=clip.name)
         return laid_over(still, clip, chosen)
     return laid_over(over, _as_motion_of(over.linkage, clip, chosen), chosen)
 
 
 def _as_motion_of(linkage: Linkage, clip: Clip, joints: Iterable[str]) -> Clip:
     """Return a motion in some joints as one of a linkage that has the same, though its root may be another."""
-    poses = np.repeat(linkage.neutral()[None], len(clip), axis=0)
+    columns = []
     for name in joints:
         here, there = linkage.arc_index(name), clip.linkage.arc_index(name)
         if linkage.arcs[here].articulation != clip.linkage.arcs[there].articulation:
@@ -191,5 +196,11 @@ def _as_motion_of(linkage: Linkage, clip: Clip, joints: Iterable[str]) -> Clip:
                 f"joint {name!r} of {linkage.name!r} is not that of {clip.linkage.name!r}: over= is a motion of the"
                 " body that the other is given to."
             )
-        poses[:, linkage.drives[here].columns] = clip.poses[:, clip.linkage.drives[there].columns]
-    return Clip(linkage, clip.times, poses)
+        columns.append((linkage.drives[here].columns, clip.linkage.drives[there].columns))
+    frames = Frames(linkage.nq)
+    for block in pose_blocks(clip):
+        poses = np.repeat(linkage.neutral()[None], len(block), axis=0)
+        for own, others in columns:
+            poses[:, own] = block[:, others]
+        frames.add(poses)
+    return Clip(linkage, clip.times, frames.array())

@@ -6,6 +6,7 @@ number, too few or too many of them, nothing at all between others) is one row w
 
 from __future__ import annotations
 
+import codecs
 import csv
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -26,8 +27,12 @@ NEWLINE = ord("\n")
 
 def read_header(line: str | bytes, source: str | Path) -> list[str]:
     """Return the names of the columns in the first line of a text."""
+    if isinstance(line, bytes) and (line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in line):
+        raise FormatError(source, "is not CSV but UTF-16 text, or no text at all; save it as UTF-8.", line=1)
     try:
         text = line if isinstance(line, str) else line.decode("utf-8-sig")
+        if "\r" in text.rstrip("\r\n"):
+            raise FormatError(source, "has lines that end in CR alone; save it with LF or CR LF.", line=1)
         cells = next(csv.reader([text], strict=True), [])
     except (csv.Error, UnicodeDecodeError) as error:
         raise FormatError(source, f"is not CSV: {error}.", line=1) from error

@@ -97,6 +97,7 @@ def open_goals(
         partition = _partition(name)
         if file.types is not before[0] or partition != before[1]:  # most files are like the one before
             before = file.types, partition
+            _check_once(file, partition, ignore)
             types = {**file.types, **partition_types(partition)}
             asked, carried = _asked(file.place, types, linkage, ignore, keep, partition, frames or parts)
             kinds[asked, tuple((column, str(kind)) for column, kind in carried.items())] = carried
@@ -159,6 +160,16 @@ def _partition(name: str) -> dict[str, str]:
     """
     pairs = (part.split("=", 1) for part in name.split("/")[:-1] if "=" in part)
     return {column: unquote(value) for column, value in pairs if column}
+
+
+def _check_once(file: GoalFile, partition: Mapping[str, str], ignore: Sequence[str]) -> None:
+    """Raise if a column stands in a file and in the name of its folder, which may say different things."""
+    for name, value in partition.items():
+        if name in file.types and name not in ignore:
+            both = f"has a column {name!r}, and its folder {name}={value} gives one too"
+            raise FormatError(
+                str(file.place), f"{both}: rename one, or leave both out, ignore=[{name!r}] (--ignore {name})."
+            )
 
 
 def partition_types(partition: Mapping[str, str]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from .goal_files import Goals, partition_types
 
 Targets = FloatArray | dict[str, FloatArray]  # of one frame, or of several by name
 MANY_GROUPS, MOST_ROWS = 16, 2**20  # of a piece whose row groups are read whole
+NOTHING = "__HIVE_DEFAULT_PARTITION__"  # what Hive and Spark call the folder of rows without a value
 UNIT = 1e-3  # how far a quaternion's length may be from one
 
 
@@ -254,6 +255,7 @@ def _completed(piece: Piece, table: Any) -> Any:
 
     for name, kind in partition_types(piece.partition).items():
         text = piece.partition[name]
-        value = pa.scalar(float(text) if pa.types.is_floating(kind) else text, kind)
+        known = None if text == NOTHING else float(text) if pa.types.is_floating(kind) else text
+        value = pa.scalar(known, kind)
         table = table.append_column(name, pa.repeat(value, table.num_rows))
     return table.replace_schema_metadata(None)

@@ -7,10 +7,11 @@ object of a store appears when its last part has arrived.
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import re
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -212,7 +213,7 @@ class There(Place):
         return sorted(str(path)[len(self.path) :].lstrip("/") for path in found)
 
     def open(self) -> IO[bytes]:
-        return cast("IO[bytes]", self._asked("open", "rb"))
+        return io.BufferedReader(_Stream(self, self._asked("open", "rb"), "read"))
 
     def make(self) -> bool:
         there = self.is_folder()
@@ -243,10 +244,11 @@ class There(Place):
     def _committed(self) -> Iterator[BinaryIO]:
         """Give an object of a store that appears when it is committed."""
         file = self._asked("open", "wb", autocommit=False)
+        told = _Stream(self, file, "written")
         try:
-            yield file
-            file.close()
-            file.commit()
+            yield cast("BinaryIO", told)
+            told.ask(file.close)
+            told.ask(file.commit)
         except BaseException:
             with suppress(Exception):  # what failed is raised; that the rest cannot be thrown away adds nothing
                 file.discard()
@@ -285,6 +287,55 @@ class There(Place):
         except Exception as error:  # stores raise what their libraries do
             done = "written" if what in ("mv", "makedirs", "pipe_file") or "wb" in words else "reached"
             raise FormatError(self.whole, f"cannot be {done}: {_why(error)}.") from error
+
+
+class _Stream(io.RawIOBase):
+    """A file of a store that is open: whatever the store's library raises becomes a FormatError.
+
+    Args:
+        place: The file.
+        file: What fsspec opened.
+        done: What is done with it, in a word.
+    """
+
+    def __init__(self, place: There, file: Any, done: str) -> None:
+        self.place, self.file, self.done = place, file, done
+
+    def ask(self, what: Callable[..., Any], *words: Any) -> Any:
+        """Return what the file answers."""
+        try:
+            return what(*words)
+        except Exception as error:
+            raise FormatError(self.place.whole, f"cannot be {self.done}: {_why(error)}.") from error
+
+    def readable(self) -> bool:
+        return self.done == "read"
+
+    def writable(self) -> bool:
+        return self.done == "written"
+
+    def seekable(self) -> bool:
+        return self.readable()
+
+    def readinto(self, room: Any) -> int:
+        data = self.ask(self.file.read, len(room))
+        room[: len(data)] = data
+        return len(data)
+
+    def write(self, data: Any) -> int:
+        self.ask(self.file.write, data)
+        return len(data)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return int(self.ask(self.file.seek, offset, whence))
+
+    def tell(self) -> int:
+        return int(self.file.tell())
+
+    def close(self) -> None:
+        if not self.closed and self.readable():
+            self.file.close()
+        super().close()
 
 
 def place_of(where: str | os.PathLike[str] | Place) -> Place:
@@ -384,5 +435,9 @@ def _entries(folder: Path, before: str, around: tuple[tuple[int, int], ...]) -> 
 
 
 def _why(error: BaseException) -> str:
-    text = " ".join((getattr(error, "strerror", None) or str(error) or type(error).__name__).split())
+    """Return the first line of what an error says; some stores go on with pages."""
+    said = (getattr(error, "strerror", None) or str(error)).strip() or type(error).__name__
+    if isinstance(error, FileNotFoundError) and " " not in said:  # no more than some name of the store's own
+        return "there is no such file, folder or bucket"
+    text = " ".join(said.splitlines()[0].split())
     return text[:1].lower() + text[1:400].rstrip(".")
