@@ -6,6 +6,7 @@ import copy
 import math
 import pickle
 from dataclasses import dataclass
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
@@ -105,6 +106,8 @@ NO_ANGLE = {
     "complex": 1j,
     "list": [1.0, 2.0],
     "array": np.zeros(2),
+    "list of one": [1.0],
+    "array of one": np.zeros(1),
     "mapping": {},
     "object": object(),
     "too large an integer": 10**400,
@@ -469,6 +472,8 @@ def test_limits_leave_a_value():
             as_limits(lower, upper, "m", "j")
     with pytest.raises(LimitError, match="lower limit 2 of j is above its upper limit 1"):
         as_limits(2.0, 1.0, "m", "j")
+    with pytest.raises(LimitError, match="limit of j: not a length: '3deg'"):
+        as_limits(0.0, "3deg", "m", "j")
 
 
 def test_limits_come_in_pairs():
@@ -518,6 +523,7 @@ def test_values_are_equal_by_what_they_hold():
         assert part != other
     assert part != OtherPart("arm", np.arange(3.0))
     assert part != "arm"
+    assert part == ANY, "a value that does not know another leaves it to that"
     with pytest.raises(TypeError, match="unhashable"):
         hash(part)
 
