@@ -297,12 +297,15 @@ NO_ORIENTATION = {
     "endless rotvec": ({"rotvec": [1.7e308] * 3}, "rotvec.*finite"),
     "nan rotvec": ({"rotvec": [0, NAN, 0]}, "finite"),
     "unknown order": ({"euler": ("xyw", [0, 0, 0])}, "euler"),
-    "one axis twice": ({"euler": ("xxz", [0, 0, 0])}, "no axis follows itself"),
+    "one axis twice": (
+        {"euler": ("xxz", [0, 0, 0])},
+        ": an order is up to three of xyz, or of XYZ, and no axis follows itself",
+    ),
     "mixed senses": ({"euler": ("xYz", [0, 0, 0])}, "euler"),
     "order last": ({"euler": ([0, 0, 0], "xyz")}, "euler"),
-    "two angles of three": ({"euler": ("xyz", [0, 0])}, "euler"),
+    "two angles of three": ({"euler": ("xyz", [0, 0])}, "euler.*: 2 angles are not 3"),
     "no angles": ({"euler": "xyz"}, "euler"),
-    "infinite angle": ({"euler": ("xyz", [0, INF, 0])}, "euler.*finite"),
+    "infinite angle": ({"euler": ("xyz", [0, INF, 0])}, "euler.*: angles must be finite"),
 }
 
 
@@ -310,6 +313,13 @@ NO_ORIENTATION = {
 def test_what_is_no_orientation_is_refused(value, message):
     with pytest.raises(TransformError, match=f"^the palm.*{message}"):
         as_rotation(value, "the palm")
+
+
+def test_any_rotation_is_taken_and_its_mirror_image_refused():
+    for matrix in Rotation.random(20, random_state=4).as_matrix():
+        np.testing.assert_array_equal(as_rotation(matrix), matrix)
+        with pytest.raises(TransformError, match="reflection"):
+            as_rotation(FLIPPED @ matrix)
 
 
 # Rigid transforms
@@ -330,6 +340,11 @@ def test_transforms_from_a_matrix_or_a_position():
     np.testing.assert_array_equal(as_transform((1, 2, 3)), rigid(position=(1, 2, 3)))
     np.testing.assert_array_equal(transform((1, 2, 3), TURN), rigid(TURN.as_matrix(), (1, 2, 3)))
     np.testing.assert_array_equal(translation((1, 2, 3)), rigid(position=(1, 2, 3)))
+
+
+def test_a_translation_that_is_none_is_refused_by_name():
+    with pytest.raises(TransformError, match="translation position"):
+        translation((0.0, NAN, 0.0))
 
 
 def test_the_identity_is_read_only():
@@ -417,6 +432,9 @@ def test_products_of_quaternions_are_those_of_scipy(quaternions):
     expected = quaternion_matrix(first) @ quaternion_matrix(second)
     np.testing.assert_allclose(quaternion_matrix(quaternion_product(first, second)), expected, atol=1e-14)
     assert matrix_quaternion(expected[:0]).shape == (0, 4)
+    every = quaternion_product(first[:, None], second[None])
+    assert every.shape == (3, 3, 4)
+    np.testing.assert_array_equal(every[[0, 1, 2], [0, 1, 2]], quaternion_product(first, second))
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (3, 2), (0,)])
