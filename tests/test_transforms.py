@@ -348,6 +348,7 @@ def test_a_translation_that_is_none_is_refused_by_name():
 
 
 def test_the_identity_is_read_only():
+    np.testing.assert_array_equal(IDENTITY, np.eye(4))
     assert as_transform(IDENTITY) is IDENTITY
     with pytest.raises(ValueError, match="read-only"):
         IDENTITY[0, 3] = 1.0
@@ -598,6 +599,13 @@ def test_rotation_vectors_come_back_from_quaternions_and_matrices(angle):
     for same in (quaternions, -quaternions):
         np.testing.assert_allclose(quaternion_vector(same), vectors, rtol=1e-12, atol=1e-300)
     np.testing.assert_allclose(rotation_vector(quaternion_matrix(quaternions)), vectors, rtol=1e-12, atol=1e-15)
+
+
+def test_rotation_vectors_of_any_shape_and_of_half_turns():
+    quaternions = Rotation.random(6, random_state=1).as_quat(scalar_first=True)
+    expected = Rotation.from_quat(quaternions, scalar_first=True).as_rotvec()
+    np.testing.assert_allclose(quaternion_vector(quaternions.reshape(2, 3, 4)).reshape(6, 3), expected, atol=1e-14)
+    np.testing.assert_allclose(quaternion_vector(np.array([0.0, 2.0, 0.0, 0.0])), [math.pi, 0.0, 0.0], atol=1e-15)
 
 
 def test_rotations_may_be_off_by_a_tolerance():
