@@ -6,7 +6,7 @@
 wheel that is built from it must be the plain one. twine and check-wheel-contents look at the files. The wheel that pip
 takes here is installed into environments of its own, bare and with pictures, where `smoke.py` runs outside the
 checkout. What is wrong is said, and the exit code is 1. In a rehearsal, the version need not be written down as
-released yet.
+released yet, nor the address at which the project is published.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZipFile
+
+from address import address
 
 from linkwork import __version__
 
@@ -43,7 +45,7 @@ def main() -> int:
     archive = source_archive(dist)
     files = sorted(dist.glob("linkwork-*"))
     faults = [*archive_faults(archive, dist), *tool_faults(files), *smoke_faults(dist)]
-    late = [*history_faults()]
+    late = [*history_faults(), *address_faults()]
     faults += [] if given.rehearsal else late
     for file in files:
         print(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}")
@@ -135,6 +137,12 @@ def history_faults(root: Path = ROOT, version: str = __version__) -> Iterator[st
     for line in (f"version: {version}", f"date-released: {found[1]}"):
         if line not in cited.splitlines():
             yield f"CITATION.cff: no line '{line}'"
+
+
+def address_faults(root: Path = ROOT) -> Iterator[str]:
+    """Yield that nobody could find the project, where its address is not written down yet."""
+    if address(root) is None:
+        yield "CITATION.cff: no line 'repository-code: https://...' that says where the project is published"
 
 
 def rehearsed(late: list[str]) -> str:

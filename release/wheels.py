@@ -145,8 +145,12 @@ def pack_faults(archive: ZipFile, target: Target) -> Iterator[str]:
             yield "has a library that is not the one of its listing"
         if listing["sources"] != source_hash(kernels):
             yield "has a pack of other sources than its own"
-        if (listing["target"], listing["levels"]) != (target.name, [level.name for level in target.levels]):
-            yield f"has a pack for {listing['target']}, {' '.join(listing['levels'])}"
+        if (listing["target"], listing["levels"]) != (target.name, levels := [level.name for level in target.levels]):
+            yield (
+                f"has a pack for {listing['target']}, {' '.join(listing['levels'])}, not for {target.name}, "
+                f"{' '.join(levels)}: build it with python -m linkwork.kernels"
+            )
+            return
         symbols = {symbol for function in listing["functions"].values() for symbol in function["symbols"]}
         symbols |= {f"call_{head}" for head in HEADS}
         exports = [target.symbol(symbol, level) for symbol in symbols for level in target.levels]

@@ -49,6 +49,7 @@ WAITING = {
     "player": "tests/draw/test_player.py tests/draw/test_stage.py",
     "web": "tests/web",
 }
+NOTHING = 5  # what pytest ends with where no test was taken
 LIMIT, GRACE = 1800.0, 30.0  # s: for a part, and to end when it is asked to
 
 
@@ -70,6 +71,9 @@ class Run:
 
     def __init__(self, name: str, options: list[str], said: IO[bytes]) -> None:
         self.name, self.start, self.seconds, self.said = name, time.monotonic(), 0.0, said
+        self.fine = (
+            {0, NOTHING} if "--quick" in options else {0}
+        )  # a quick run leaves out slow tests: all, in some parts
         command = [sys.executable, "-m", "pytest", "-q", *options, *words(name)]
         environment = os.environ | {"COVERAGE_FILE": f".coverage.{name.replace(', ', '-').replace(' ', '-')}"}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what one has compiled, hundreds of processes read
@@ -85,6 +89,11 @@ class Run:
         self.said.seek(0)
         print(f"\n== {self.name}\n{self.said.read().decode(errors='replace')}", flush=True)
         return True
+
+    @property
+    def failed(self) -> bool:
+        """Whether a test of it failed, or none was found."""
+        return self.process.returncode not in self.fine
 
     def ask_to_end(self) -> None:
         """Interrupt it, so that it ends the processes of its tests."""
@@ -136,9 +145,9 @@ def main() -> int:
     except KeyboardInterrupt:
         return 130
     for one in done:
-        print(f"{one.seconds:6.0f} s  {one.name}{'' if one.process.returncode == 0 else '  FAILED'}")
+        print(f"{one.seconds:6.0f} s  {one.name}{'  FAILED' if one.failed else ''}")
     print(f"{time.monotonic() - start:6.0f} s  in all")
-    return int(any(one.process.returncode for one in done))
+    return int(any(one.failed for one in done))
 
 
 if __name__ == "__main__":

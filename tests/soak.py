@@ -15,10 +15,12 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from functools import _lru_cache_wrapper
 
 import numpy as np
 
 import memory
+from linkwork import Linkage
 from linkwork.errors import LinkworkError
 from soak_further import Further
 from soak_judge import ROWS
@@ -26,7 +28,7 @@ from soak_others import Others
 from soak_solves import Solves
 
 GROWTH = 40.0  # MB that a process may gain once it is warm
-WARM = 0.3  # of the calls, after which it is: caches are full
+WARM = 0.5  # of the calls, after which it is: caches are nearly full
 MINUTE = 60.0  # s between two looks at the memory
 OFTEN = {"batch": 2, "solve_one": 4, "several_goals": 2, "kinematics": 2, "edit": 2, "nonsense": 4}  # times in a round
 
@@ -77,6 +79,7 @@ def soak(run: Soak, goes_on: Callable[[], bool], tell: Callable[[str], None] = p
     tell(f"{time.monotonic() - begin:.0f} s, {time.process_time():.0f} s of computing: {run.said()}")
     tell(f"calls: {dict(run.calls)}")
     tell(f"refused: {dict(run.refused)}")
+    tell(f"kept: {kept()}")
 
 
 def settled() -> float:
@@ -85,6 +88,16 @@ def settled() -> float:
     memory.AFTER["resident"] = -np.inf
     memory.give_back()
     return memory.resident() if memory.STATM.exists() else 0.0
+
+
+def kept() -> str:
+    """Return what is kept for another call: entries of the package's bounded caches, and of those of linkages."""
+    things = gc.get_objects()
+    bounded = [one for one in things if isinstance(one, _lru_cache_wrapper) and one.__module__.startswith("linkwork")]
+    sizes = {f"{one.__module__}.{one.__qualname__}": one.cache_info() for one in bounded}
+    said = [f"{name} {info.currsize} of {info.maxsize}" for name, info in sorted(sizes.items()) if info.maxsize]
+    linkages = [one for one in things if isinstance(one, Linkage)]
+    return f"{'; '.join(said)}; {len(linkages)} linkages with {sum(len(one.cache) for one in linkages)} things"
 
 
 def main() -> None:
@@ -97,8 +110,13 @@ def main() -> None:
     run, end = Soak(options.seed, options.rows), time.monotonic() + options.seconds
     soak(run, lambda: time.monotonic() < end, lambda line: print(line, flush=True))
     warm = [size for calls, size in run.sizes if calls > WARM * run.calls.total()]
-    if warm and warm[-1] > warm[0] + GROWTH:
-        sys.exit(f"memory grew from {warm[0]:.0f} to {warm[-1]:.0f} MB")
+    if not warm:
+        return
+    print(
+        f"memory: {warm[0]:.0f} MB after half of the calls, {warm[-1]:.0f} at the end, {max(warm):.0f} at most between"
+    )
+    if warm[-1] > warm[0] + GROWTH:
+        sys.exit("memory grew")
 
 
 if __name__ == "__main__":

@@ -97,12 +97,23 @@ class Judge:
 
     # What is claimed, and judged
 
-    def judge(self, linkage: lw.Linkage, frame: str, q: Any, success: Any, targets: Any, kind: str = "pose") -> None:
+    def judge(
+        self,
+        linkage: lw.Linkage,
+        frame: str,
+        q: Any,
+        success: Any,
+        targets: Any,
+        kind: str = "pose",
+        *,
+        counted: bool = True,  # not where these solves were judged for another goal already
+    ) -> None:
         """Raise unless all that is called a success is one."""
         q, success = np.atleast_2d(q), np.atleast_1d(success)
         targets = np.broadcast_to(targets, (len(q), 4, 4))
-        self.solves += len(q)
-        self.successes += int(success.sum())
+        if counted:
+            self.solves += len(q)
+            self.successes += int(success.sum())
         if not np.isfinite(q).all():
             raise Wrong(f"a pose that is not finite: {q[~np.isfinite(q).all(axis=1)][0]}")
         if not chains.within(linkage, q)[success].all():

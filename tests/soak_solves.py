@@ -75,7 +75,8 @@ class Solves(Judge):
             raise Wrong(f"a success beyond limits: {found.q}")
         for goal in goals:
             if found.success and isinstance(goal, lw.Reach) and not isinstance(goal, lw.Hold):
-                self.judge(linkage, goal.frame, found.q, True, places(linkage, q[None], goal.frame)[0])
+                target = places(linkage, q[None], goal.frame)[0]
+                self.judge(linkage, goal.frame, found.q, True, target, counted=False)
 
     def body_batch(self) -> None:
         body = lw.models.human(root="floating")
@@ -83,7 +84,7 @@ class Solves(Judge):
         targets = {hand: places(body, poses, hand) for hand in hands}
         found = lw.solve_batch(body, targets, start="stand")
         for hand in hands:
-            self.judge(body, hand, found.q, found.success, targets[hand])
+            self.judge(body, hand, found.q, found.success, targets[hand], counted=hand == hands[0])
 
     def follow(self) -> None:
         linkage = self.arm()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from fnmatch import fnmatch
+from types import SimpleNamespace
+
+import pytest
 
 import parts
 
@@ -32,3 +36,12 @@ def test_every_part_has_files_and_names_only_what_is_there():
         assert files_of(name), name
         for word in parts.words(name):
             assert word.startswith("--ignore") or (parts.ROOT / word).exists(), f"{name}: {word}"
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "failed"),
+    [([], 0, False), ([], 1, True), ([], 5, True), (["--quick"], 5, False), (["--quick"], 1, True)],
+)
+def test_a_part_without_tests_fails_unless_a_quick_run_leaves_them_out(options, code, failed, monkeypatch):
+    monkeypatch.setattr(parts.subprocess, "Popen", lambda *_, **__: SimpleNamespace(returncode=code))
+    assert parts.Run("card", options, io.BytesIO()).failed == failed

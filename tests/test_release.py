@@ -28,7 +28,9 @@ def script(name: str) -> Any:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "release")  # as it is for a script that is run
+        spec.loader.exec_module(module)
     return module
 
 
@@ -102,6 +104,32 @@ def test_the_version_is_written_down_the_same_everywhere(tmp_path: Path) -> None
         found = list(faults(tmp_path, "2.0.0"))
         assert len(found) == len(said)
         assert all(part in fault for part, fault in zip(said, found, strict=True))
+
+
+def test_nothing_is_released_before_the_address_is_written_down_in_its_one_place(tmp_path: Path) -> None:
+    check, address = script("check"), script("address")
+    assert "release/address.py" in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    (tmp_path / "README.md").write_text(
+        "![A](docs/a.png) [b](docs/b.md#c), [d](#d), [e](https://e.org)", encoding="utf-8"
+    )
+    for line, home in (
+        ("title: linkwork", None),
+        ("repository-code: somewhere", None),
+        ("repository-code: https://forge.org/us/linkwork", "https://forge.org/us/linkwork"),
+        ('repository-code: "https://forge.org/us/linkwork/"', "https://forge.org/us/linkwork"),
+    ):
+        (tmp_path / "CITATION.cff").write_text(f"cff-version: 1.2.0\n{line}\nversion: 1.0\n", encoding="utf-8")
+        assert address.address(tmp_path) == home
+        assert ["no line 'repository-code" in fault for fault in check.address_faults(tmp_path)] == [True] * (
+            home is None
+        )
+        made: dict[str, Any] = {}
+        address.AddressHook(str(tmp_path), {}).update(made)
+        assert ("urls" in made) == (home is not None)
+    assert made["urls"]["Source"] == home
+    assert made["readme"]["text"] == (
+        f"![A]({home}/raw/main/docs/a.png) [b]({home}/blob/main/docs/b.md#c), [d](#d), [e](https://e.org)"
+    )
 
 
 def test_workflows_run_nothing_that_can_change_under_them() -> None:

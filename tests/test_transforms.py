@@ -6,6 +6,7 @@ import copy
 import math
 import pickle
 from dataclasses import dataclass
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
@@ -105,6 +106,8 @@ NO_ANGLE = {
     "complex": 1j,
     "list": [1.0, 2.0],
     "array": np.zeros(2),
+    "list of one": [1.0],
+    "array of one": np.zeros(1),
     "mapping": {},
     "object": object(),
     "too large an integer": 10**400,
@@ -294,12 +297,15 @@ NO_ORIENTATION = {
     "endless rotvec": ({"rotvec": [1.7e308] * 3}, "rotvec.*finite"),
     "nan rotvec": ({"rotvec": [0, NAN, 0]}, "finite"),
     "unknown order": ({"euler": ("xyw", [0, 0, 0])}, "euler"),
-    "one axis twice": ({"euler": ("xxz", [0, 0, 0])}, "no axis follows itself"),
+    "one axis twice": (
+        {"euler": ("xxz", [0, 0, 0])},
+        ": an order is up to three of xyz, or of XYZ, and no axis follows itself",
+    ),
     "mixed senses": ({"euler": ("xYz", [0, 0, 0])}, "euler"),
     "order last": ({"euler": ([0, 0, 0], "xyz")}, "euler"),
-    "two angles of three": ({"euler": ("xyz", [0, 0])}, "euler"),
+    "two angles of three": ({"euler": ("xyz", [0, 0])}, "euler.*: 2 angles are not 3"),
     "no angles": ({"euler": "xyz"}, "euler"),
-    "infinite angle": ({"euler": ("xyz", [0, INF, 0])}, "euler.*finite"),
+    "infinite angle": ({"euler": ("xyz", [0, INF, 0])}, "euler.*: angles must be finite"),
 }
 
 
@@ -307,6 +313,13 @@ NO_ORIENTATION = {
 def test_what_is_no_orientation_is_refused(value, message):
     with pytest.raises(TransformError, match=f"^the palm.*{message}"):
         as_rotation(value, "the palm")
+
+
+def test_any_rotation_is_taken_and_its_mirror_image_refused():
+    for matrix in Rotation.random(20, random_state=4).as_matrix():
+        np.testing.assert_array_equal(as_rotation(matrix), matrix)
+        with pytest.raises(TransformError, match="reflection"):
+            as_rotation(FLIPPED @ matrix)
 
 
 # Rigid transforms
@@ -329,7 +342,13 @@ def test_transforms_from_a_matrix_or_a_position():
     np.testing.assert_array_equal(translation((1, 2, 3)), rigid(position=(1, 2, 3)))
 
 
+def test_a_translation_that_is_none_is_refused_by_name():
+    with pytest.raises(TransformError, match="translation position"):
+        translation((0.0, NAN, 0.0))
+
+
 def test_the_identity_is_read_only():
+    np.testing.assert_array_equal(IDENTITY, np.eye(4))
     assert as_transform(IDENTITY) is IDENTITY
     with pytest.raises(ValueError, match="read-only"):
         IDENTITY[0, 3] = 1.0
@@ -414,6 +433,9 @@ def test_products_of_quaternions_are_those_of_scipy(quaternions):
     expected = quaternion_matrix(first) @ quaternion_matrix(second)
     np.testing.assert_allclose(quaternion_matrix(quaternion_product(first, second)), expected, atol=1e-14)
     assert matrix_quaternion(expected[:0]).shape == (0, 4)
+    every = quaternion_product(first[:, None], second[None])
+    assert every.shape == (3, 3, 4)
+    np.testing.assert_array_equal(every[[0, 1, 2], [0, 1, 2]], quaternion_product(first, second))
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (3, 2), (0,)])
@@ -469,6 +491,8 @@ def test_limits_leave_a_value():
             as_limits(lower, upper, "m", "j")
     with pytest.raises(LimitError, match="lower limit 2 of j is above its upper limit 1"):
         as_limits(2.0, 1.0, "m", "j")
+    with pytest.raises(LimitError, match="limit of j: not a length: '3deg'"):
+        as_limits(0.0, "3deg", "m", "j")
 
 
 def test_limits_come_in_pairs():
@@ -518,6 +542,7 @@ def test_values_are_equal_by_what_they_hold():
         assert part != other
     assert part != OtherPart("arm", np.arange(3.0))
     assert part != "arm"
+    assert part == ANY, "a value that does not know another leaves it to that"
     with pytest.raises(TypeError, match="unhashable"):
         hash(part)
 
@@ -574,6 +599,13 @@ def test_rotation_vectors_come_back_from_quaternions_and_matrices(angle):
     for same in (quaternions, -quaternions):
         np.testing.assert_allclose(quaternion_vector(same), vectors, rtol=1e-12, atol=1e-300)
     np.testing.assert_allclose(rotation_vector(quaternion_matrix(quaternions)), vectors, rtol=1e-12, atol=1e-15)
+
+
+def test_rotation_vectors_of_any_shape_and_of_half_turns():
+    quaternions = Rotation.random(6, random_state=1).as_quat(scalar_first=True)
+    expected = Rotation.from_quat(quaternions, scalar_first=True).as_rotvec()
+    np.testing.assert_allclose(quaternion_vector(quaternions.reshape(2, 3, 4)).reshape(6, 3), expected, atol=1e-14)
+    np.testing.assert_allclose(quaternion_vector(np.array([0.0, 2.0, 0.0, 0.0])), [math.pi, 0.0, 0.0], atol=1e-15)
 
 
 def test_rotations_may_be_off_by_a_tolerance():

@@ -145,7 +145,7 @@ def test_the_package_is_asked_for_where_it_is_not(monkeypatch: pytest.MonkeyPatc
     _forget(monkeypatch)
     monkeypatch.setattr("linkwork.formats.descriptions.find_spec", lambda _name: None)
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    said = r"no file 'panda_description'; loading a robot by that name needs .*linkwork\[descriptions\]"
+    said = r"'panda_description' is not a file here; looking for a robot of that name needs .*linkwork\[descriptions\]"
     with pytest.raises(MissingExtraError, match=said):
         lw.load("panda_description")
     with pytest.raises(FormatError, match="no suffix"):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
+import linkwork
 from linkwork.kernels import threads, workers
 
 
@@ -19,6 +21,12 @@ def test_cores_are_those_that_the_process_may_use(monkeypatch):
     assert threads.cores() == 64
     monkeypatch.setattr(os, "process_cpu_count", lambda: 3, raising=False)
     assert threads.cores() == 3
+
+
+def test_nobody_counts_the_cores_of_the_machine():
+    package = Path(linkwork.__file__).parent
+    counting = [path.name for path in package.rglob("*.py") if "cpu_count" in path.read_text(encoding="utf-8")]
+    assert counting == ["threads.py"]
 
 
 @pytest.mark.parametrize("setting", [("frozen", True), ("executable", "")])

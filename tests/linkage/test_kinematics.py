@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
@@ -546,6 +547,8 @@ def test_frames_are_a_mapping_like_any_other() -> None:
     assert 3 not in frames
     assert frames.get("nose") is None
     assert frames.get("nose", 5) == 5
+    assert_array_equal(frames.get(frames.names[-1], 5), frames[frames.names[-1]])
+    assert frames == ANY, "a map that does not know another leaves it to that"
     assert set(dict(frames)) == set(frames.names)
     assert_array_equal(frames["tip"], frames.array[-1])
     assert "4 frames" in repr(frames)

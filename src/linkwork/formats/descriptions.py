@@ -58,7 +58,7 @@ def find_description(name: str, options: Options) -> tuple[FilePath, Options]:
         ModelNotFoundError: If it has no such robot.
         FormatError: If the robot cannot be cloned, or has neither URDF, xacro nor MJCF.
     """
-    require(PACKAGE, f"there is no file {name!r}; loading a robot by that name")
+    require(PACKAGE, f"{name!r} is not a file here; looking for a robot of that name")
     known = description_names()
     if name not in known:
         raise ModelNotFoundError(name, PACKAGE, known)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import re
 import zipfile
 from collections.abc import Iterator
@@ -29,6 +28,7 @@ from .cuda_search import Kernels, search_kernels
 from .joint_step import ROW_CODES
 from .pack import HOME, PackError
 from .sources import source_hash
+from .threads import cores
 
 FORMAT, FILE, LISTING = 1, "cards.zip", "cards.json"
 CAPABILITY = (7, 5)  # of the oldest cards that CUDA 13 knows
@@ -125,7 +125,7 @@ def build(folder: Path, workers: int | None = None) -> Path:
     files = {LISTING: json.dumps(listing, indent=1) + "\n"}
     names = [name for name, _ in everything()]
     # a process for each, so that what Numba counts is the same every time
-    with ProcessPoolExecutor(workers or os.cpu_count(), mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
+    with ProcessPoolExecutor(workers or cores(), mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
         files |= {f"{name}.ptx": text for name, text in zip(names, pool.map(compile_ahead, names), strict=True)}
     folder.mkdir(parents=True, exist_ok=True)
     draft = (folder / FILE).with_suffix(".draft")

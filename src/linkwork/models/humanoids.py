@@ -1,7 +1,7 @@
 """A humanoid robot of revolute joints, as small humanoids of the field are made.
 
-It is no model of the catalogue: it stands in for the files of robots where motions are given from one body to another,
-in the gallery and in examples.
+It is not in the catalogue of models. In the gallery and in examples it stands in for the files of robots, where motions
+are given from one body to another.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class Answering:
     ) -> None:
         """Write values (m, n), reports and status of targets (m, 4, 4) whose status says that they are unsolved.
 
-        Those at an edge stay unsolved. With `leave`, errors of those without an answer are somebody else's to find.
+        Those at an edge stay unsolved. With `leave`, the errors of targets without an answer are left to the caller.
         """
         count, before = len(status), status.copy()
         arrays: list[Any] = [targets, given.reshape(-1, values.shape[1]), values, report, status]
@@ -111,8 +111,8 @@ class Answering:
 class FamilyAnswering(Answering):
     """The closed form of an arm of six joints that is of a family, or nearly so.
 
-    Near a family, Newton's method may lead from every branch to other solutions than the one at a start: that is a
-    search's to follow.
+    For an arm that is only near its family, Newton's method may lead every branch away from the solution at a start.
+    Goals with a start are then left to the search.
     """
 
     one = staticmethod(answer_one)
@@ -147,7 +147,8 @@ class FamilyAnswering(Answering):
 class SevenAnswering(Answering):
     """The closed form of an arm of seven joints, one of them tried at many angles.
 
-    A start is a search's to follow first: that is near it already. Arms a little off their family are left there.
+    A goal with a start is searched first, for the search stays near the start. For arms a little off their family, that
+    answer is kept.
     """
 
     one, nearer = staticmethod(seven_one), staticmethod(seven_nearest)
