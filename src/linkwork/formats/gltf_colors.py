@@ -13,7 +13,8 @@ from msgspec import Struct
 from ..errors import FormatError
 from ..transforms import FloatArray
 from .atomic_files import read_bytes
-from .gltf_data import MAX_BINARY, GltfSource, Index
+from .gltf_data import MAX_BINARY, GltfSource
+from .gltf_document import Index
 from .textures import encoded, opened, sampled
 
 WHITE = (1.0, 1.0, 1.0, 1.0)

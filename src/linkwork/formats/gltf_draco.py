@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from ..errors import MissingExtraError
 from .child import ask_arrays
-from .gltf_data import GltfSource, Index
+from .gltf_data import GltfSource
+from .gltf_document import Index
 
 EXTENSION = "KHR_draco_mesh_compression"
 SECONDS, SLOWEST = 2.0, 2**20  # of computing, and bytes that take a second more

@@ -22,7 +22,8 @@ from ..motion.frame_files import Frames, block_of
 from ..transforms import FloatArray, transform
 from . import scene
 from .content import Content, Remarks
-from .gltf_data import Animation, GltfSource
+from .gltf_data import GltfSource
+from .gltf_document import Animation
 from .gltf_motion import Tracks, moved, read_tracks
 from .gltf_nodes import NodeTree
 from .options import UP

@@ -15,7 +15,8 @@ from ..motion.clips import BLOCK
 from ..motion.splines import great_arc
 from ..transforms import FloatArray, quaternion_matrix
 from .content import Remarks
-from .gltf_data import Animation, GltfSource, Rows, Sampler
+from .gltf_data import GltfSource, Rows
+from .gltf_document import Animation, Sampler
 
 SHAPES = {"translation": "VEC3", "rotation": "VEC4", "scale": "VEC3"}
 INTERPOLATIONS = ("STEP", "LINEAR", "CUBICSPLINE")

@@ -15,7 +15,8 @@ import numpy as np
 
 from ..transforms import FloatArray, has_direction, quaternion_matrix
 from .content import UniqueNames
-from .gltf_data import GltfSource, Node
+from .gltf_data import GltfSource
+from .gltf_document import Node
 
 MAX_NODES = 20_000
 UNIFORM = 1e-6

@@ -17,7 +17,8 @@ from ..linkage.origin import Origin
 from ..linkage.skin import IntArray, Skin
 from ..transforms import FloatArray
 from .gltf_colors import Looks, corner_colors, decoded
-from .gltf_data import GltfSource, Index
+from .gltf_data import GltfSource
+from .gltf_document import Index
 from .gltf_draco import supply
 from .gltf_nodes import NodeTree
 from .options import Options
