@@ -11,7 +11,7 @@ from .likeness import LimbError
 
 OFF = np.radians(12.0)  # a limb that is off by more on average is wrong
 INSIDE = 0.1  # of the frames: hands that are in the body in that many more than the source's are wrong
-SHAKEN = 1.5  # times the source's jerk: 76 of 84 captured motions, on three bodies, have at most 1.44, the others flip
+SHAKEN = 1.5  # times the source's jerk: 76 of 84 captured motions have at most 1.44, and 7 of the other 8 flip
 MISSED, SLID, DEEP = 0.02, 0.005, 0.005  # [m]: hands, planted feet and soles that are off by more are wrong
 
 
