@@ -12,6 +12,7 @@ from .likeness import LimbError
 OFF = np.radians(12.0)  # a limb that is off by more on average is wrong
 INSIDE = 0.1  # of the frames: hands that are in the body in that many more than the source's are wrong
 SHAKEN = 1.5  # times the source's jerk: 76 of 84 captured motions have at most 1.44, and 7 of the other 8 flip
+ENOUGH = 24  # frames from which on jerk is judged: a few third differences say nothing
 MISSED, SLID, DEEP = 0.02, 0.005, 0.005  # [m]: hands, planted feet and soles that are off by more are wrong
 
 
@@ -83,7 +84,7 @@ class Report:
         if self.hands_in_body > self.hands_in_body_before + INSIDE:
             here, before = self.hands_in_body, self.hands_in_body_before
             words.append(f"hands are in the body {here:.0%} of the time, those of the source {before:.0%}")
-        if self.jerk > SHAKEN:
+        if self.jerk > SHAKEN and self.frames >= ENOUGH:
             words.append(f"it has {self.jerk:.2g} times the source's jerk")
         if self.flips:
             words.append(f"joints flip in {self.flips} frames" if self.flips > 1 else "a joint flips in 1 frame")
