@@ -1,4 +1,4 @@
-"""A free axis: a small arm of five joints whose tool may spin, and a welding arm whose torch may.
+"""A free axis: a tool that may spin about itself.
 
 Five joints and a free axis have isolated answers, all of them known. Six joints leave curves to choose from.
 """

@@ -343,7 +343,7 @@ def test_transforms_from_a_matrix_or_a_position():
 
 
 def test_a_translation_that_is_none_is_refused_by_name():
-    with pytest.raises(TransformError, match="^translation position"):
+    with pytest.raises(TransformError, match=r"^translation position"):
         translation((0.0, NAN, 0.0))
 
 

@@ -72,18 +72,20 @@ def test_solve_gives_what_the_library_gives(arm, method):
 
 def test_solve_all_prints_every_solution():
     got = data("solve", "planar:2,1", "--position", "1,2", "--all")
-    assert (got["count"], got["dimension"], got["complete"]) == (2, 0, False)
+    assert (got["count"], got["dimension"], got["complete"]) == (2, 0, True)
     reached = lw.models.planar([2, 1]).forward([list(one["pose"].values()) for one in got["solutions"]], frame="tip")
     np.testing.assert_allclose(reached[:, :2, 3], [[1, 2]] * 2, atol=1e-8)
     text = run("solve", "planar:2,1", "--position", "1,2", "--all")
-    assert text.stdout.startswith("2 solutions; found from 512 starts, others cannot be excluded")
+    assert text.stdout.startswith("2 solutions; proven, by the closed form of the family 'point in a plane'")
+    text = run("solve", "planar:2,1,1", "--position", "1,2", "--all")
+    assert "another one is unlikely, and not excluded" in text.stdout
     assert len(run("solve", "planar:2,1", "--position", "1,2", "--all", "--csv").stdout.splitlines()) == 3
 
 
 def test_solve_all_says_how_many_collide(tmp_path):
     lw.World([lw.Obstacle(lw.Sphere(0.1), (0, 2, 0), name="ball")]).save(tmp_path / "cell.yaml")
     words = ("solve", "planar:2,1", "--position", "1,2", "--all", "--world", str(tmp_path / "cell.yaml"))
-    assert run(*words).stdout.startswith("1 solution; 1 more collides; found from ")
+    assert run(*words).stdout.startswith("1 solution; 1 more collides; proven, by the closed form ")
     got = data(*words)
     assert (got["count"], got["dropped"]) == (1, 1)
 

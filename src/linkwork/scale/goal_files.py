@@ -89,8 +89,7 @@ def open_goals(
     kinds: dict[tuple[Columns | BodyColumns, tuple[tuple[str, str], ...]], dict[str, Any]] = {}
     parts = {"position": position, "orientation": orientation}
     file: GoalFile | None = None
-    first, footers = 0, Footers()
-    before: tuple[Any, ...] = None, None
+    first, footers, before = 0, Footers(), tuple[Any, ...]((None, None))
     for name in names:
         file = look_at(folder.below(name) if name else folder, file)
         footers.keep(file.place, file.footer)
@@ -102,8 +101,8 @@ def open_goals(
             asked, carried = _asked(file.place, types, linkage, ignore, keep, partition, frames or parts)
             kinds[asked, tuple((column, str(kind)) for column, kind in carried.items())] = carried
             if len(kinds) > 1:
-                what = f"has other columns than {names[0] or folder.name}: {listed(list(types))}."
-                raise FormatError(str(file.place), what)
+                others = f"has other columns than {names[0] or folder.name}: {listed(list(types))}."
+                raise FormatError(str(file.place), others)
         own = list(file.pieces(first, block_rows, partition, aligned=aligned))
         pieces += own
         files[name or file.place.name] = rows = sum(piece.rows for piece in own)
