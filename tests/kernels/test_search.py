@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import os
-from functools import cache
 
 import numba
 import numpy as np
@@ -41,13 +39,6 @@ def verify(chain: lw.Linkage, targets: np.ndarray, kind: str, batch: lw.Batch, *
 
 def movable(seed: int) -> tuple[lw.Linkage, np.random.Generator]:
     """Return a random chain that something moves, and random numbers that go on from it."""
-    chain, rng = drawn(seed)
-    return chain, copy.deepcopy(rng)
-
-
-@cache
-def drawn(seed: int) -> tuple[lw.Linkage, np.random.Generator]:
-    """Draw a chain; what is found out about it, such as how far it reaches, serves all kinds of goal."""
     rng = np.random.default_rng(seed)
     while True:
         chain = random_chain(rng, simple=bool(seed % 2))
