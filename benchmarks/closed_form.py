@@ -263,7 +263,7 @@ def run(sizes: Sizes, kept: Path | None = None) -> Report:
     for name in ("Panda", "UR5", "KUKA KR6 R900", "Jaco 2"):
         say(f"{name}: goals that cannot be reached ...")
         chain = Chain(lw.models.panda() if name == "Panda" else ARMS[name][0](), "tip")
-        report.unreachable[name] = cost_of_unreachable(chain, None, sizes.goals // 5, sizes.rounds)
+        report.unreachable[name] = cost_of_unreachable(chain, None, sizes.goals // 5, 3 * sizes.rounds)
     report.complete = completed(sizes, kept)
     report.versions |= {"Python": platform.python_version(), "NumPy": np.__version__}
     return report

@@ -106,10 +106,7 @@ def _answers(
     complete: NDArray[np.bool_],
 ) -> Answers:
     """Return poses, mask, counts, complete and valid of a chain's values."""
-    strange = aims[:, 3] != LAST_ROW  # kernels do not read the last row
-    if strange.any():
-        values[strange.any(axis=1)], mask[strange.any(axis=1)] = np.nan, False
-    counts = np.einsum("ij->i", mask.view(np.uint8)).astype(np.int64)  # five times as fast as a sum of so few
+    counts = _counted(mask)
     valid = counts > 0  # a solution was checked against its target, so only targets without any need a look
     valid[~valid] = rigid(aims[~valid])
     complete &= valid
@@ -121,6 +118,15 @@ def _answers(
     q = np.where(mask[..., None], rest, np.nan)
     q[mask] = chain.put(values[mask], q[mask])
     return q, mask, counts, complete, valid
+
+
+def _counted(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return how many of each row are true: eight at a time, several times as fast as a sum of so few."""
+    eights = np.ascontiguousarray(mask).view(np.uint64)
+    counts = np.bitwise_count(eights[:, 0]).astype(np.int64)
+    for k in range(1, eights.shape[1]):
+        counts += np.bitwise_count(eights[:, k])
+    return counts
 
 
 def _on_card(
@@ -136,8 +142,10 @@ def _on_card(
     if on_card(targets):
         return _staying_there(prepared, form, targets, most, dtype)
     aims = prepared.as_targets(as_targets(targets, prepared.goal.frame))
-    found = card_form(prepared, form, dtype or aims.dtype).all(aims)
-    told = _answers(prepared, np.asarray(aims, np.float64), rest, most, *found)
+    values, mask, complete = card_form(prepared, form, dtype or aims.dtype).all(aims)
+    strange = (aims[:, 3] != LAST_ROW).any(axis=1)  # which cards do not read
+    values[strange], mask[strange] = np.nan, False
+    told = _answers(prepared, np.asarray(aims, np.float64), rest, most, values, mask, complete)
     return SolutionsBatch(prepared, aims, *told)
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .solutions_batch import SolutionsBatch
 
 SMALLEST, BLOCK, SHARES = 1024, 8192, 4  # targets in a block, and blocks for each thread if they are to be had
+ALONE = 32768  # targets in a block where one thread has nobody to share them with
 CARD_BLOCK, CARD_BLOCKS = 1 << 18, 4  # targets that travel to a card together, and blocks under way at once
 More = Callable[[slice, NDArray[Any], FloatArray, bool, int, tuple[Any, ...]], None]
 TRAVELS = "a base that travels on long slides is aimed on the processor only; leave out device='cuda'."
@@ -143,6 +144,8 @@ class Work:
 
     def block(self, count: int) -> int:
         """Return how many targets go together."""
+        if self.threads == 1 and self.time_budget is None:
+            return min(max(count, SMALLEST), ALONE)
         return min(max(count // (SHARES * self.threads), SMALLEST), BLOCK)
 
     def answers(self, block: NDArray[Any], start: FloatArray, given: bool, first: int) -> tuple[Any, ...]:
@@ -175,8 +178,7 @@ class Work:
         status = np.zeros(len(targets), np.int64)
         starts = NO_STARTS
         if given:
-            values = prepared.chain.values_of(start)
-            starts = np.array(np.broadcast_to(values, (len(targets), prepared.chain.values)))  # one that may be written
+            starts = np.broadcast_to(prepared.chain.values_of(start), (len(targets), prepared.chain.values))
         if prepared.avoid is not None:
             return prepared.search_free(targets, start, starts, first)
         if self.dtype == np.float64:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.closest import closest_many, closest_room
+from ..kernels.rooms import zero_room
 from ..kernels.search_many import BEYOND, CLOSEST
 from ..transforms import FloatArray
 
@@ -102,8 +103,8 @@ def _descend(
         aims.reshape(-1),
         given.reshape(-1),
         stages.reshape(-1),
-        np.zeros(lanes),
-        np.zeros((lanes[0], 2 * lanes[1]), np.float32),
+        zero_room(lanes),
+        zero_room((lanes[0], 2 * lanes[1]), np.float32),
         np.empty(books),
         np.empty(notes, np.int64),
         values.reshape(-1),

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..kernels import chain_memory as memory
 from ..kernels.closest_quick import PLAN, closest_quickly, edge_table, quick_room
 from ..kernels.joint_step import TRANSFORM
+from ..kernels.rooms import zero_room
 from ..kernels.search_many import BEYOND, CLOSEST, REACHED
 from ..transforms import FloatArray, quaternion_matrix
 from .chain_settings import weighted_frames
@@ -120,10 +121,10 @@ def descend(
         table,
         aims.reshape(-1),
         plan,
-        np.zeros(newton, np.float32),
-        np.zeros(kept, np.float32),
-        np.zeros(queue, np.float32),
-        np.zeros(one),
+        zero_room(newton, np.float32),
+        zero_room(kept, np.float32),
+        zero_room(queue, np.float32),
+        zero_room(one),
         np.zeros(notes, np.int64),
         values.reshape(-1),
         status,

@@ -19,8 +19,8 @@ def atan2(y, x):
     """Return the angle of the point (x, y), in [-pi, pi], to two units in the last place; zero for the origin.
 
     The lesser of the two sizes over the larger is a tangent up to 1; above tan(pi/8), the angle from pi/4 on is taken
-    instead, ``(t - 1) / (t + 1)``, before the one division. A rational function (Cephes, degrees 4 and 5 in the square)
-    gives the angle, which is then unfolded.
+    instead, ``(t - 1) / (t + 1)``, before the one division. A polynomial of degree 10 in the square, the best on that
+    range, its even and its odd powers apart, gives the angle, which is then unfolded.
     """
     across, up = fabs(x), fabs(y)
     steep = up > across
@@ -29,11 +29,12 @@ def atan2(y, x):
     above, below = select(wide, low - high, low), select(wide, low + high, high)
     t = above / select(below <= 0.0, 1.0, below)
     z = t * t
-    p = ((-8.750608600031904122785e-1 * z - 1.615753718733365076637e1) * z - 7.500855792314704667340e1) * z
-    p = (p - 1.228866684490136173410e2) * z - 6.485021904942025371773e1
-    q = ((z + 2.485846490142306297962e1) * z + 1.650270098316988542046e2) * z + 4.328810604912902668951e2
-    q = (q * z + 4.853903996359136964868e2) * z + 1.945506571482613964425e2
-    angle = t + t * (z * (p / q))
+    w = z * z
+    even = ((-1.9176885636496072e-2 * w - 5.085449696036013e-2) * w - 6.664511446460125e-2) * w
+    even = ((even - 9.090904578121085e-2) * w - 1.4285714284666542e-1) * w - 3.333333333333333e-1
+    odd = ((3.923165708499979e-2 * w + 5.858148904794421e-2) * w + 7.692183190760643e-2) * w
+    odd = (odd + 1.1111111015256292e-1) * w + 1.999999999999552e-1
+    angle = t + t * (z * (even + z * odd))
     angle = select(wide, QUARTER + (angle + QUARTER_REST), angle)
     angle = select(steep, HALF - (angle - HALF_REST), angle)
     angle = select(x < 0.0, WHOLE - (angle - WHOLE_REST), angle)

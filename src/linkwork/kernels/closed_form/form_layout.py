@@ -37,6 +37,23 @@ CODES = Layout(
     "held",  # how many of the arm's last joints must stay at zero, since they are none
     "merged",  # whether branches may end in the same solution, and must be compared
 )
+# Of parallel axes, what no goal changes: in the plane across them the way from the fourth axis to the centre; the third
+# joint where both links are in line, a pair and an angle; their lengths; where the first one points, a pair and an
+# angle; whether a length is zero, so that any angle serves; and of the fifth joint, ``a cos + b sin = level - leaning``
+PLANE = Layout(
+    ("hand", 2),
+    ("straight", 2),
+    "bend",
+    "upper_length",
+    "fore_length",
+    ("ahead", 2),
+    "toward",
+    "free",
+    "leaning",
+    ("middle", 2),  # a and b, their length squared, and the angle between the two roots
+    "square",
+    "between",
+)
 NUMBERS = Layout(
     ("solved", JOINTS * LINE.size),  # lines, in the order in which they are solved
     ("centre", 3),  # a point that the last joints do not move
@@ -44,6 +61,7 @@ NUMBERS = Layout(
     ("second", 3),  # the same of the next one
     ("across", 3),  # a unit vector at right angles to the last axis
     ("aside", 3),  # and one at right angles to parallel axes
+    ("plane", PLANE.size),  # that of parallel axes
     ("sense", JOINTS),  # -1 where a joint is solved the other way round
     "extent",  # size of the arm, squared
     "unreach",  # one over a length that no point of the arm is farther from another

@@ -341,14 +341,14 @@ def answered(packed, numbers, target, start, given, near, aligned, room):
 
 @kernel("f8[,] f8[] f8[,] f8[] f8 f8 f8[,] -> i8")
 def general_one(packed, numbers, target, start, near, aligned, room):
-    """Write all solutions of a target (4, 4), nearest to a start (or none: empty) first; return how many.
+    """Write all solutions of a target, nearest to a start (or none: empty) first; return how many.
 
-    It is -1 where the target is no rigid transform.
+    It is -1 where the target is no rigid transform (4, 4).
 
     `packed` are the arm's ways, `numbers` its NUMBERS. Squared errors may be up to `near` and `aligned`. `room` has
     ROOM.size rows; it begins with the answers, and keeps the target and a REPORT.
     """
-    if not is_rigid(flat(target)):
+    if target.shape[0] != 4 or target.shape[1] != 4 or not is_rigid(flat(target)):
         return -1
     return answered(packed, numbers, flat(target), cells(start), start.size > 0, near, aligned, room)
 

@@ -22,6 +22,7 @@ from .form_layout import (
     FREE,
     GOAL,
     NUMBERS,
+    PLANE,
     amount,
     columns,
     filled,
@@ -46,8 +47,6 @@ from .subproblems import (
 
 EASE = 0.05  # share of its range that a reach keeps from both ends where it can be chosen
 ROUNDING = 1.0e-12  # share of a squared length
-# In the plane across the parallel axes: the way from the fourth axis to the centre; the third joint where both links
-# are in line, a pair and an angle; their lengths; where the first one points
 Plane = namedtuple("Plane", "hand straight bend upper_length fore_length ahead toward free")
 Seen = namedtuple("Seen", "along aside beside")  # of the parallel axes, and of two directions across them
 # How the links reach a place: by how much they are bent, and the first lifted, pairs and angles; where the place is
@@ -63,20 +62,19 @@ def across(numbers, v):
 
 
 @inner
-def plane_of(numbers, size):
+def plane_in(numbers):
     """Return what the plane across the parallel axes has that no goal changes."""
-    _, p2 = line(numbers, NUMBERS.solved, 1)
-    _, p3 = line(numbers, NUMBERS.solved, 2)
-    _, p4 = line(numbers, NUMBERS.solved, 3)
-    u, f = across(numbers, minus(p3, p2)), across(numbers, minus(p4, p3))
-    straight = u[0] * f[0] + u[1] * f[1], u[1] * f[0] - u[0] * f[1]
-    square = straight[0] * straight[0] + straight[1] * straight[1]
-    free = square <= NOTHING * size.extent * size.extent
-    straight = scaled(1.0 / select(free, 1.0, sqrt(square)), straight)
-    one, two = sqrt(u[0] * u[0] + u[1] * u[1]), sqrt(f[0] * f[0] + f[1] * f[1])
-    ahead = scaled(1.0 / select(free, 1.0, one), u)
-    hand = across(numbers, minus(vector(numbers, NUMBERS.centre), p4))
-    return Plane(hand, straight, atan2(straight[1], straight[0]), one, two, ahead, atan2(ahead[1], ahead[0]), free)
+    at = NUMBERS.plane
+    return Plane(
+        (load(numbers, at + PLANE.hand), load(numbers, at + PLANE.hand + 1)),
+        (load(numbers, at + PLANE.straight), load(numbers, at + PLANE.straight + 1)),
+        load(numbers, at + PLANE.bend),
+        load(numbers, at + PLANE.upper_length),
+        load(numbers, at + PLANE.fore_length),
+        (load(numbers, at + PLANE.ahead), load(numbers, at + PLANE.ahead + 1)),
+        load(numbers, at + PLANE.toward),
+        load(numbers, at + PLANE.free) > 0.5,
+    )
 
 
 @inner
@@ -199,15 +197,13 @@ def solve(codes, numbers, signs, n, goal, found):
     place, home = plus(o, blend(x, y, z, *c)), filled(found, c)
     h1, p1 = line(numbers, NUMBERS.solved, 0)
     h, p2 = line(numbers, NUMBERS.solved, 1)
-    h5, _ = line(numbers, NUMBERS.solved, 4)
     h6, _ = line(numbers, NUMBERS.solved, 5)
     size = measures(numbers)
-    plane = plane_of(numbers, size)
+    plane = plane_in(numbers)
     tip, target = ends(codes, numbers, goal)
-    leaning = dot(h, h5) * dot(h5, h6)
-    middle = dot(h, h6) - leaning, dot(h, cross(h5, h6))
-    square = middle[0] * middle[0] + middle[1] * middle[1]
-    straight, over = atan2(middle[1], middle[0]), 1.0 / square
+    leaning, square = load(numbers, NUMBERS.plane + PLANE.leaning), load(numbers, NUMBERS.plane + PLANE.square)
+    middle = load(numbers, NUMBERS.plane + PLANE.middle), load(numbers, NUMBERS.plane + PLANE.middle + 1)
+    between, over = load(numbers, NUMBERS.plane + PLANE.between), 1.0 / square
     for i in range(n):
         first, miss, same = turned_onto(0, times(-1.0, h1), p1, h, place, home, load(signs, i), size)
         first = kept_home(same, first, goal, 0)
@@ -226,7 +222,7 @@ def solve(codes, numbers, signs, n, goal, found):
             sign = load(signs, n + j)
             fifth = scaled(over, added(middle, (nearest, sign * aside)))
             sixth, total, free = solve_turns(codes, numbers, goal, first, seen, fifth, end, size)
-            a5, a6, sum_angle = straight + sign * opening, amount(False, sixth), amount(False, total)
+            a5, a6, sum_angle = between + sign * opening, amount(False, sixth), amount(False, total)
             frame = carried_along(False, numbers, 4, fifth, carried_along(False, numbers, 5, sixth, tip))
             hand = added(plane.hand, total)
             reach = reach_of(plane, (flat_end[0] - hand[0], flat_end[1] - hand[1]), size)

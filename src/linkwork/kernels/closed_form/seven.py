@@ -58,6 +58,7 @@ ARM = Layout(
     ("beside", 3),  # a direction at right angles to the axis z
 )
 GOAL = Layout(("transform", TRANSFORM.size), ("point", 3))  # H, and a point: where H takes it is how far the tip is off
+MADE = Layout(("x", 3), ("y", 3), ("origin", 3))  # a frame
 SLACK = -1.0e-10  # squared sines down to this count as zero: answers are checked
 FLAT = 1.0e-24  # squared length of a vector that has no direction
 NONE = -1.0e30  # the score of no pose
@@ -378,13 +379,24 @@ def misses(arm, goal, values):
 
 
 @part
-def misses_of_pairs(arm, goal, pairs):
-    """Return by how much pairs of cosine and sine miss a goal, see `missed`."""
-    frame = begin_of(goal)
+def put_frame(arm, pairs, frame):
+    """Write MADE: what pairs of cosine and sine make of two axes and the origin."""
+    zero = load(pairs, 0) * 0.0
+    x, y, p = (zero + 1.0, zero, zero), (zero, zero + 1.0, zero), (zero, zero, zero)
     for before in range(JOINTS):
         joint = JOINTS - 1 - before
-        frame = carried(arm, joint, (load(pairs, 2 * joint), load(pairs, 2 * joint + 1)), frame)
-    return missed(goal, frame)
+        x, y, p = carried(arm, joint, (load(pairs, 2 * joint), load(pairs, 2 * joint + 1)), (x, y, p))
+    put_vector(frame, MADE.x, x)
+    put_vector(frame, MADE.y, y)
+    put_vector(frame, MADE.origin, p)
+
+
+@inner
+def missed_by(goal, frame):
+    """Return by how much a frame, MADE, misses a goal, see `missed`."""
+    x, y = vector(frame, MADE.x), vector(frame, MADE.y)
+    point = blend(x, y, cross(x, y), *vector(goal, GOAL.point))
+    return missed(goal, (x, y, plus(point, vector(frame, MADE.origin))))
 
 
 @part

@@ -89,6 +89,13 @@ def middle_of(arm, joint):
     return load(arm, ARM.limits + LIMIT.size * joint + LIMIT.middle)
 
 
+@inner
+def middle_pair(arm, joint):
+    """Return the pair of the middle of a joint's range."""
+    at = ARM.limits + LIMIT.size * joint
+    return load(arm, at + LIMIT.middle_cosine), load(arm, at + LIMIT.middle_sine)
+
+
 @part
 def evaluate(arm, lanes):
     """Find the best pose for the angle in each lane; leave its pairs and its score where it is better than the last.
@@ -290,10 +297,12 @@ def seven_one(codes, arm, tries, packed, room, target, given, out):
     for k in range(16):
         store(cell, to_target + k, load(aim, k))
     for joint in range(JOINTS):
-        home = load(cell, to_start + place_of(numbers, joint)) if given else middle_of(numbers, joint)
-        if home - home != 0.0:
-            return UNSOLVED
-        s, c = sine_cosine(home)
+        c, s = middle_pair(numbers, joint)
+        if given:
+            home = load(cell, to_start + place_of(numbers, joint))
+            if home - home != 0.0:
+                return UNSOLVED
+            s, c = sine_cosine(home)
         store(lanes.prefer, 2 * joint, c)
         store(lanes.prefer, 2 * joint + 1, s)
     rows = vector(aim, 0), vector(aim, 4), vector(aim, 8)

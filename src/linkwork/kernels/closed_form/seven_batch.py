@@ -19,7 +19,7 @@ from ..layout import Layout
 from ..rotations import cross, dot
 from ..search_many import CLOSEST, INVALID, REACHED, UNSOLVED
 from ..starts import OVERFLOW, RIGID
-from .seven import ARC, ARM, GOAL, HELD, JOINTS, KEPT, NONE, misses_of_pairs, put_arc, put_goal
+from .seven import ARC, ARM, GOAL, HELD, JOINTS, KEPT, MADE, NONE, missed_by, put_arc, put_frame, put_goal
 from .seven_answers import (
     EASE,
     TRY,
@@ -47,22 +47,46 @@ POINT = 1.0e-6  # length of an arc that is one angle [rad]
 NEAR = 0.05  # squared error of a start, shares of the arm and [rad²], that is next to its goal
 LANE = Layout("problem", "attempt")  # of a lane: its goal, -1 for none; how many angles it has tried
 BOOK = Layout(("lanes", LANE.size * WIDTH), ("done", WIDTH), "filled", "next", "slot", "end")  # of the whole batch
-Rooms = namedtuple("Rooms", "coming work done best hope")
-Batch = namedtuple("Batch", "arm tries tried count targets given any_given status")
+Rooms = namedtuple("Rooms", "coming work done best hope frame")
+Batch = namedtuple("Batch", "arm tries tried count targets given any_given each_given status")
 
 
 @inner
 def room_sizes(width):
     """Return how much each part of the room takes: goals to come, at work and done; then, by lane, what is noted.
 
-    The angle that is nearest to having a pose, and its margin.
+    The angle that is nearest to having a pose, and its margin. Last comes the frame that what is preferred makes.
     """
     size = (GOAL.size + ARC.size + 5 * JOINTS + 7) * width  # of `lane_sizes`
-    return Rooms(size, size, size, width, width)
+    return Rooms(size, size, size, width, width, MADE.size * width)
 
 
 @part
-def read_goals(batch, first, coming):
+def put_starts(batch, first, coming, frame):
+    """Write what is preferred for eight goals, the frame that it makes, and zero, or NaN where a start is not finite.
+
+    Without starts that is the middle of all ranges; one start is that of all goals.
+    """
+    arm, flaw = batch.arm, fill(coming.goal, 0.0)
+    for joint in range(JOINTS):
+        home = fill(coming.goal, middle_of(arm, joint))
+        if batch.any_given:
+            if batch.each_given:
+                home = gather(batch.given, JOINTS * first + place_of(arm, joint), JOINTS)
+            else:
+                home = fill(coming.goal, load(batch.given, place_of(arm, joint)))
+            flaw = flaw + (home - home)
+        s, c = sine_cosine(home)
+        store(coming.prefer, 2 * joint, c)
+        store(coming.prefer, 2 * joint + 1, s)
+        if joint == HELD:
+            store(coming.home, 0, home)
+    put_frame(arm, coming.prefer, frame)
+    return flaw
+
+
+@part
+def read_goals(batch, first, coming, frame):
     """Read eight goals and what is preferred for them into the lanes; return which are rigid transforms, as bits."""
     arm, targets = batch.arm, batch.targets
     at = 16 * first
@@ -78,22 +102,15 @@ def read_goals(batch, first, coming):
         flaw = flaw + off * off
     corner = gather(targets, at + 15, 16) - 1.0
     flaw = flaw + dot(last, last) + corner * corner + 0.0 * (OVERFLOW * p[0] + OVERFLOW * p[1] + OVERFLOW * p[2])
-    for joint in range(JOINTS):
-        home = fill(coming.goal, middle_of(arm, joint))
-        if batch.any_given:
-            home = gather(batch.given, JOINTS * first + place_of(arm, joint), JOINTS)
-            flaw = flaw + (home - home)
-        s, c = sine_cosine(home)
-        for pairs in (coming.prefer, coming.pairs):  # a goal that no angle has a pose for keeps what is preferred
-            store(pairs, 2 * joint, c)
-            store(pairs, 2 * joint + 1, s)
-        store(coming.values, joint, home)
+    if batch.each_given:
+        flaw = flaw + put_starts(batch, first, coming, frame)
+    for k in range(2 * JOINTS):  # a goal that no angle has a pose for keeps what is preferred
+        store(coming.pairs, k, load(coming.prefer, k))
     far = fill(coming.goal, 1.0)
     if batch.any_given:
-        p, r = misses_of_pairs(arm, coming.goal, coming.prefer)
+        p, r = missed_by(coming.goal, frame)
         far = select((p * load(arm, ARM.per_extent) < NEAR) & (r < NEAR), 0.0, 1.0)
     store(coming.far, 0, far)
-    store(coming.home, 0, load(coming.values, HELD))
     put_arc(arm, coming.goal, coming.arc)
     return bits((flaw < RIGID) & (dot(one, cross(two, three)) > 0.0))
 
@@ -120,9 +137,9 @@ def try_angle(batch, memory, lane, width, attempt):
 
 
 @part
-def answer_block(batch, settings, begin, lanes, flow, poses, report):
+def answer_block(batch, settings, begin, lanes, flow, frame, poses, report):
     """Read eight goals and answer those that the first angles serve, where they stand; mark those that are none."""
-    good = read_goals(batch, begin, lanes)
+    good = read_goals(batch, begin, lanes, frame)
     for lane in range(WIDTH):
         if not (good >> lane) & 1 and load(batch.status, begin + lane) == UNSOLVED:
             store(batch.status, begin + lane, INVALID)
@@ -141,7 +158,7 @@ def answer_block(batch, settings, begin, lanes, flow, poses, report):
 
 
 @part
-def next_goal(batch, settings, coming, flow, book, poses, report):
+def next_goal(batch, settings, coming, flow, frame, book, poses, report):
     """Return the slot and the number of the next goal that is to be solved; the number is -1 where there is none."""
     while True:
         slot = load(book, BOOK.slot)
@@ -153,7 +170,7 @@ def next_goal(batch, settings, coming, flow, book, poses, report):
             store(book, BOOK.next, first + WIDTH)
             if not any_left(batch.status, begin):
                 continue
-            answer_block(batch, settings, begin, coming, flow, poses, report)
+            answer_block(batch, settings, begin, coming, flow, frame, poses, report)
             store(book, BOOK.slot, first - begin)
             store(book, BOOK.end, begin)
             continue
@@ -182,7 +199,7 @@ def copy_goal(source, slot, target, lane):
 @part
 def take_goal(batch, settings, coming, work, notes, book, lane, poses, report):
     """Give a lane the next goal; return whether there is one."""
-    slot, problem = next_goal(batch, settings, coming[0], coming[1], book, poses, report)
+    slot, problem = next_goal(batch, settings, coming[0], coming[1], coming[2], book, poses, report)
     own = beyond(book, BOOK.lanes + LANE.size * lane)
     store(own, LANE.problem, problem)
     store(own, LANE.attempt, FIRST_ANGLES)
@@ -261,7 +278,7 @@ def write_done(batch, settings, lanes, flow, book, poses, report):
 @inner
 def write_problem(batch, flow, lane, problem, ending, poses, report):
     """Write the answer of a lane as that of a goal, and how it ended."""
-    start = beyond(batch.given, JOINTS * problem if batch.any_given else 0)
+    start = beyond(batch.given, JOINTS * problem if batch.each_given else 0)
     pose, line = beyond(poses, JOINTS * problem), beyond(report, REPORT.size * problem)
     write_answer(batch.arm, flow, lane, batch.any_given, start, pose, line)
     store(batch.status, problem, ending)
@@ -272,13 +289,13 @@ def seven_many(arm, tries, settings, room, book, targets, given, poses, report, 
     """Write the answers to targets (m * 16,) whose status (m,) is UNSOLVED: poses (m * 7,), reports and status.
 
     Those that are left to a search stay UNSOLVED; without starts, their poses are what was nearest to one. There are at
-    least eight targets. `given` holds a start for each, or nothing; `tries` are EASE, then TRY for each angle;
-    `settings` are those of the search; `room` and `book` are as `batch_room` says.
+    least eight targets. `given` holds a start for each, or one for all, which is finite, or nothing; `tries` are EASE,
+    then TRY for each angle; `settings` are those of the search; `room` and `book` are as `batch_room` says.
     """
     memory, limits, out = cells(book), cells(settings), (cells(poses), cells(report))
     parts, floats = divided(cells(room), room_sizes(1)), divided(flat(room), room_sizes(WIDTH))
     one, eight = lane_sizes(1), lane_sizes(WIDTH)
-    coming = divided(parts.coming, one), divided(floats.coming, eight)
+    coming = divided(parts.coming, one), divided(floats.coming, eight), parts.frame
     lanes, work = divided(parts.work, one), divided(floats.work, eight)
     full, done = divided(parts.done, one), divided(floats.done, eight)
     batch = Batch(
@@ -289,9 +306,12 @@ def seven_many(arm, tries, settings, room, book, targets, given, poses, report, 
         cells(targets),
         cells(given),
         given.size > 0,
+        given.size > JOINTS,
         cells(status),
     )
     most = batch.tried + CLOSEST_ANGLES
+    if not batch.each_given:
+        put_starts(batch, 0, coming[0], parts.frame)
     store(memory, BOOK.filled, 0)
     store(memory, BOOK.next, 0)
     store(memory, BOOK.slot, WIDTH)

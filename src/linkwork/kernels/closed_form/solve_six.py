@@ -41,6 +41,7 @@ WIDTH = 8
 ROOTS = 3
 SOLUTION, CONTINUUM = 1, 2  # of a branch, in a mask
 BYTES = 0x0101010101010101  # the lowest bit of each of eight bytes
+TOGETHER = GOAL.size + BRANCHES * BRANCH.size + POLISH_ROOM  # where `all_many` puts together the values of a block
 APART = 1.0e-6  # solutions whose values differ by less are one [rad, m]
 
 
@@ -107,6 +108,12 @@ def kind_of(found, signs, n, i, j, k):
         one = ((same > DISTINCT) & (same < CLOSE)) | (same > CLOSE)
         second = select(one & (sign < 0.0), 1.0, second)
     return worst, second
+
+
+@inner
+def is_special(found):
+    """Return where the roots of a branch are not all distinct."""
+    return load(found, BRANCH.same) + load(found, BRANCH.same + 1) + load(found, BRANCH.same + 2) > DISTINCT
 
 
 @inner
@@ -219,7 +226,7 @@ def is_rigid(target):
 
 @kernel("i8[] f8[] f8[,] f8[,] f8[] f8 f8 f8[,] -> i8")
 def all_one(codes, numbers, signs, target, start, near, aligned_to, out):
-    """Write all solutions of a target (4, 4), nearest to a start first; return how many, -1 if it is none.
+    """Write all solutions of a target, nearest to a start first; return how many, -1 if it is no rigid (4, 4).
 
     Errors may be up to `near` and `aligned_to`, squared. Without a start (empty), solutions come in the order of their
     branches. `out` begins with the answers; what follows is to work in, see `answers_room`: it keeps what is known of
@@ -228,7 +235,7 @@ def all_one(codes, numbers, signs, target, start, near, aligned_to, out):
     goal = beyond(cells(out), ANSWER.size)
     found, given, memory = beyond(goal, GOAL.size), cells(start), cells(numbers)
     aim = flat(target)
-    if not is_rigid(aim):
+    if target.shape[0] != 4 or target.shape[1] != 4 or not is_rigid(aim):
         return -1
     for row in range(3):
         for column in range(4):
@@ -263,11 +270,19 @@ def gather_goals(targets, first, goal):
 
 
 @inner
-def give_branch(values, first, branch, found, good):
-    """Write a branch of the goals in lanes into rows of values, NaN where it is no solution."""
+def last_rows(targets, first):
+    """Return where the last row of a target, from `first` on in lanes, is that of a transform."""
+    at = 16 * first + 12
+    x, y, z = gather(targets, at, 16), gather(targets, at + 1, 16), gather(targets, at + 2, 16)
+    return (fabs(x) + fabs(y) + fabs(z) <= 0.0) & (fabs(gather(targets, at + 3, 16) - 1.0) <= 0.0)
+
+
+@inner
+def give_branch(values, branch, found, good):
+    """Write a branch of the goals in lanes into values of all their branches, NaN where it is no solution."""
     for joint in range(JOINTS):
         value = select(good, load(found, BRANCH.values + joint), math.nan)
-        scatter(values, JOINTS * (BRANCHES * first + branch) + joint, JOINTS * BRANCHES, value)
+        scatter(values, JOINTS * branch + joint, JOINTS * BRANCHES, value)
 
 
 @inner
@@ -293,41 +308,49 @@ def seen_before(numbers, found, branch):
     return seen
 
 
-@kernel("i8[] f8[] f8[,] f8[] f8 f8 f8[,] f8[] i8[]", nogil=True)
+@kernel("i8[] f8[] f8[,] f8[] f8 f8 f8[,] f8[,] i8[]", nogil=True)
 def all_many(codes, numbers, signs, targets, near, aligned_to, room, values, mask):
-    """Write the solutions of targets (m * 16,), m >= 8: values (m * 8 * 6,) and what they are, a mask (m,).
+    """Write the solutions of targets (m * 16,), m >= 8: values (m * 6, 8), in rows of 8 numbers, and a mask (m,).
 
     The mask has a byte for each branch: SOLUTION where it is one, and CONTINUUM where a branch, within limits or not,
     stands for one, or may.
 
-    A solution stands at the place of its branch, so that it keeps its place while a target moves. `room` has the shape
-    `many_room`.
+    A solution stands at the place of its branch, so that it keeps its place while a target moves: of each target there
+    are eight times six values. They are put together in `room`, which has the shape `many_room`, and leave it line by
+    line, as memory likes it.
     """
     count, goal, memory = mask.size, cells(room), cells(numbers)
     found = beyond(goal, GOAL.size)
+    work = beyond(found, BRANCHES * BRANCH.size)
+    together, places = beyond(work, POLISH_ROOM), beyond(flat(room), WIDTH * TOGETHER)
     put_home(cells(codes), memory, memory, False, goal)
     for first in range(0, count, WIDTH):
         at = min(first, count - WIDTH)  # the last block reaches back, so that every lane has a goal
         gather_goals(cells(targets), at, goal)
-        solve_branches(cells(codes), memory, cells(signs), 2, goal, found, beyond(found, BRANCHES * BRANCH.size))
-        solved, continua = 0, 0
+        solve_branches(cells(codes), memory, cells(signs), 2, goal, found, work)
+        solved, continua, whole = 0, 0, last_rows(cells(targets), at)
         for branch in range(BRANCHES):
             one = beyond(found, BRANCH.size * branch)
             good = settle_in_middle(memory, one)
-            _, second = kind_of(one, cells(signs), 2, branch >> 2, (branch >> 1) & 1, branch & 1)
+            there = whole & reaches(one, near, aligned_to)
+            good, second = good & there, fill(one, 0.0)
             if load(cells(codes), CODES.merged):
                 second = seen_before(memory, found, branch)
-            there = reaches(one, near, aligned_to)
-            good = good & there & (second < 0.5)
-            give_branch(cells(values), at, branch, one, good)
+            if bits(is_special(one)) != 0:
+                if not load(cells(codes), CODES.merged):
+                    _, second = kind_of(one, cells(signs), 2, branch >> 2, (branch >> 1) & 1, branch & 1)
+                continua |= bits(there & may_be_continuum(one)) << (WIDTH * branch)
+            good = good & (second < 0.5)
+            give_branch(places, branch, one, good)
             solved |= bits(good) << (WIDTH * branch)
-            continua |= bits(there & may_be_continuum(one)) << (WIDTH * branch)
+        for row in range(BRANCHES * JOINTS):
+            store(cells(values), JOINTS * at + row, load(together, row))
         give_masks(cells(mask), at, solved, continua)
 
 
 def many_room() -> tuple[int, int]:
     """Return the shape of the room that `all_many` works in."""
-    return GOAL.size + BRANCHES * BRANCH.size + POLISH_ROOM, WIDTH
+    return TOGETHER + BRANCHES * JOINTS, WIDTH
 
 
 def answers_room() -> tuple[int, int]:

@@ -15,6 +15,7 @@ from ...kernels.closed_form.seven_answers import answer_room as seven_room, seve
 from ...kernels.closed_form.seven_batch import batch_room, seven_many
 from ...kernels.closed_form.seven_nearest import near_room, seven_nearest
 from ...kernels.closed_form.solve_six import WIDTH, branch_signs
+from ...kernels.rooms import new_room, zero_room
 from ...kernels.search_many import CLOSEST
 from ...transforms import FloatArray
 from .finding import family_form
@@ -135,13 +136,13 @@ class FamilyAnswering(Answering):
         """Return the values (m, 8, 6) of all branches of targets (m, 4, 4), within limits, as near as each comes."""
         aims = _padded(targets) if len(targets) < WIDTH else targets
         tried = np.empty((len(aims), BRANCHES, JOINTS))
-        room = np.empty(answer_room(many=True))
+        room = new_room(answer_room(many=True))
         branch_poses(*self._known, room, np.ascontiguousarray(aims).reshape(-1), tried.reshape(-1))
         return tried[: len(targets)]
 
     def _answer(self, *arrays: Any) -> None:
         *numbers, status = arrays
-        answer_many(*self._known, np.empty(answer_room(many=True)), *(array.reshape(-1) for array in numbers), status)
+        answer_many(*self._known, new_room(answer_room(many=True)), *(array.reshape(-1) for array in numbers), status)
 
 
 class SevenAnswering(Answering):
@@ -166,8 +167,11 @@ class SevenAnswering(Answering):
 
     def _answer(self, *arrays: Any) -> None:
         (shape, book), (*numbers, status) = batch_room(), arrays
-        tries = self.form.tries_of_many[numbers[1].size > 0]
-        known = self.form.numbers, tries, self.prepared.numbers, np.zeros(shape), np.zeros(book, np.int64)
+        starts = numbers[1]
+        if starts.size and starts.strides[0] == 0 and np.isfinite(starts[0]).all():
+            numbers[1] = np.array(starts[0])  # one for all, which is seen to once
+        tries = self.form.tries_of_many[starts.size > 0]
+        known = self.form.numbers, tries, self.prepared.numbers, zero_room(shape), np.zeros(book, np.int64)
         seven_many(*known, *(array.reshape(-1) for array in numbers), status)
 
 

@@ -21,7 +21,7 @@ from .general_form import GeneralForm
 if TYPE_CHECKING:
     from ..chain_solver import Prepared
 
-FEW = 10  # starts before elimination
+FEW = 9  # starts before elimination
 JOINTS = 6
 
 

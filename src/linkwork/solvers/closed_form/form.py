@@ -17,6 +17,7 @@ from ...kernels.closed_form.solve_six import (
     BYTES,
     CONTINUUM,
     SOLUTION,
+    WIDTH,
     all_many,
     all_one,
     answers_room,
@@ -25,6 +26,7 @@ from ...kernels.closed_form.solve_six import (
     many_room,
     target_in,
 )
+from ...kernels.rooms import new_room
 from ...linkage.whole_turns import turned_copies
 from ...transforms import FloatArray, as_transform, as_vector, inverse, reraised_as
 from ..chain import Chain
@@ -36,10 +38,9 @@ from .recognition import Family, in_words
 
 NEAR = 1e-12  # squared errors of solutions, for lengths as a share of the arm's size [rad]
 ONE_GOAL, MANY_GOALS = branch_signs(1), branch_signs(2)
-NO_START = np.empty(0)
-LEAST = 8  # targets that the kernel for many takes
+NO_START, EMPTY = np.empty(0), np.empty
 SOLUTIONS, CONTINUA = SOLUTION * BYTES, CONTINUUM * BYTES  # in any of the eight branches of a target
-SQUARE = (4, 4)
+NEW = object.__new__  # answers are filled in by hand, in half the time of their constructor
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,22 +177,28 @@ class ClosedForm:
             >>> len(form.all(arm.forward(arm.pose([0.1, -1.2, 1.5, -0.8, 1.0, 0.4]), frame="tool0")))
             8
         """
-        if target.__class__ is not np.ndarray or target.shape != SQUARE:
-            target = self._whole_pose(target)
-        given: Any = NO_START if start is None else start
-        if given is not NO_START and (given.__class__ is not np.ndarray or given.shape != self.lower.shape):
-            given = as_vector(given, "start", len(self.axes))
+        given: Any = NO_START
+        if start is not None:
+            given = start
+            if given.__class__ is not np.ndarray or given.shape != self.lower.shape:
+                given = as_vector(given, "start", len(self.axes))
         near, aligned = (self._near, NEAR) if tolerance is None else (tolerance[0] ** 2, tolerance[1] ** 2)
-        numbers, room = self.unlimited if limits == "ignore" else self.numbers, np.empty(self._room)
+        numbers, room = self.numbers if limits == "clamp" else self._limited(limits), EMPTY(self._room)
         try:
             count = self._put_all(numbers, target, given, near, aligned, room)
-        except TypeError:  # kernels refuse arrays of another kind or order
-            exact = np.array(target, np.float64, order="C"), np.array(given, np.float64)
+        except TypeError:  # kernels refuse what is no array, and arrays of another kind or order
+            exact = np.array(self._whole_pose(target), np.float64, order="C"), np.array(given, np.float64)
             count = self._put_all(numbers, *exact, near, aligned, room)
         if count <= 0:
             self._whole_pose(target)  # says what is wrong with it
-        found = Answers(self, room, max(count, 0))
+            count = 0
+        found = NEW(Answers)
+        found.form, found.room, found._count, found._records = self, room, count, None
         return self._wound(found, given) if windings else found
+
+    def _limited(self, limits: Limits) -> FloatArray:
+        """Return the form's numbers with limits as an option has them."""
+        return self.unlimited if limits == "ignore" else self.numbers
 
     def _whole_pose(self, target: ArrayLike) -> FloatArray:
         """Return a target as a matrix; a position alone says nothing of the rotation, so it is no target."""
@@ -204,8 +211,9 @@ class ClosedForm:
     def _put_all(
         self, numbers: FloatArray, target: Any, start: Any, near: float, aligned: float, room: FloatArray
     ) -> int:
-        """Write all solutions of a target into `room`, which begins with them; return how many there are."""
-        return int(all_one(self.codes, numbers, ONE_GOAL, target, start, near, aligned, room))
+        """Write all solutions of a target into `room`, which begins with them; return how many: -1 if it is none."""
+        count: int = all_one(self.codes, numbers, ONE_GOAL, target, start, near, aligned, room)
+        return count
 
     def _wound(self, found: Answers, start: FloatArray) -> Answers:
         """Return solutions with all their copies by whole turns, nearest to a start first."""
@@ -292,18 +300,18 @@ class ClosedForm:
         """Return the same, and whether each target's solutions are proven complete, shape (m,)."""
         count = len(targets)
         aims = np.ascontiguousarray(targets, np.float64)
-        if count < LEAST:  # fill the lanes
-            aims = np.concatenate([aims, np.tile(np.eye(4), (LEAST - count, 1, 1))])
-        values, mask = np.empty((len(aims), BRANCHES, JOINTS)), np.empty(len(aims), np.int64)  # a byte for each branch
+        if count < WIDTH:  # fill the lanes
+            aims = np.concatenate([aims, np.tile(np.eye(4), (WIDTH - count, 1, 1))])
+        values, mask = new_room((len(aims), BRANCHES, JOINTS)), np.empty(len(aims), np.int64)  # a byte for each branch
         all_many(
             self.codes,
-            self.unlimited if limits == "ignore" else self.numbers,
+            self._limited(limits),
             MANY_GOALS,
             aims.reshape(-1),
             self._near,
             NEAR,
-            np.empty(many_room()),
-            values.reshape(-1),
+            new_room(many_room()),
+            values.reshape(-1, WIDTH),
             mask,
         )
         isolated = (mask[:count] & CONTINUA) == 0

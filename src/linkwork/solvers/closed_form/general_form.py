@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.closed_form import general as kernels, general_memory as memory
+from ...kernels.rooms import new_room
 from ...transforms import FloatArray
 from ..chain import Chain
 from ..options import Limits
@@ -83,7 +84,7 @@ class GeneralForm(ClosedForm):
     def all_many_proven(
         self, targets: FloatArray, *, limits: Limits = "clamp"
     ) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
-        count, room = len(targets), np.empty(self._room)
+        count, room = len(targets), new_room(self._room)
         values, mask = np.empty((count, memory.MOST, memory.JOINTS)), np.empty((count, memory.MOST), np.uint8)
         clear = np.empty(count, np.uint8)
         numbers = self.unlimited if limits == "ignore" else self.numbers

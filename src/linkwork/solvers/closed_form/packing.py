@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from cmath import phase
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels import joint_step as steps
 from ...kernels.closed_form import form_layout as memory
+from ...kernels.closed_form.subproblems import NOTHING
 from ...transforms import FloatArray, inverse, plane_basis
 from .axes import Axes
 from .recognition import Condition, Family, Reaching
@@ -59,6 +62,7 @@ def packed_numbers(family: Family, axes: Axes, scale: FloatArray, lower: FloatAr
     """Return the NUMBERS of an arm's family, lines, scale of values and limits."""
     period = np.where(axes.slides, ENDLESS, 2.0 * np.pi / scale)
     reaching, none, exact = family.reaching, np.zeros(3), family.exact(axes.size)
+    aside = plane_basis(family.axes.direction[1])[:, 0]
     ways = np.diff([*axes.point, axes.tip[:3, 3]], axis=0)
     reach = float(np.linalg.norm(ways, axis=1).sum()) or 1.0
     return memory.NUMBERS.pack(
@@ -67,7 +71,8 @@ def packed_numbers(family: Family, axes: Axes, scale: FloatArray, lower: FloatAr
         first=none if reaching is None else reaching.first.anchor,
         second=none if reaching is None else reaching.second.anchor,
         across=plane_basis(family.axes.direction[5])[:, 0],
-        aside=plane_basis(family.axes.direction[1])[:, 0],
+        aside=aside,
+        plane=_plane(family, aside, axes.size) if reaching is None else 0.0,
         sense=family.sense,
         extent=axes.size**2,
         unreach=1.0 / reach,
@@ -84,6 +89,31 @@ def packed_numbers(family: Family, axes: Axes, scale: FloatArray, lower: FloatAr
         middle=_middle(lower, upper, period),
         period=period,
         frequency=1.0 / period,
+    )
+
+
+def _plane(family: Family, aside: FloatArray, size: float) -> FloatArray:
+    """Return the PLANE of a family with parallel axes; `aside` is a unit vector across them."""
+    h, p = family.axes.direction, family.axes.point
+    sides = np.stack([aside, np.cross(h[1], aside)])
+    upper, fore, hand = (complex(*(sides @ way)) for way in (p[2] - p[1], p[3] - p[2], family.centre - p[3]))
+    straight, leaning = upper * fore.conjugate(), float(h[1] @ h[4]) * float(h[4] @ h[5])
+    free = abs(straight) ** 2 <= NOTHING * size**4
+    middle = complex(h[1] @ h[5] - leaning, h[1] @ np.cross(h[4], h[5]))
+    straight, ahead = (0j, upper) if free else (straight / abs(straight), upper / abs(upper))
+    return memory.PLANE.pack(
+        hand=(hand.real, hand.imag),
+        straight=(straight.real, straight.imag),
+        bend=phase(straight),
+        upper_length=abs(upper),
+        fore_length=abs(fore),
+        ahead=(ahead.real, ahead.imag),
+        toward=phase(ahead),
+        free=free,
+        leaning=leaning,
+        middle=(middle.real, middle.imag),
+        square=abs(middle) ** 2,
+        between=phase(middle),
     )
 
 

@@ -17,6 +17,7 @@ from ...kernels import chain_memory as memory, joint_step as steps
 from ...kernels.closed_form import seven as kernels
 from ...kernels.closed_form.seven_answers import EASE, TRY, WIDTH
 from ...kernels.closed_form.seven_batch import batch_room, seven_many
+from ...kernels.rooms import zero_room
 from ...kernels.search_many import REACHED
 from ...linkage.poses import wrapped
 from ...transforms import FloatArray, inverse, plane_basis
@@ -197,7 +198,7 @@ class Seven(OneHeld):
             self.numbers,
             tries,
             self.settings,
-            np.zeros(shape),
+            zero_room(shape),
             np.zeros(book, np.int64),
             padded.reshape(-1),
             given,
