@@ -13,7 +13,8 @@ import math
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -213,9 +214,8 @@ class Twice:
 
     def _outcome(self, copies: list[Any], arguments: tuple[Any, ...], result: Any) -> str:
         _now.steps, _now.inside = STEPS, True
-        _use_numpy()
         try:
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), _numpy_for_math():
                 own = self.kernel.function(*map(_given, copies))
         except Enough:
             return "cut short"
@@ -287,11 +287,18 @@ def in_place() -> None:
     Intrinsic.__call__ = lambda self, *args: PYTHON[self.__name__](*args)  # type: ignore[assignment,method-assign]
 
 
-def _use_numpy() -> None:
-    """Let the modules of kernels that are imported by now take functions from NumPy."""
-    for name, module in list(sys.modules.items()):
-        if name.startswith("linkwork.kernels.") and getattr(module, "math", None) is math:
+@contextmanager
+def _numpy_for_math() -> Iterator[None]:
+    """Let the modules of kernels that are imported by now take functions from NumPy: the compiler takes them not."""
+    named = [module for name, module in list(sys.modules.items()) if name.startswith("linkwork.kernels.")]
+    others: list[Any] = [module for module in named if getattr(module, "math", None) is math]
+    try:
+        for module in others:
             module.math = MATH
+        yield
+    finally:
+        for module in others:
+            module.math = math
 
 
 def summary() -> str:

@@ -269,3 +269,10 @@ def test_that_an_arm_of_seven_joints_has_no_pose_is_proven() -> None:
         assert len(every) == 0
         assert found.cause == cause
         assert f"No pose reaches the goal: {every.evidence}." in found.sentence
+
+
+@pytest.mark.parametrize("lead", [0.0, 0.02])
+def test_a_screw_without_limits_reaches_as_far_as_its_lead_says(lead: float) -> None:
+    b = lw.Builder("drill").revolute("turn", "upper").joint("screw", "bit", lw.Screw("z", lead=lead), at=(0.4, 0, 0))
+    _, _, farthest, _ = reach(b.frame("tip", at=(0.1, 0, 0)).build(), "tip")
+    assert farthest == (0.5 if lead == 0.0 else math.inf)

@@ -149,7 +149,7 @@ def within(limits, value, x):
 @inner
 def nearest_copy(x, start, lower, upper):
     """Return the copy of an angle, whole turns away, that is nearest to a start within limits."""
-    if not abs(start - x) < FAR:
+    if (upper - lower < TURN and lower <= x <= upper) or not abs(start - x) < FAR:  # there is no other, or no nearest
         return x
     found = x + TURN * math.floor((start - x) / TURN + 0.5)
     if found < lower:

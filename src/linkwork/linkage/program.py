@@ -79,9 +79,10 @@ class Motion:
 
     def stroke(self, linkage: Linkage) -> float:
         """Return how far it slides at most within the limits of a linkage [m]; 0 for a turn."""
-        if self.kind not in (steps.PRISMATIC, steps.SCREW):
+        if self.kind not in (steps.PRISMATIC, steps.SCREW) or self.advance == 0.0:
             return 0.0
-        ends = self.multiplier * np.array([linkage.lower[self.q], linkage.upper[self.q]]) + self.offset
+        limits = np.array([linkage.lower[self.q], linkage.upper[self.q]])  # of the one that it follows
+        ends = (self.multiplier * limits if self.multiplier else 0.0) + self.offset
         return float(np.abs(ends).max() * abs(self.advance))
 
 

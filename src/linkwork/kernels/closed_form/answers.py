@@ -191,18 +191,18 @@ def answer_many(codes, numbers, signs, edge, packed, room, targets, given, poses
                 write_lane(chain, flow, lane, cells(targets), one, pose, line, problem, cells(status))
 
 
-@kernel("i8[] f8[] f8[] f8[] f8[] i8[]", nogil=True)
-def mark_beyond(codes, packed, room, targets, poses, status):
-    """Mark the targets (m * 16,) that are out of reach, of those that have no answer: their status (m,) is CLOSEST.
+@kernel("i8[] f8[] f8[] f8[] f8[] i8[] i8[]", nogil=True)
+def mark_beyond(codes, packed, room, targets, poses, rows, status):
+    """Mark the targets (m * 16,) that are out of reach, of some that have no answer, given by their numbers.
 
     `packed` are settings, with the shells of the reach, limits and numbers of the chain; `room` is for a transform.
     """
     chain, one = chain_of(cells(codes), cells(packed), poses.size // status.size), cells(room)
-    for problem in range(status.size):
-        if load(cells(status), problem) == CLOSEST:
-            read_goal(chain.numbers, 0.0, cells(targets), 16 * problem, one)
-            if not in_reach(chain.settings, one):
-                store(cells(status), problem, BEYOND)
+    for k in range(rows.size):
+        problem = load(cells(rows), k)
+        read_goal(chain.numbers, 0.0, cells(targets), 16 * problem, one)
+        if not in_reach(chain.settings, one):
+            store(cells(status), problem, BEYOND)
 
 
 def answer_room(many: bool) -> tuple[int, int]:

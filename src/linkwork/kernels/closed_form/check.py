@@ -88,10 +88,17 @@ def put_errors(goal, found, frame, wanted):
 
     Only x and y axes were carried along, so what is wrong with the target's z axis is added.
     """
-    (x, y, p), (a, b, o) = frame, wanted
-    away, dx, dy, dz = minus(p, o), minus(x, a), minus(y, b), minus(cross(x, y), cross(a, b))
+    away = minus(frame[2], wanted[2])
     store(found, BRANCH.position, dot(away, away))
-    store(found, BRANCH.rotation, 0.5 * (dot(dx, dx) + dot(dy, dy) + dot(dz, dz)) + load(goal, GOAL.flaw))
+    store(found, BRANCH.rotation, rotation_error(goal, frame, wanted))
+
+
+@inner
+def rotation_error(goal, frame, wanted):
+    """Return the squared error of a frame's rotation: half the squared lengths between axes."""
+    (x, y, _), (a, b, _) = frame, wanted
+    dx, dy, dz = minus(x, a), minus(y, b), minus(cross(x, y), cross(a, b))
+    return 0.5 * (dot(dx, dx) + dot(dy, dy) + dot(dz, dz)) + load(goal, GOAL.flaw)
 
 
 @inner

@@ -34,6 +34,7 @@ CODES = Layout(
     "second_sphere",  # the same of the joint that is found next
     "square",  # whether the axes of the wrist are at right angles, each to the next
     "polish",  # steps of Newton's method at most
+    "level",  # whether parallel axes of the arm itself are parallel to rounding
     "held",  # how many of the arm's last joints must stay at zero, since they are none
     "merged",  # whether branches may end in the same solution, and must be compared
 )
@@ -53,6 +54,7 @@ PLANE = Layout(
     ("middle", 2),  # a and b, their length squared, and the angle between the two roots
     "square",
     "between",
+    ("axes", 6),  # where the arm's own parallel axes are
 )
 NUMBERS = Layout(
     ("solved", JOINTS * LINE.size),  # lines, in the order in which they are solved

@@ -12,10 +12,10 @@ from collections import namedtuple
 
 from .. import inner, part
 from ..joint_step import blend, vector
-from ..lanes import beyond, bits, fabs, load, select, sqrt
+from ..lanes import beyond, bits, fabs, load, select, sqrt, store
 from ..rotations import cross, dot, minus, plus, times
 from .angles import added, atan2, scaled, subtracted, unit
-from .check import carried_along, carried_back, ends, put_errors
+from .check import carried_along, carried_back, ends, put_errors, rotation_error
 from .form_layout import (
     BRANCH,
     CODES,
@@ -111,6 +111,25 @@ def bent(plane, reach, sign):
     return second, third, angle, plane.bend + sign * reach.open
 
 
+@inner
+def turned_about(numbers, number, pair, place):
+    """Return a place in the plane across the parallel axes, turned about one of them."""
+    at = NUMBERS.plane + PLANE.axes + 2 * number
+    x, y = load(numbers, at), load(numbers, at + 1)
+    u, v = place[0] - x, place[1] - y
+    return x + (pair[0] * u - pair[1] * v), y + (pair[1] * u + pair[0] * v)
+
+
+@inner
+def swept(numbers, second, third, fourth, place):
+    """Return where the three joints in the middle take a place in the plane, if their axes are parallel indeed.
+
+    They then turn a frame by the sum of their angles, whichever they are, and move nothing along their direction.
+    """
+    place = turned_about(numbers, 1, third, turned_about(numbers, 2, fourth, place))
+    return turned_about(numbers, 0, second, place)
+
+
 @part
 def reachable_sum(numbers, total, end, size):
     """Return a sum of the three parallel angles with which the two links reach: the given one, or another one.
@@ -201,6 +220,7 @@ def solve(codes, numbers, signs, n, goal, found):
     size = measures(numbers)
     plane = plane_in(numbers)
     tip, target = ends(codes, numbers, goal)
+    in_plane = load(codes, CODES.level)
     leaning, square = load(numbers, NUMBERS.plane + PLANE.leaning), load(numbers, NUMBERS.plane + PLANE.square)
     middle = load(numbers, NUMBERS.plane + PLANE.middle), load(numbers, NUMBERS.plane + PLANE.middle + 1)
     between, over = load(numbers, NUMBERS.plane + PLANE.between), 1.0 / square
@@ -210,6 +230,7 @@ def solve(codes, numbers, signs, n, goal, found):
         end = plus(turned_back(h1, first, minus(place, p1)), p1)
         flat_end, seen = across(numbers, minus(end, p2)), seen_from_last(numbers, goal, first)
         wanted = carried_back(False, numbers, 0, first, target)
+        goes_to, high = across(numbers, wanted[2]), dot(h, wanted[2])
         level = dot(seen.along, h6) - leaning
         rest = square - level * level
         if load(codes, CODES.square):  # the same, with all its digits where the last axis is parallel too
@@ -224,6 +245,8 @@ def solve(codes, numbers, signs, n, goal, found):
             sixth, total, free = solve_turns(codes, numbers, goal, first, seen, fifth, end, size)
             a5, a6, sum_angle = between + sign * opening, amount(False, sixth), amount(False, total)
             frame = carried_along(False, numbers, 4, fifth, carried_along(False, numbers, 5, sixth, tip))
+            spun = rotation_error(goal, carried_along(False, numbers, 1, total, frame), wanted)
+            begins, off = across(numbers, frame[2]), dot(h, frame[2]) - high
             hand = added(plane.hand, total)
             reach = reach_of(plane, (flat_end[0] - hand[0], flat_end[1] - hand[1]), size)
             for k in range(n):
@@ -234,5 +257,11 @@ def solve(codes, numbers, signs, n, goal, found):
                 note(branch, 0, miss, same)
                 note(branch, 1, turn, select(free, FREE, again))
                 note(branch, 2, reach.miss, reach.same)
-                moved = carried_along(False, numbers, 2, third, carried_along(False, numbers, 3, fourth, frame))
-                put_errors(goal, branch, carried_along(False, numbers, 1, second, moved), wanted)
+                if in_plane:
+                    ends_at = swept(numbers, second, third, fourth, begins)
+                    u, v = ends_at[0] - goes_to[0], ends_at[1] - goes_to[1]
+                    store(branch, BRANCH.position, u * u + v * v + off * off)
+                    store(branch, BRANCH.rotation, spun)
+                else:
+                    moved = carried_along(False, numbers, 2, third, carried_along(False, numbers, 3, fourth, frame))
+                    put_errors(goal, branch, carried_along(False, numbers, 1, second, moved), wanted)

@@ -96,17 +96,14 @@ class Answering:
         status: Any,
     ) -> None:
         """See to targets without an answer: the errors of the poses that they have, and which are out of reach."""
-        prepared, aims = self.prepared, targets.take(rows, axis=0)
+        prepared = self.prepared
         if not leave:
             poses, lines = values.take(rows, axis=0), report.take(rows, axis=0)
-            prepared.check(aims, poses, lines)
+            prepared.check(targets.take(rows, axis=0), poses, lines)
             values[rows], report[rows] = poses, lines
         if prepared.settings.keeps_limits:
-            ends, packed, like = status[rows], prepared.packed(np.float64, bounded=True), values[: len(rows)]
-            mark_beyond(
-                prepared.codes, packed, np.empty(steps.TRANSFORM.size), aims.reshape(-1), like.reshape(-1), ends
-            )
-            status[rows] = ends
+            packed, room = prepared.packed(np.float64, bounded=True), np.empty(steps.TRANSFORM.size)
+            mark_beyond(prepared.codes, packed, room, targets.reshape(-1), values.reshape(-1), rows, status)
 
 
 class FamilyAnswering(Answering):

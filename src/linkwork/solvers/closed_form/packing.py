@@ -14,6 +14,7 @@ from ...transforms import FloatArray, inverse, plane_basis
 from .axes import Axes
 from .recognition import Condition, Family, Reaching
 
+ROUNDING = 1e-13  # [rad]
 SQUARE = 1e-12  # cosine of axes that count as at right angles
 ENDLESS = 1e300  # the period of a slide
 POLISH, POLISH_OFF = 2, 16  # steps of Newton's method, for arms of the family, and for arms off it
@@ -54,6 +55,7 @@ def packed_codes(family: Family, size: float, held: int = 0) -> NDArray[np.int64
         square=abs(outer @ h[4]) < SQUARE and abs(h[4] @ h[5]) < SQUARE,
         polish=POLISH if exact else POLISH_OFF,
         merged=not exact,
+        level=family.reaching is None and family.off.angle < ROUNDING,
         held=held,
     )
 
@@ -72,7 +74,7 @@ def packed_numbers(family: Family, axes: Axes, scale: FloatArray, lower: FloatAr
         second=none if reaching is None else reaching.second.anchor,
         across=plane_basis(family.axes.direction[5])[:, 0],
         aside=aside,
-        plane=_plane(family, aside, axes.size) if reaching is None else 0.0,
+        plane=_plane(family, axes, aside) if reaching is None else 0.0,
         sense=family.sense,
         extent=axes.size**2,
         unreach=1.0 / reach,
@@ -92,8 +94,9 @@ def packed_numbers(family: Family, axes: Axes, scale: FloatArray, lower: FloatAr
     )
 
 
-def _plane(family: Family, aside: FloatArray, size: float) -> FloatArray:
-    """Return the PLANE of a family with parallel axes; `aside` is a unit vector across them."""
+def _plane(family: Family, axes: Axes, aside: FloatArray) -> FloatArray:
+    """Return the PLANE of an arm of a family with parallel axes; `aside` is a unit vector across them."""
+    size, own = axes.size, axes.ordered(family.order).point[1:4]
     h, p = family.axes.direction, family.axes.point
     sides = np.stack([aside, np.cross(h[1], aside)])
     upper, fore, hand = (complex(*(sides @ way)) for way in (p[2] - p[1], p[3] - p[2], family.centre - p[3]))
@@ -114,6 +117,7 @@ def _plane(family: Family, aside: FloatArray, size: float) -> FloatArray:
         middle=(middle.real, middle.imag),
         square=abs(middle) ** 2,
         between=phase(middle),
+        axes=(own @ sides.T).reshape(-1),
     )
 
 
