@@ -277,3 +277,25 @@ def test_wrong_input_is_refused(error: type[Exception], goal: object, options: d
 def test_poses_must_be_apart_by_something(apart: float) -> None:
     with pytest.raises(OptionError, match="apart"):
         lw.solve_all(ARM, GOAL, apart=apart)
+
+
+@pytest.mark.parametrize("options", [{}, {"starts": 40}])
+def test_joints_outside_the_chain_are_as_in_each_start(options: dict[str, int]) -> None:
+    """They were as in the first start that a linkage had ever seen, wherever a search or a curve gave the poses."""
+    b = lw.Builder("two arms")
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        b = b.revolute(f"{side}_1", f"{side}_upper", parent="base", at=(0, sign, 0))
+        b = b.revolute(f"{side}_2", f"{side}_fore", parent=f"{side}_upper", at=(1, 0, 0))
+        b = b.revolute(f"{side}_3", f"{side}_hand", parent=f"{side}_fore", at=(0.8, 0, 0))
+        b = b.frame(f"{side}_tip", link=f"{side}_hand", at=(0.3, 0, 0))
+    body, rng = b.build(), np.random.default_rng(4)
+    for _ in range(3):
+        q = body.random_pose(rng)
+        target = body.forward(q, frame="left_tip")
+        found = lw.solve_all(body, lw.Reach("left_tip", position=target[:3, 3]), start=q, **options)
+        assert len(found) > 2
+        assert_allclose(found.q[:, 3:], np.tile(q[3:], (len(found), 1)))
+        if found.curves:
+            assert_allclose(found.curves[0](0.4)[3:], q[3:])
+        several = lw.solve_all_batch(body, "left_tip", target[None, :3, 3], orientation=False, start=q)
+        assert_allclose(several.q[several.mask][:, 3:], np.tile(q[3:], (int(several.mask.sum()), 1)))

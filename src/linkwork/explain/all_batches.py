@@ -180,7 +180,7 @@ def _searched(prepared: Prepared, aims: FloatArray, rest: FloatArray, apart: flo
     """Write what searches of single targets find."""
     q, mask, counts, _, valid = answers
     given, most = (prepared.linkage, prepared.goal, fine(prepared.linkage, prepared.settings.limits)), mask.shape[1]
-    search = prepared_for(*given, 1, prepared.seed, prepared.group, rest)
+    search = prepared_for(*given, 1, prepared.seed, prepared.group, rest).resting_at(rest)
     for k in np.flatnonzero(valid).tolist():
         found = search_all(search, prepared.goal.moved(aims[k]), apart, most).q
         counts[k], kept = len(found), found[:most]

@@ -422,7 +422,8 @@ def _prepared(
     group: Group | None = None,
     rest: FloatArray | None = None,
 ) -> Prepared:
-    return prepared_for(linkage, goal, fine(linkage, limits), 1, whole("seed", seed), group, rest)
+    prepared = prepared_for(linkage, goal, fine(linkage, limits), 1, whole("seed", seed), group, rest)
+    return prepared if rest is None else prepared.resting_at(rest)
 
 
 def fine(linkage: Linkage, limits: Limits) -> Settings:

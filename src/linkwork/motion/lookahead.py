@@ -144,7 +144,7 @@ def _solutions(solver: Prepared, goal: Reach, start: FloatArray, isolated: bool)
     """Return poses that reach a goal, apart from each other: all of a closed form, or those that many starts find."""
     if isolated and solver.branches is not None:
         return solver.all(goal.target, start=start).q
-    poses = solver.candidates(goal.target, STARTS)
+    poses = solver.candidates(goal.target, STARTS, base=start)
     poses = poses[distinct(solver.linkage, poses)]
     if isolated:
         return poses

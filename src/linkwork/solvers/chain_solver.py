@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -340,6 +341,15 @@ class Prepared(FormedChain):
         given = self.linkage, self.goal, self.settings, self.restarts, self.seed
         return prepared_for(*given, self.group, pose)
 
+    def resting_at(self, pose: FloatArray) -> Prepared:
+        """Return the same where joints outside the chain, and those that stay, rest as a pose (nq,) has them."""
+        held = self.held_at(pose)
+        if held.whole:
+            return held
+        own = copy(held)
+        own.rest = np.array(pose)
+        return own
+
     def _closest_one(self, aim: FloatArray, outcome: int, given: bool, out: FloatArray) -> int:
         """Bring the pose of an answer that missed its target as close as it comes; return how it ended."""
         status, answer = np.array([outcome]), self.answer
@@ -482,7 +492,8 @@ def prepared_for(
 ) -> Prepared:
     """Return the prepared solver for goals of one make; it is kept on the linkage.
 
-    With a group, `rest` is the pose that other joints have; the neutral one by default.
+    With a group, `rest` is the pose that joints which stay and move the frame have; the neutral one by default. Where
+    others rest is not kept: `Prepared.resting_at` has it.
     """
     ignored = settings.limits == "ignore"
     key: Any = (goal.signature, settings.tolerance, settings.rotation_tolerance, ignored, restarts, seed)
@@ -492,5 +503,13 @@ def prepared_for(
     return linkage.cache.find("chain", key) or linkage.cache.get(
         "chain",
         key,
-        lambda: Prepared(linkage, goal, settings, restarts=max(restarts, 1), seed=seed, group=group, rest=rest),
+        lambda: Prepared(
+            linkage,
+            goal,
+            settings,
+            restarts=max(restarts, 1),
+            seed=seed,
+            group=group,
+            rest=None if group is None else rest,
+        ),
     )
