@@ -278,6 +278,8 @@ def _on_legs(linkage: Linkage, goal: Reach, start: FloatArray, apart: float, lim
 def _proven(prepared: Prepared, goal: Reach, start: FloatArray, apart: float | None, most: int) -> Branches | None:
     """Return what closed forms give: of isolated solutions, or of curves; None where none serves the goal."""
     found = all_by_form(prepared, goal, start, apart)
+    if found is not None and found.dimension == 1 and not prepared.whole_pose:
+        return None  # a joint turns about the free axis: there are curves, which a search meets
     return curves_of(prepared, goal, most) if found is None else found
 
 

@@ -226,3 +226,21 @@ def test_three_links_in_a_plane_have_two_poses_and_one_curve() -> None:
     assert (curves.dimension, len(curves.curves)) == (1, 1)
     assert "64 angles of 'j3'" in curves.proof
     assert_allclose(arm.forward(curves.q, frame="tip")[:, :2, 3], np.tile([-20.0, 5.0], (len(curves), 1)), atol=1e-8)
+
+
+def test_a_joint_about_the_free_axis_leaves_a_curve() -> None:
+    b = lw.Builder("roller").revolute("pan", "a", limits=(-2, 2)).revolute("lift", "b", axis="y", limits=(-2, 2))
+    b = b.revolute("roll", "c", axis="x", limits=(-2, 2)).revolute(
+        "elbow", "d", axis="y", at=(0.4, 0, 0), limits=(-2, 2)
+    )
+    b = b.revolute("spin", "e", axis="z", at=(0.3, 0, 0), limits=(-2.5, 2.5)).frame("tip", at=(0.0, 0.0, 0.1))
+    arm = b.build()
+    q = np.array([0.3, -0.7, 0.5, 0.9, 0.2])
+    target = arm.forward(q, frame="tip")
+    found = lw.solve_all(arm, lw.Reach("tip", pose=target, free="z"), start=q)
+    assert found.dimension == 1
+    assert not found.complete
+    assert any(curve.length == pytest.approx(5.0, abs=1e-6) for curve in found.curves)  # all that the last joint can do
+    reached = arm.forward(found.q, frame="tip")
+    assert_allclose(reached[:, :3, 3], np.tile(target[:3, 3], (len(found), 1)), atol=1e-9)
+    assert_allclose(reached[:, :3, 2], np.tile(target[:3, 2], (len(found), 1)), atol=1e-9)
