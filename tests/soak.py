@@ -22,6 +22,7 @@ import numpy as np
 import memory
 from linkwork import Linkage
 from linkwork.errors import LinkworkError
+from linkwork.linkage.caching import Cache
 from soak_further import Further
 from soak_judge import ROWS
 from soak_others import Others
@@ -105,8 +106,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0, help="how long")
     parser.add_argument("--seed", type=int, default=0, help="of all that is random")
     parser.add_argument("--rows", type=int, default=ROWS, help="goals of a batch")
+    parser.add_argument(
+        "--kept", type=int, help="things of a kind that a linkage keeps; few are soon as many as may be"
+    )
     options = parser.parse_args()
     logging.disable(logging.WARNING)
+    if options.kept is not None:
+        Cache.__init__.__defaults__ = (options.kept,)
     run, end = Soak(options.seed, options.rows), time.monotonic() + options.seconds
     soak(run, lambda: time.monotonic() < end, lambda line: print(line, flush=True))
     warm = [size for calls, size in run.sizes if calls > WARM * run.calls.total()]

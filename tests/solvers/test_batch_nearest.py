@@ -75,3 +75,16 @@ def test_what_cannot_be_asked_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     work.nearest = True
     with pytest.raises(DeviceError, match="processor only"):
         work.solve(targets, starts, True, False)
+
+
+@pytest.mark.parametrize("nearest", [False, True])
+def test_one_start_for_all_is_as_that_start_for_each(nearest: bool) -> None:
+    arm = lw.models.panda()
+    rng, start = np.random.default_rng(8), arm.stored_pose("ready")
+    targets = arm.forward(np.concatenate([arm.random_pose(rng, 300), start[None]]), frame="tip")
+    targets[7] = np.nan
+    one = lw.solve_batch(arm, "tip", targets, start=start, nearest=nearest, progress=False)
+    each = lw.solve_batch(arm, "tip", targets, start=np.tile(start, (len(targets), 1)), nearest=nearest, progress=False)
+    assert_array_equal(one.q, each.q)
+    assert_array_equal(one.status, each.status)
+    assert one.success.sum() == len(targets) - 1

@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 import linkwork as lw
 import six_joint_arms
 from closed_form_arms import ARMS, P, apart, arm_of, dh
 from linkwork.errors import GoalError
+from linkwork.kernels.closed_form.form_layout import CODES
 from linkwork.solvers.closed_form import ClosedForm, closed_form
 
 arms = pytest.mark.parametrize("name", ARMS)
@@ -158,3 +159,23 @@ def test_over_the_first_axis_the_start_is_kept() -> None:
         assert found.continua.any()
         assert_allclose(found.values[0], q, atol=1e-6)
         assert not found.complete
+
+
+def test_axes_that_are_parallel_are_checked_in_their_plane_as_in_space() -> None:
+    arm = lw.models.ur5()
+    form = lw.closed_form(arm, "tip")
+    assert isinstance(form, ClosedForm)
+    assert form.codes[CODES.level]
+    for target in arm.forward(arm.random_pose(3, 40), frame="tip"):
+        in_plane = form.all(target)
+        form.codes[CODES.level] = 0
+        in_space = form.all(target)
+        form.codes[CODES.level] = 1
+        assert_array_equal(in_plane.values, in_space.values)
+        assert_allclose(in_plane.residuals, in_space.residuals, atol=1e-14)
+    tilted = lw.from_dh(
+        [(0.0, 0.09, 0.0, P), (0, 0, -0.4, 1e-7), (0, 0, -0.4, 0), (0, 0.1, 0, P), (0, 0.1, 0, -P), (0, 0.1, 0, 0)]
+    )
+    other = lw.closed_form(tilted, "tip")
+    assert isinstance(other, ClosedForm)
+    assert not other.codes[CODES.level]
