@@ -173,9 +173,8 @@ def test_axes_that_are_parallel_are_checked_in_their_plane_as_in_space() -> None
         form.codes[CODES.level] = 1
         assert_array_equal(in_plane.values, in_space.values)
         assert_allclose(in_plane.residuals, in_space.residuals, atol=1e-14)
-    tilted = lw.from_dh(
-        [(0.0, 0.09, 0.0, P), (0, 0, -0.4, 1e-7), (0, 0, -0.4, 0), (0, 0.1, 0, P), (0, 0.1, 0, -P), (0, 0.1, 0, 0)]
-    )
-    other = lw.closed_form(tilted, "tip")
-    assert isinstance(other, ClosedForm)
-    assert not other.codes[CODES.level]
+    rows = [(0, 0.09, 0, P), (0, 0, -0.4, 1e-11), (0, 0, -0.4, 0), (0, 0.1, 0, P), (0, 0.1, 0, -P), (0, 0.1, 0, 0)]
+    tilted = lw.closed_form(lw.from_dh(rows), "tip")  # by more than rounding, and by less than counts
+    assert isinstance(tilted, ClosedForm)
+    assert tilted.exact
+    assert not tilted.codes[CODES.level]
