@@ -28,7 +28,7 @@ import closed_form_peers as peers
 import numpy as np
 from closed_form_report import OURS, SECTION, Report, Sizes, section, verdicts
 from forward import machine
-from ik import cost_of_unreachable, stay_on_one_core
+from ik import cost_of_unreachable, spread_out, stay_on_one_core
 from ik_peers import Array, Chain
 from results import arguments, publish, say
 
@@ -65,7 +65,7 @@ def mean_times(contenders: Sequence[peers.Lister], goals: Sequence[Sequence[Any]
     best = [math.inf] * len(contenders)
     gc.collect()
     gc.disable()
-    for _ in range(5 * rounds):  # a round takes milliseconds
+    for _ in spread_out(5 * rounds):  # a round takes milliseconds
         for k, (contender, own) in enumerate(zip(contenders, goals, strict=True)):
             call = contender.call
             begin = time.process_time()
@@ -169,7 +169,7 @@ def rate(solve: Callable[[], Any], count: int, rounds: int) -> float:
     """Return goals a second of processor time, the best of some rounds after one that may compile."""
     solve()
     times = []
-    for _ in range(3 * rounds):
+    for _ in spread_out(3 * rounds):
         begin = time.process_time()
         solve()
         times.append(time.process_time() - begin)

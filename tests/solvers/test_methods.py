@@ -503,3 +503,11 @@ def test_a_method_may_be_made_beforehand() -> None:
         lw.solve(arm, goal, start=START, method=method, tolerance=1e-3).q,
         lw.solve(arm, goal, start=START, method="damped", damping=2.0, tolerance=1e-3).q,
     )
+
+
+@pytest.mark.parametrize("method", ["robust", "damped", "transpose", "ccd", "fabrik"])
+def test_a_linkage_in_which_nothing_moves_is_refused(method: str) -> None:
+    stone = lw.Builder("stone").fixed("weld", "top", at=(0, 0, 1)).frame("tip", at=(0.1, 0, 0)).build()
+    for start in (None, stone.neutral(), np.zeros((3, 0))):
+        with pytest.raises(GoalError, match="nothing moves in linkage 'stone'"):
+            lw.solve(stone, lw.Reach("tip", position=(1, 0, 0)), start=start, method=method)

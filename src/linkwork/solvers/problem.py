@@ -61,6 +61,8 @@ class Problem:
         start: FloatArray | None = None,
         group: Group | None = None,
     ) -> None:
+        if not linkage.nq:
+            raise GoalError(f"nothing moves in linkage {linkage.name!r}, so that there is nothing to solve for.")
         self.linkage, self.start = linkage, linkage.neutral() if start is None else start
         self.group = group
         self.goals = resolve_goals(linkage, goals, self.start)
