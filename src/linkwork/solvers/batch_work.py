@@ -24,14 +24,14 @@ from .chain_closest import NO_STARTS, bring_closer
 from .chain_solver import Prepared
 from .options import PrepareOptions, positive, precision, refuse_unknown, whole
 from .preparing import prepare
-from .progress import Progress, reporting
+from .progress import Progress, is_watched, reporting
 
 if TYPE_CHECKING:
     from .solution_sources import Source
     from .solutions_batch import SolutionsBatch
 
 SMALLEST, BLOCK, SHARES = 1024, 8192, 4  # targets in a block, and blocks for each thread if they are to be had
-ALONE = 32768  # targets in a block where one thread has nobody to share them with
+ALONE = 32768  # targets in a block of one thread that nobody watches
 CARD_BLOCK, CARD_BLOCKS = 1 << 18, 4  # targets that travel to a card together, and blocks under way at once
 More = Callable[[slice, NDArray[Any], FloatArray, bool, int, tuple[Any, ...]], None]
 TRAVELS = "a base that travels on long slides is aimed on the processor only; leave out device='cuda'."
@@ -73,7 +73,7 @@ class Work:
         q, residuals = np.empty((count, linkage.nq)), np.empty((count, len(prepared.goal.blocks)))
         restarts, codes = np.zeros(count, np.int32), np.zeros(count, np.int8)
         found: list[NDArray[Any]] = [q, residuals, restarts, codes]
-        block = self.block(count)
+        block = self.block(count, watched=self.time_budget is not None or is_watched(progress))
         deadline = np.inf if self.time_budget is None else time.perf_counter() + self.time_budget
 
         def work(at: int) -> int:
@@ -142,9 +142,9 @@ class Work:
         for kind in {self.dtype, np.dtype(np.float64)}:
             self.prepared.packed(kind, bounded=True)
 
-    def block(self, count: int) -> int:
-        """Return how many targets go together."""
-        if self.threads == 1 and self.time_budget is None:
+    def block(self, count: int, *, watched: bool) -> int:
+        """Return how many targets go together; fewer where somebody watches, or a clock."""
+        if self.threads == 1 and not watched:
             return min(max(count, SMALLEST), ALONE)
         return min(max(count // (SHARES * self.threads), SMALLEST), BLOCK)
 
@@ -228,8 +228,8 @@ class CardWork(Work):
 
         return card_of(self.prepared, self.dtype, self.number)
 
-    def block(self, count: int) -> int:
-        return super().block(count) if self.picking else max(min(count, CARD_BLOCK), 1)
+    def block(self, count: int, *, watched: bool) -> int:
+        return super().block(count, watched=watched) if self.picking else max(min(count, CARD_BLOCK), 1)
 
     def source(self, solutions: int) -> Source:
         from .card_sources import card_source

@@ -15,6 +15,11 @@ LATE = 1.0  # s after which a bar shows itself where no one has asked for it
 Progress = bool | Callable[[int, int], None] | None
 
 
+def is_watched(progress: Progress) -> bool:
+    """Return whether somebody sees how much is done."""
+    return callable(progress) or progress is True or (progress is None and on_terminal())
+
+
 @contextmanager
 def reporting(progress: Progress, total: int) -> Iterator[Callable[[int], None]]:
     """Give a function that reports how many are done: to a screen or a log, to the caller's function, or to no one."""
@@ -23,7 +28,7 @@ def reporting(progress: Progress, total: int) -> Iterator[Callable[[int], None]]
         return
     if progress not in (None, True, False):
         raise OptionError(f"progress is True, False, None or a function of (done, total), got {progress!r}.")
-    if progress is False or total == 0 or (progress is None and not on_terminal()):
+    if total == 0 or not is_watched(progress):
         yield lambda _: None
         return
     begin = time.monotonic()
