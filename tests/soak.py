@@ -16,13 +16,13 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from functools import _lru_cache_wrapper
+from typing import Any
 
 import numpy as np
 
 import memory
 from linkwork import Linkage
 from linkwork.errors import LinkworkError
-from linkwork.linkage.caching import Cache
 from soak_further import Further
 from soak_judge import ROWS
 from soak_others import Others
@@ -43,6 +43,7 @@ class Soak(Solves, Others, Further):
         self.refused: Counter[str] = Counter()
         self.sizes: list[tuple[int, float]] = []  # of the process, every minute: calls so far, and its memory [MB]
         self.to_come: list[str] = []  # of this round
+        self.bare = False  # whether what is kept for another call is forgotten before each look at the memory
 
     def call(self, name: str | None = None) -> None:
         """Make one call: a given one, or the next of a round."""
@@ -75,6 +76,8 @@ def soak(run: Soak, goes_on: Callable[[], bool], tell: Callable[[str], None] = p
             run.call()
         if time.monotonic() - told > MINUTE:
             told = time.monotonic()
+            if run.bare:
+                forget()
             run.sizes.append((run.calls.total(), settled()))
             tell(f"{told - begin:.0f} s: {run.said()}; {run.sizes[-1][1]:.0f} MB")
     tell(f"{time.monotonic() - begin:.0f} s, {time.process_time():.0f} s of computing: {run.said()}")
@@ -91,13 +94,27 @@ def settled() -> float:
     return memory.resident() if memory.STATM.exists() else 0.0
 
 
-def kept() -> str:
-    """Return what is kept for another call: entries of the package's bounded caches, and of those of linkages."""
+def keepers() -> tuple[list[Any], list[Linkage]]:
+    """Return what keeps things for another call: the package's functions with bounded caches, and linkages."""
     things = gc.get_objects()
     bounded = [one for one in things if isinstance(one, _lru_cache_wrapper) and one.__module__.startswith("linkwork")]
+    return [one for one in bounded if one.cache_info().maxsize], [one for one in things if isinstance(one, Linkage)]
+
+
+def forget() -> None:
+    """Forget all that is kept: what then is still there, and grows, is lost."""
+    bounded, linkages = keepers()
+    for one in bounded:
+        one.cache_clear()
+    for linkage in linkages:
+        linkage.cache.clear()
+
+
+def kept() -> str:
+    """Return what is kept for another call: entries of the package's bounded caches, and of those of linkages."""
+    bounded, linkages = keepers()
     sizes = {f"{one.__module__}.{one.__qualname__}": one.cache_info() for one in bounded}
-    said = [f"{name} {info.currsize} of {info.maxsize}" for name, info in sorted(sizes.items()) if info.maxsize]
-    linkages = [one for one in things if isinstance(one, Linkage)]
+    said = [f"{name} {info.currsize} of {info.maxsize}" for name, info in sorted(sizes.items())]
     return f"{'; '.join(said)}; {len(linkages)} linkages with {sum(len(one.cache) for one in linkages)} things"
 
 
@@ -106,14 +123,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0, help="how long")
     parser.add_argument("--seed", type=int, default=0, help="of all that is random")
     parser.add_argument("--rows", type=int, default=ROWS, help="goals of a batch")
-    parser.add_argument(
-        "--kept", type=int, help="things of a kind that a linkage keeps; few are soon as many as may be"
-    )
+    parser.add_argument("--bare", action="store_true", help="look at the memory without what is kept for another call")
     options = parser.parse_args()
     logging.disable(logging.WARNING)
-    if options.kept is not None:
-        Cache.__init__.__defaults__ = (options.kept,)
     run, end = Soak(options.seed, options.rows), time.monotonic() + options.seconds
+    run.bare = options.bare
     soak(run, lambda: time.monotonic() < end, lambda line: print(line, flush=True))
     warm = [size for calls, size in run.sizes if calls > WARM * run.calls.total()]
     if not warm:

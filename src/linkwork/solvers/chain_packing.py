@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import GoalError, TransformError
 from ..goals import Reach
 from ..kernels import chain_memory as memory
+from ..kernels.rooms import zero_room
+from ..kernels.search_many import check_many, room
 from ..linkage.caching import Cache
 from ..transforms import FloatArray, as_array, plane_basis
 from .chain import Chain, shells
@@ -28,7 +30,16 @@ class PackedChain:
         chain: The joints that move the frame.
         goal: A goal of the kind that is served; its target means nothing.
         settings: Tolerances and limits.
+
+    Attributes:
+        rows: How many rows of the kernels' program the chain has.
+        numbers: Settings, limits and numbers in double precision.
+        search_settings: The settings among them.
     """
+
+    rows: int
+    numbers: FloatArray
+    search_settings: Any
 
     def __init__(self, chain: Chain, goal: Reach, settings: Settings) -> None:
         self.chain, self.goal, self.settings = chain, goal, settings
@@ -109,3 +120,24 @@ class PackedChain:
     def as_targets(self, targets: FloatArray) -> FloatArray:
         """Return targets (m, 4, 4) from matrices, or from positions or rotations where no more is asked for."""
         return read_targets(self.goal, targets)
+
+    def check(self, targets: FloatArray, values: FloatArray, report: FloatArray) -> NDArray[np.bool_]:
+        """Bring values (m, n) within limits and write their errors, in double precision, into their reports.
+
+        Return which are within tolerance.
+        """
+        return self.check_aims(self.spun(targets), values, report)
+
+    def check_aims(self, aims: FloatArray, values: FloatArray, report: FloatArray) -> NDArray[np.bool_]:
+        """Do the same for targets as `spun` gives them."""
+        count, width = len(values), WIDTHS[np.dtype(np.float64)]
+        if count < width:  # fill the lanes with the last one
+            padded = [np.concatenate([a, np.repeat(a[-1:], width - count, axis=0)]) for a in (aims, values, report)]
+            good = self.check_aims(*padded)[:count]
+            values[:], report[:] = padded[1][:count], padded[2][:count]
+            return good
+        lanes = zero_room(room(self.rows, self.chain.values, width)[0])
+        check_many(self.codes, self.numbers, aims.reshape(-1), values.reshape(-1), lanes, report.reshape(-1))
+        errors, known = memory.REPORT.view(report), self.search_settings
+        good_ones: NDArray[np.bool_] = (errors.position_error <= known.near) & (errors.rotation_error <= known.aligned)
+        return good_ones

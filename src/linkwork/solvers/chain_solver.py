@@ -17,7 +17,7 @@ from ..errors import GoalError, OptionError
 from ..goals import Avoid, Reach
 from ..kernels import chain_memory as memory
 from ..kernels.rooms import new_room, zero_room
-from ..kernels.search_many import INVALID, REACHED, UNSOLVED, check_many, room, search_many
+from ..kernels.search_many import INVALID, REACHED, UNSOLVED, room, search_many
 from ..kernels.search_one import Answer, pack, search_one
 from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike, start_pose
@@ -446,27 +446,6 @@ class Prepared(FormedChain):
                 break
         return poses, report
 
-    def check(self, targets: FloatArray, values: FloatArray, report: FloatArray) -> NDArray[np.bool_]:
-        """Bring values (m, n) within limits and write their errors, in double precision, into their reports.
-
-        Return which are within tolerance.
-        """
-        return self.check_aims(self.spun(targets), values, report)
-
-    def check_aims(self, aims: FloatArray, values: FloatArray, report: FloatArray) -> NDArray[np.bool_]:
-        """Do the same for targets as `spun` gives them."""
-        count, width = len(values), WIDTHS[FLOAT64]
-        if count < width:  # fill the lanes with the last one
-            padded = [np.concatenate([a, np.repeat(a[-1:], width - count, axis=0)]) for a in (aims, values, report)]
-            good = self.check_aims(*padded)[:count]
-            values[:], report[:] = padded[1][:count], padded[2][:count]
-            return good
-        lanes = np.zeros(room(self.rows, self.chain.values, width)[0])
-        check_many(self.codes, self.numbers, aims.reshape(-1), values.reshape(-1), lanes, report.reshape(-1))
-        errors, known = memory.REPORT.view(report), self.search_settings
-        good_ones: NDArray[np.bool_] = (errors.position_error <= known.near) & (errors.rotation_error <= known.aligned)
-        return good_ones
-
     def candidates(
         self, target: FloatArray, count: int, *, first: int = 0, base: FloatArray | None = None
     ) -> FloatArray:
@@ -497,19 +476,13 @@ def prepared_for(
     """
     ignored = settings.limits == "ignore"
     key: Any = (goal.signature, settings.tolerance, settings.rotation_tolerance, ignored, restarts, seed)
-    if group is not None:
+    if group is None:
+        rest = None
+    else:
         rest = linkage.neutral() if rest is None else rest
         key = (*key, group.key, rest[stiff_places(linkage, goal.frame, group)].tobytes())
     return linkage.cache.find("chain", key) or linkage.cache.get(
         "chain",
         key,
-        lambda: Prepared(
-            linkage,
-            goal,
-            settings,
-            restarts=max(restarts, 1),
-            seed=seed,
-            group=group,
-            rest=None if group is None else rest,
-        ),
+        lambda: Prepared(linkage, goal, settings, restarts=max(restarts, 1), seed=seed, group=group, rest=rest),
     )
