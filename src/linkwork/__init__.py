@@ -19,13 +19,13 @@ __version__ = "0.1.0"
 
 
 def found_later(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package that imports what it offers when it is asked for, and not before.
+    """Return a `__getattr__` for a package that imports each public name on first use.
 
-    Type checkers are told the same names by imports; a test compares.
+    Type checkers read the same names from imports; a test compares the two lists.
 
     Args:
-        package: Its name.
-        names: What it offers, with spaces between, by the modules of the package that it comes from.
+        package: Name of the package.
+        names: Public names, separated by spaces, by the module of the package that defines them.
     """
     homes = {name: module for module, offered in names.items() for name in offered.split()}
 

@@ -1,13 +1,13 @@
-"""Every exception linkwork raises on purpose, and `Remark`: what is odd, but no error.
+"""All exceptions of linkwork, and `Remark`, a note on something unusual that is not an error.
 
     LinkworkError
     ├── LinkageError (ValueError)         a linkage cannot be built or edited like this
     │   ├── DuplicateNameError
-    │   ├── TreeError                     a cycle, two roots, a link that hangs nowhere
+    │   ├── TreeError                     a cycle, two roots, a link without a parent
     │   ├── AxisError                     a moving joint needs a direction
-    │   ├── LimitError                    lower above upper, limits where there can be none
+    │   ├── LimitError                    lower above upper, limits on a joint that takes none
     │   └── MimicError                    a follower without a leader
-    ├── NotFoundError (LookupError)       a name that does not exist; says what does
+    ├── NotFoundError (LookupError)       a name that does not exist; lists those that do
     │   ├── FrameNotFoundError
     │   ├── LinkNotFoundError
     │   ├── JointNotFoundError
@@ -21,23 +21,23 @@
     │   ├── PoseShapeError
     │   └── PoseValueError
     ├── TransformError (ValueError)       not a rotation, not finite, an ambiguous quaternion
-    ├── KeyFrameError (ValueError)        keys out of order, twice at one time, none at all
-    ├── GoalError (ValueError)            a goal that asks for nothing, or for what cannot be
-    │   ├── OutOfReachError               a closed form has no answer there
+    ├── KeyFrameError (ValueError)        keys out of order, two at one time, or no keys
+    ├── GoalError (ValueError)            a goal without a target, or one that cannot be met
+    │   ├── OutOfReachError               a closed form has no solution there
     │   └── LoopError                     closed loops that do not close
-    ├── MappingError (ValueError)         a skeleton whose parts are not found, a map that names what is not there
-    ├── ObstacleError (ValueError)        an obstacle without a solid, a world that holds something else
+    ├── MappingError (ValueError)         parts of a skeleton are not recognised, or a map names unknown parts
+    ├── ObstacleError (ValueError)        an obstacle without a solid, or something in a world that is not an obstacle
     ├── OptionError (TypeError)           an option a method does not take, or a value it cannot have
-    ├── DeviceError (RuntimeError)        no graphics card, or not enough of one
+    ├── DeviceError (RuntimeError)        no usable GPU, or too little GPU memory
     ├── FormatError (ValueError)          a file that cannot be read, with file and line
-    │   └── BlockError                    some rows of a dataset cannot be
-    ├── RunError (RuntimeError)           a run over a dataset cannot start, or go on
+    │   └── BlockError                    some rows of a dataset cannot be read
+    ├── RunError (RuntimeError)           a run over a dataset cannot start or continue
     ├── PageError (RuntimeError)          no scripts or no machine code for web pages
     ├── MissingExtraError (ImportError)   an optional dependency is not installed
-    ├── PluginError (ImportError)         what another package adds to linkwork cannot be used
+    ├── PluginError (ImportError)         a plugin of another package cannot be used
     └── VersionError (ImportError)        an installed dependency lacks a part that linkwork needs
 
-An error says what is wrong, where, what was given, what exists and what to do next.
+Each message states what is wrong, where, what was given, which values exist and what to do next.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ MAX_LISTED = 16
 
 @dataclass(frozen=True)
 class Remark:
-    """Something a person should know about a file: what was assumed, what is odd, what cannot be held.
+    """A note on a file for the user: an assumption, something unusual, or data that the format cannot store.
 
     Args:
         kind: A short fixed word for programs: ``"units"``, ``"up-axis"``, ``"missing-mesh"``, ``"dropped"``, ...
         text: One sentence for people, with its numbers.
         where: The joint, link, frame or channel that it is about, if it is about one.
-        line: The line of the file, where there is one.
+        line: The line of the file, if known.
     """
 
     kind: str
@@ -74,7 +74,7 @@ class LinkworkError(Exception):
 
 
 def _again(cls: type[LinkworkError], args: tuple[Any, ...], values: dict[str, Any]) -> LinkworkError:
-    """Return an error as it was, without its constructor: that one would make a message of the message."""
+    """Rebuild an error without calling its constructor, which would format the message a second time."""
     error = cls.__new__(cls)
     super(LinkworkError, error).__init__(*args)  # that of the builtin base
     vars(error).update(values)
@@ -106,7 +106,7 @@ class LimitError(LinkageError):
 
 
 class MimicError(LinkageError):
-    """A joint is told to follow a joint it cannot follow."""
+    """A joint cannot follow the given joint."""
 
 
 class NotFoundError(LinkworkError, LookupError):
@@ -173,7 +173,7 @@ class PoseShapeError(PoseError):
 
 
 class PoseValueError(PoseError):
-    """A pose with a value that means nothing: NaN, infinite, a zero quaternion."""
+    """A pose with an invalid value: NaN, infinity or a zero quaternion."""
 
 
 class TransformError(LinkworkError, ValueError):
@@ -185,18 +185,18 @@ class KeyFrameError(LinkworkError, ValueError):
 
 
 class GoalError(LinkworkError, ValueError):
-    """A goal that asks for nothing, or that a method cannot serve."""
+    """A goal without a target, or one that the method does not support."""
 
 
 class OutOfReachError(GoalError):
-    """A closed form was asked for a target that its links cannot reach."""
+    """A closed form was called with a target that the links cannot reach."""
 
 
 class LoopError(GoalError):
     """The loops of a linkage cannot be closed.
 
     Attributes:
-        gap: How far apart they stay [m], where that was looked for.
+        gap: Remaining gap [m], if it was computed.
         value: The last value of the driven joint at which they close, if one was driven.
     """
 
@@ -206,11 +206,11 @@ class LoopError(GoalError):
 
 
 class MappingError(LinkworkError, ValueError):
-    """A skeleton whose parts cannot be told, or a map of them that names what does not exist."""
+    """Parts of a skeleton are not recognised, or a map names parts that do not exist."""
 
 
 class ObstacleError(LinkworkError, ValueError):
-    """An obstacle that cannot be, or something in a world that is none."""
+    """An invalid obstacle, or something in a world that is not an obstacle."""
 
 
 class OptionError(LinkworkError, TypeError):
@@ -236,15 +236,15 @@ class BlockError(FormatError):
 
 
 class RunError(LinkworkError, RuntimeError):
-    """A run over a dataset cannot start, or cannot go on; what was written stays."""
+    """A run over a dataset cannot start or continue; results already written are kept."""
 
 
 class DeviceError(LinkworkError, RuntimeError):
-    """No graphics card can be used, its driver is too old, or its memory too small."""
+    """No GPU can be used, its driver is too old, or its memory is too small."""
 
 
 class PageError(LinkworkError, RuntimeError):
-    """A web page cannot be written: its scripts or their machine code are not there, or do not fit."""
+    """A web page cannot be written: its scripts or their WebAssembly code are missing or do not match."""
 
 
 # Where a package's extra has another name.
@@ -260,7 +260,7 @@ class MissingExtraError(LinkworkError, ImportError):
 
 
 def require(package: str, purpose: str) -> None:
-    """Raise the error of a missing extra unless a package is there.
+    """Raise `MissingExtraError` if a package is not installed.
 
     Example:
         >>> require("msgspec", "reading a scene")
@@ -272,7 +272,7 @@ def require(package: str, purpose: str) -> None:
 
 
 class PluginError(LinkworkError, ImportError):
-    """What another package adds to linkwork, by an entry point, cannot be used."""
+    """A plugin that another package registers by an entry point cannot be used."""
 
     def __init__(self, entry: str, group: str, package: str, why: str) -> None:
         text = " ".join(why.split()).rstrip(".")
@@ -292,7 +292,7 @@ class VersionError(LinkworkError, ImportError):
 
 
 def meant(name: object, known: Iterable[str]) -> str:
-    """Return how a sentence about an unknown name ends: with the known one that was meant, where one is near.
+    """Return the end of a message about an unknown name: a suggestion if a known name is similar, else a full stop.
 
     Example:
         >>> meant("wirst", ["base", "wrist"]), meant("wirst", ["base"])

@@ -1,4 +1,4 @@
-"""Numbers, positions, rotations and rigid transforms as NumPy arrays, read and checked at the border.
+"""Read and check numbers, positions, rotations and rigid transforms given by users, as NumPy arrays.
 
 Quaternions are w, x, y, z throughout.
 """
@@ -21,7 +21,7 @@ FloatArray = NDArray[np.float64]
 
 
 class HasMatrix(Protocol):
-    """What gives itself as a matrix: a SciPy ``Rotation`` or ``RigidTransform``."""
+    """An object with `as_matrix`: a SciPy ``Rotation`` or ``RigidTransform``."""
 
     def as_matrix(self) -> Any:
         """Return the matrix."""
@@ -46,7 +46,7 @@ SHORTEST, LONGEST = 1e-101, 1e101  # largest entries of quaternions that still h
 class Value:
     """Base of frozen dataclasses: equal by value, arrays included; copied and pickled through the constructor.
 
-    A copy is thus checked like the first, and its arrays are read-only too.
+    Copies are therefore checked like the original, and their arrays are read-only too.
     """
 
     def __eq__(self, other: object) -> bool:
@@ -63,14 +63,14 @@ class Value:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the same array, closed for writing."""
+    """Return the same array, made read-only."""
     array.setflags(write=False)
     return array
 
 
 @contextmanager
 def reraised_as(kind: type[LinkworkError], where: str = "") -> Iterator[None]:
-    """Raise what cannot be read as numbers as an error of the caller's kind, with the place in front."""
+    """Re-raise a `TransformError` as another error class, with a prefix that says where it occurred."""
     try:
         yield
     except TransformError as error:
@@ -93,7 +93,7 @@ def as_length(value: float | str) -> float:
 
 
 def _quantity(value: Any, what: str, units: Mapping[str, float], advice: str) -> float:
-    """Return a number, infinite perhaps, from a number of any type or a text that may end with a unit."""
+    """Return a number, possibly infinite, from a number of any type or a text that may end with a unit."""
     number, unit = value, 1.0
     try:
         if isinstance(value, str):
@@ -113,7 +113,7 @@ def _quantity(value: Any, what: str, units: Mapping[str, float], advice: str) ->
 
 
 def as_limits(lower: Any, upper: Any, unit: str, what: str) -> tuple[float, float]:
-    """Return the limits of one value as numbers, infinite where it is open; `unit` is ``"m"`` or ``"rad"``."""
+    """Return the limits of one value as numbers, infinite where there is none; `unit` is ``"m"`` or ``"rad"``."""
     read = as_length if unit == "m" else as_angle
     with reraised_as(LimitError, f"limit of {what}: "):
         low, high = read(lower), read(upper)
@@ -125,7 +125,7 @@ def as_limits(lower: Any, upper: Any, unit: str, what: str) -> tuple[float, floa
 
 
 def as_pair(limits: Any, what: str) -> tuple[Any, Any]:
-    """Return lower and upper limit from both together, or from None where there are none."""
+    """Return lower and upper limit from a pair; None gives infinite limits."""
     try:
         lower, upper = (-math.inf, math.inf) if limits is None else limits
         return lower, upper
@@ -134,7 +134,7 @@ def as_pair(limits: Any, what: str) -> tuple[Any, Any]:
 
 
 def as_array(value: ArrayLike, what: str) -> FloatArray:
-    """Return an array of float64, or say what could not be read as numbers."""
+    """Return an array of float64; raise `TransformError` if the value is not numeric."""
     try:
         array = np.array(value)
         if array.dtype.kind not in "fiu":  # complex would lose its imaginary part, text and truth their meaning
@@ -145,22 +145,22 @@ def as_array(value: ArrayLike, what: str) -> FloatArray:
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Tell whether a value is one real number of Python or NumPy; truth values are not."""
+    """Return whether a value is a single real number of Python or NumPy; booleans are not."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def is_whole(value: Any) -> TypeGuard[int]:
-    """Tell whether a value is one whole number of Python or NumPy; truth values are not."""
+    """Return whether a value is a single integer of Python or NumPy; booleans are not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def as_number(value: Any, what: str) -> float:
-    """Return a finite number, or say what is wrong with it."""
+    """Return a finite number; raise `TransformError` otherwise."""
     return float(as_vector([value], what, 1)[0])
 
 
 def as_vector(value: ArrayLike, what: str, size: int = 3) -> FloatArray:
-    """Return a finite vector of a given size, or say what is wrong with it."""
+    """Return a finite vector of a given size; raise `TransformError` otherwise."""
     vector = as_array(value, what)
     if vector.shape != (size,):
         raise TransformError(f"{what} must have shape ({size},), got {vector.shape}.")
@@ -170,7 +170,7 @@ def as_vector(value: ArrayLike, what: str, size: int = 3) -> FloatArray:
 
 
 def as_axis(value: str | ArrayLike, what: str = "axis") -> FloatArray:
-    """Return a unit vector from ``"x"``, ``"-y"`` or three numbers of any length but zero."""
+    """Return a unit vector from ``"x"``, ``"-y"`` or three numbers that are not all zero."""
     if isinstance(value, str):
         letter = value.removeprefix("-")
         if letter not in AXES:
@@ -196,8 +196,8 @@ def as_rotation(value: Any, what: str = "orientation") -> FloatArray:
         value: A SciPy ``Rotation`` or ``RigidTransform``, a 3x3 matrix, a 4x4 matrix (its rotation part), or a mapping
             with exactly one of the keys ``wxyz``, ``xyzw``, ``euler`` (order, angles), ``rotvec`` and ``matrix``.
             Lower-case Euler orders turn about fixed axes, upper-case ones about moving axes, as in SciPy. A bare
-            4-vector is refused.
-        what: What to call it in an error.
+            4-vector raises `TransformError`.
+        what: Name of the value in error messages.
 
     Example:
         >>> as_rotation({"euler": ("xyz", [0, 0, "90deg"])}).round(6).tolist()
@@ -237,7 +237,7 @@ def _rotation_from_mapping(spec: Mapping[str, Any], what: str) -> FloatArray:
 
 
 def _rotation_from_euler(value: Any, what: str) -> FloatArray:
-    """Return the rotation of angles about axes one after another: fixed ones (``xyz``), or moving ones (``XYZ``)."""
+    """Return the rotation of Euler angles, about fixed axes (``xyz``) or moving axes (``XYZ``)."""
     try:
         order, angles = value
         angles = [as_angle(angle) for angle in angles]
@@ -307,7 +307,7 @@ def translation(position: ArrayLike) -> FloatArray:
 
 
 def axis_rotation(axis: FloatArray, angle: ArrayLike) -> FloatArray:
-    """Return the matrix of a turn about a unit axis (Rodrigues): ``I + sin K + (1 - cos) K²``.
+    """Return the rotation matrix about a unit axis (Rodrigues): ``I + sin K + (1 - cos) K²``.
 
     Args:
         axis: Unit vector, shape (3,).
@@ -324,13 +324,13 @@ def axis_rotation(axis: FloatArray, angle: ArrayLike) -> FloatArray:
 
 
 def cross(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return the cross products of vectors (..., 3): those of ``np.cross``, in a third of its time for short arrays."""
+    """Return the cross products of vectors (..., 3), as ``np.cross`` but three times as fast for short arrays."""
     result: FloatArray = first[..., _YZX] * second[..., _ZXY] - first[..., _ZXY] * second[..., _YZX]
     return result
 
 
 def cross_matrix(vectors: FloatArray) -> FloatArray:
-    """Return the matrices (..., 3, 3) that take the cross product of vectors (..., 3) with something.
+    """Return the cross-product (skew-symmetric) matrices (..., 3, 3) of vectors (..., 3).
 
     Example:
         >>> (cross_matrix(np.array([1.0, 0.0, 0.0])) @ [0.0, 1.0, 0.0]).tolist()
@@ -356,7 +356,7 @@ def plane_basis(normal: FloatArray) -> FloatArray:
 
 
 def quaternion_matrix(quaternion: FloatArray) -> FloatArray:
-    """Return the rotation matrices (..., 3, 3) of quaternions (..., 4), w first, of any length with a direction."""
+    """Return the rotation matrices (..., 3, 3) of quaternions (..., 4), w first, of any non-zero length."""
     w, x, y, z = np.moveaxis(quaternion, -1, 0)
     s = 2.0 / (w * w + x * x + y * y + z * z)
     rows = [
@@ -370,8 +370,8 @@ def quaternion_matrix(quaternion: FloatArray) -> FloatArray:
 def matrix_quaternion(matrix: FloatArray) -> FloatArray:
     """Return the unit quaternions (..., 4), w first and not negative, of rotation matrices (..., 3, 3).
 
-    The products of a quaternion's numbers, ``4 q q^T``, are sums of the matrix's; the row with the largest square is
-    the quaternion but for its length.
+    The entries of ``4 q q^T`` are sums of entries of the rotation matrix; its row with the largest diagonal entry is a
+    multiple of the quaternion.
 
     Example:
         >>> matrix_quaternion(np.diag([1.0, -1.0, -1.0])).tolist()
@@ -427,7 +427,7 @@ def rotation_vector(matrix: FloatArray) -> FloatArray:
 
 
 def steady(quaternions: FloatArray) -> FloatArray:
-    """Return quaternions (frames, ..., 4) of the same rotations, each on the side of the one before.
+    """Return quaternions (frames, ..., 4) of the same rotations, with signs chosen so that none jumps between frames.
 
     Example:
         >>> steady(np.array([[1.0, 0.0, 0.0, 0.0], [-0.8, 0.6, 0.0, 0.0]])).tolist()
@@ -440,7 +440,7 @@ def steady(quaternions: FloatArray) -> FloatArray:
 
 
 def has_direction(quaternion: FloatArray) -> bool:
-    """Tell whether all of quaternions (..., 4) are long enough, and short enough, to be a rotation."""
+    """Return whether all quaternions (..., 4) can be normalised: neither too short nor too long."""
     size = np.abs(quaternion).max(axis=-1)
     return bool(((size >= SHORTEST) & (size <= LONGEST)).all())
 

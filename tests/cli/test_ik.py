@@ -687,7 +687,7 @@ WRONG_USAGE = [
     (["race", ARM], "there is no goal"),
     (["race", ARM, *GOAL, "--method", "dampd"], "did you mean 'damped'?"),
     (["race", ARM, *GOAL, "-o", "race.gif"], "must end in"),
-    (["figure", "5.3", "-o", "joints.gif"], "figure 5.3 stands still"),
+    (["figure", "5.3", "-o", "joints.gif"], "figure 5.3 does not move"),
     (["figure", "6.1"], "no figure '6.1' in the chapter"),
     (["figure", "5.20", "-o", "figure.txt"], "must end in"),
     (["figure"], "Missing argument"),

@@ -392,7 +392,7 @@ def test_axes_of_ones_own_keep_their_figure(arm, leg):
         pose(leg, ax=flat)
     with pytest.raises(LinkworkError, match="needs plain axes here, got Axes3D"):
         pose(arm, ax=space)
-    with pytest.raises(LinkworkError, match="size is for a new figure"):
+    with pytest.raises(LinkworkError, match="size= is for a new figure"):
         pose(arm, ax=flat, size=(3, 3))
 
 
@@ -641,7 +641,7 @@ WRONG = {
     "a clip of another": (
         lambda given: strip(given.clip, linkage=models.planar([1])),
         LinkworkError,
-        "a clip has its linkage",
+        "a clip has its own linkage",
     ),
     "a film of poses": (lambda given: film(given.clip.poses, "arm.gif"), LinkworkError, "a film needs a Clip"),
     "a film that is a picture": (

@@ -208,7 +208,7 @@ def test_a_strip_has_as_many_panels_as_are_asked_for(clip):
     assert film_range.strip_frames(clip, film_range.FilmRange(), 5) == [0, 5, 10, 15, 20]
     assert film_range.strip_frames(clip, film_range.FilmRange(frames=3, start=0.5), 5) == [10, 15, 20]
     assert film_range.strip_frames(clip, film_range.FilmRange(frames=30, end=0.1), 5) == [0, 1, 2]
-    with pytest.raises(OptionError, match="no speed and no fps"):
+    with pytest.raises(OptionError, match="speed and fps do not apply to a strip of pictures"):
         film_range.strip_frames(clip, film_range.FilmRange(fps=5), 5)
     with pytest.raises(lw.LinkworkError, match="no frame from"):
         film_range.strip_frames(clip, film_range.FilmRange(start=0.01, end=0.02), 5)

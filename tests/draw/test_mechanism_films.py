@@ -115,7 +115,7 @@ def test_points_to_pass_are_marked(bars: lw.Clip, tmp_path) -> None:  # type: ig
         assert len(marked.axes[0].lines) - len(plain.axes[0].lines) == strokes
     lw.draw.mechanism(bars, marks=positions, path=tmp_path / "marks.html")
     assert (tmp_path / "marks.html").read_text(encoding="utf-8").count('class="mark"') == len(points)
-    with pytest.raises(OptionError, match=r"marks are finite places \(n, 2\), or positions with angles \(n, 3\)"):
+    with pytest.raises(OptionError, match=r"marks are finite points \(n, 2\), or points with angles \(n, 3\)"):
         lw.draw.mechanism(bars, marks=[1.0, 2.0])
 
 

@@ -102,11 +102,11 @@ def test_joints_that_the_clip_lacks_stay_and_are_named(caplog: pytest.LogCapture
 def test_wrong_input_is_refused(tmp_path: Path) -> None:
     model, arm = mujoco.MjModel.from_xml_string(CHAIN), lw.models.planar([1, 1])
     still = lw.Clip(arm, [0.0], [[0.0, 0.0]])
-    with pytest.raises(LinkageError, match=r"none of the joints of 'planar' \(j1, j2\), but ball, slide"):
+    with pytest.raises(LinkageError, match=r"none of the joints of 'planar' \(j1, j2\); it has ball, slide"):
         mujoco_poses(still, model)
-    with pytest.raises(LinkageError, match="'ball' has 4 values in the model of MuJoCo and 1 in 'one'"):
+    with pytest.raises(LinkageError, match="'ball' has 4 values in the MuJoCo model, but 1 in 'one'"):
         mujoco_poses(lw.Clip(lw.Builder("one").revolute("ball", "a").build(), [0.0], [[0.0]]), model)
-    with pytest.raises(OptionError, match="more than none, got 0"):
+    with pytest.raises(OptionError, match="speed is a positive number, 2 for twice the speed of the clip, got 0"):
         lw.draw.mujoco_viewer(still, model, speed=0)
     (tmp_path / "bad.xml").write_text("<mujoco><nothing/></mujoco>")
     with pytest.raises(FormatError, match=r"bad.xml: MuJoCo cannot read it: .* 'nothing', line 1.$"):

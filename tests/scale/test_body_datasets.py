@@ -110,7 +110,7 @@ def test_what_is_wrong_is_said_before_anything_is_written(targets, tmp_path):
         (["right_hand", lw.Hold("right_hand")], goals, {}, GoalError, "there twice"),
         ([lw.Rest()], goals, {}, GoalError, "goals that have a frame"),
         ([], goals, {}, GoalError, "got nothing"),
-        ("right_hand", goals, {}, OptionError, "also is for several goals a row"),
+        ("right_hand", goals, {}, OptionError, "also needs a list of frames, one for each goal of a row"),
     ):
         with pytest.raises(error, match=words):
             lw.solve_dataset(BODY, asked, file, tmp_path / "out", **{"also": ALSO, **options})

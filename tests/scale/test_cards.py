@@ -107,7 +107,7 @@ def test_the_command_takes_cards_and_says_where_the_time_went(cards, goals, tmp_
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"engine": "local", "devices": [0]}, "devices are for the engine cuda"),
+        ({"engine": "local", "devices": [0]}, "devices needs the engine cuda"),
         ({"engine": "cuda", "devices": []}, "each once"),
         ({"engine": "cuda", "devices": [1, 1]}, "each once"),
         ({"engine": "cuda", "devices": [-1]}, "devices"),

@@ -110,7 +110,7 @@ def test_what_holds_no_run_is_said_plainly(tmp_path):
 def test_answers_are_not_written_into_the_folder_that_is_read(tmp_path):
     put(tmp_path / "goals.parquet", ROWS)
     for out in (tmp_path, tmp_path / "out", tmp_path / "more" / ".." / "out"):
-        with pytest.raises(OptionError, match="is in the folder that is read"):
+        with pytest.raises(OptionError, match="is inside the input folder"):
             solve(tmp_path, out)
     assert files(tmp_path) == {"goals.parquet"}
     assert solve(tmp_path, tmp_path / "_out").complete  # which is passed by

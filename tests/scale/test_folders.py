@@ -131,7 +131,7 @@ def test_what_cannot_be_retargeted_is_told_and_the_rest_goes_on(clips, tmp_path)
 def test_libraries_that_cannot_be_are_refused(clips, tmp_path):
     for options, error, message in (
         ({"engine": "cuda"}, OptionError, "engines are local, ray"),
-        ({"address": "auto"}, OptionError, "address is for the engine ray"),
+        ({"address": "auto"}, OptionError, "address and gpu need the engine ray"),
         ({"suffix": ".txt"}, OptionError, "cannot write motions to '.txt'"),
     ):
         with pytest.raises(error, match=message):

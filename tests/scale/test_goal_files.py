@@ -105,7 +105,7 @@ WRONG = [
     ({"x": [1.0], "z": [1.0]}, "has x, z but no y"),
     ({"x": [1.0], "y": [1.0], "qw": [1.0]}, "has qw but no qx, qy, qz"),
     ({"x": [1.0], "y": [1.0], "colour": [1.0]}, "column 'colour' is unknown; columns are x, y, z, qw"),
-    ({"x": [1.0], "y": [1.0], "reachable": [True]}, r"keep=\['reachable'\] \(--keep reachable\), or leave it out"),
+    ({"x": [1.0], "y": [1.0], "reachable": [True]}, r"keep=\['reachable'\] \(--keep reachable\), or ignore it"),
     (
         {"x": [1.0], "y": [1.0], "start.elbow": [1.0]},
         "column 'start.elbow' is not a start: linkage 'planar' has j1, j2, j3",

@@ -82,9 +82,9 @@ def test_what_does_not_fit_is_refused(goals, tmp_path):
     numbers = write(tmp_path / "numbers.parquet", {"x": [0.5], "y": [0.0], "z": [0.4], "frame": [3]})
     with pytest.raises(FormatError, match="names the frame of each goal; it holds int64, not texts"):
         solve(numbers, tmp_path / "out")
-    with pytest.raises(OptionError, match="several solutions are found for one frame"):
+    with pytest.raises(OptionError, match="solutions needs one frame for all rows"):
         solve(path, tmp_path / "out", solutions=2)
-    with pytest.raises(DeviceError, match="solved on the processor"):
+    with pytest.raises(DeviceError, match="rows with different frames are solved on the processor"):
         solve(path, tmp_path / "out", engine="cuda")
     with pytest.raises(OptionError, match="tolerance"):
         solve(path, tmp_path / "out", tolerance=-1.0)

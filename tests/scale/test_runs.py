@@ -128,7 +128,7 @@ def test_an_added_file_costs_itself_alone_and_comes_last(library):
     table = pq.read_table(out / "part-0000000006.parquet").to_pydict()
     assert table["id"] == [*range(6 * ROWS, 7 * ROWS)]
     (goals / "2.parquet").unlink()
-    with pytest.raises(RunError, match=r"its input had 2.parquet, not there any more"):
+    with pytest.raises(RunError, match=r"these files of its input are missing: 2.parquet"):
         solve(goals, out, resume=True)
 
 

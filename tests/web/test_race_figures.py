@@ -72,7 +72,7 @@ def test_a_race_is_refused_beyond_the_plane():
     with pytest.raises(OptionError, match="leaves it"):
         lw.draw.live_race(lw.models.panda(), lw.Reach("tip", position=(0.4, 0.1, 0.5)))
     arm = lw.models.planar([2, 1])
-    with pytest.raises(OptionError, match="after a position"):
+    with pytest.raises(OptionError, match="needs a position goal"):
         lw.draw.live_race(arm, lw.Reach("tip", pose=arm.forward([0.1, 0.2], frame="tip")))
 
 

@@ -1,4 +1,4 @@
-"""Collisions: obstacles and worlds, the pairs of links that are checked, distances between shapes."""
+"""Collision checking: obstacles and worlds, the pairs of links to check, distances between shapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shapes for skeletons that have none: capsules along their bones, as motion files leave them."""
+"""Collision capsules along the bones of skeletons without shapes, such as those of motion files."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ SHORTEST = 1e-3  # of the linkage's length: what is shorter is no bone
 def thick_bones(linkage: Linkage, radius: float | None = None, *, most: float = math.inf) -> Linkage:
     """Return a linkage whose links have collision capsules, from each joint to the next and to its frames.
 
-    A BVH file holds bones without flesh. These capsules are thinner than a body: a collision they find is real, but one
-    with a belly may be missed. If shapes are known, use `Visual(shape, role="collision")` instead.
+    BVH files have bones without shapes. These capsules are thinner than a body: a collision they find is real, but one
+    with the belly may be missed. If shapes are known, use `Visual(shape, role="collision")` instead.
 
     Args:
         linkage: The linkage; its collision shapes are replaced, its visual shapes stay.

@@ -1,4 +1,4 @@
-"""A tree of boxes over the pieces of the world, so that a search leaves most of them aside.
+"""A tree of bounding boxes over the pieces of the world, so that a search skips most of them.
 
 It is full: the children of node k are 2 k + 1 and 2 k + 2, and leaf i of L holds the pieces from ``n i // L`` to
 ``n (i + 1) // L``. So all that is stored is the order of the pieces and a box a node.

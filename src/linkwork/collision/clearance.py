@@ -1,4 +1,4 @@
-"""How far a linkage is from itself and from the world, pose by pose."""
+"""Distances of a linkage to itself and to the world, for each pose."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ ENOUGH = 16  # records a pose that a first search for all near pairs has room fo
 
 @dataclass(frozen=True, eq=False)
 class NearPair:
-    """Two that are near each other at one pose.
+    """Two links, or a link and an obstacle, that are near each other at one pose.
 
     Attributes:
-        index: Which pose of the batch, () for one.
+        index: Index of the pose in the batch, () for a single pose.
         names: The link, and the other link or the obstacle.
-        distance: Signed distance [m]; negative is how deep they are in each other.
+        distance: Signed distance [m]; if negative, the penetration depth.
         points: The nearest point of each in the world, shape (2, 3).
         normal: Unit vector from the first to the second: the distance grows by ``normal . (velocity of the second's
             point - velocity of the first's)``.
@@ -45,14 +45,14 @@ class NearPair:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Clearance:
-    """How far poses are from touching.
+    """Distances to the nearest collision, for each pose.
 
     Attributes:
-        scene: What was checked.
+        scene: The linkage, the world and the pairs that were checked.
         poses: The poses, shape (..., nq).
-        within: Pairs at this distance or further were left out [m]; None means that only the nearest was found.
+        within: Largest distance of the listed pairs [m]; None means that only the nearest pair was found.
         records: The nearest pair of each pose as a record of NEAR, shape (..., NEAR.size).
-        exact: Where meshes are looked at as they are; None where links are the hulls of theirs.
+        exact: Checker for exact meshes; None if meshes are replaced by their convex hulls.
     """
 
     scene: Scene
@@ -63,35 +63,35 @@ class Clearance:
 
     @property
     def distance(self) -> Any:
-        """The least signed distance of each pose [m], shape (...); infinity where nothing is near."""
+        """The smallest signed distance at each pose [m], shape (...); infinity where nothing is near."""
         found = NEAR.view(self.records).distance
         return found if found.ndim else float(found)
 
     @property
     def pair(self) -> Any:
-        """The names of the nearest two: a pair for one pose, an array (..., 2) for many; None where nothing is near."""
+        """The names of the nearest pair: a tuple for one pose, an array (..., 2) for many; None if nothing is near."""
         owners = np.array([*self.scene.owners, None], object)
         found = owners[self.records[..., [NEAR.owner_a, NEAR.owner_b]].astype(np.int64)]
         return found if found.ndim > 1 else tuple(found) if found[0] is not None else None
 
     @property
     def points(self) -> FloatArray:
-        """The nearest points of the two in the world, shape (..., 2, 3); NaN where nothing is near."""
+        """The nearest points of that pair in the world [m], shape (..., 2, 3); NaN where nothing is near."""
         near = NEAR.view(self.records)
         return np.stack([near.a, near.b], axis=-2)
 
     @property
     def normal(self) -> FloatArray:
-        """Unit vectors from the first of the two to the second, shape (..., 3); NaN where nothing is near."""
+        """Unit vectors from the first of the pair to the second, shape (..., 3); NaN where nothing is near."""
         found: FloatArray = NEAR.view(self.records).normal
         return found
 
     @cached_property
     def gradient(self) -> FloatArray:
-        """How fast the least distance grows with each velocity, shape (..., nv); NaN where nothing is near.
+        """Derivative of the smallest distance by each velocity, shape (..., nv); NaN where nothing is near.
 
-        It is ``normal . (J_b - J_a)``, of the Jacobians of the two nearest points; what stands in the world does not
-        move. Where another pair becomes the nearest, or a point slides around a corner, it jumps.
+        It is ``normal . (J_b - J_a)`` with the Jacobians of the two nearest points; an obstacle in the world has none.
+        It is discontinuous where another pair becomes the nearest, or a nearest point passes a corner.
         """
         linkage, near = self.scene.linkage, NEAR.view(self.records.reshape(-1, NEAR.size))
         poses = self.poses.reshape(-1, linkage.nq)
@@ -111,7 +111,7 @@ class Clearance:
 
     @cached_property
     def all(self) -> tuple[NearPair, ...]:
-        """All pairs nearer than `within`, the nearest first at each pose; all that count, where that is None."""
+        """All pairs nearer than `within`, nearest first at each pose; if `within` is None, all checked pairs."""
         limit = math.inf if self.within is None else self.within
         batch, flat = self.poses.shape[:-1], self.poses.reshape(-1, self.poses.shape[-1])
         found: dict[int, list[NearPair]] = {}
@@ -153,7 +153,7 @@ def clearance(
     pairs: LinkPairs | None = None,
     exact: bool = False,
 ) -> Clearance:
-    """Return how far a linkage is from touching itself or a world.
+    """Return the smallest distance between the links of a linkage, and between its links and a world.
 
     Args:
         linkage: The linkage; its collision shapes are used, or its visual shapes if it has none.
@@ -163,8 +163,8 @@ def clearance(
         within: List all pairs nearer than this [m]; by default only the nearest pair is found.
         pairs: The pairs of links to check, instead of those that `collision.pairs` lists.
         exact: Whether to use the exact meshes, with the library coal (extra ``collision``), pose by pose. By default
-            each mesh is replaced by its convex hull, which is never further away. If surfaces cross, the depth is that
-            of the hulls.
+            each mesh is replaced by its convex hull, whose distance is never larger. If surfaces cross, the depth is
+            that of the hulls.
 
     Example:
         >>> import linkwork as lw
@@ -203,7 +203,7 @@ def _near(
 def collides(
     linkage: Linkage, q: PoseLike, world: World | None = None, *, self: bool = True, margin: float = 0.0
 ) -> Any:
-    """Return whether a linkage is nearer to itself or to a world than a margin: a bool, or an array (...).
+    """Return whether two links, or a link and an obstacle, are nearer than a margin: a bool, or an array (...).
 
     Args:
         linkage: The linkage.

@@ -1,8 +1,8 @@
-"""Meshes as they are, through the library coal (extra ``collision``): dents and holes count, where hulls fill them.
+"""Exact distances of meshes by the library coal (extra ``collision``); dents and holes are respected.
 
-A mesh lies in its hull, so the distance of hulls is never too large. Pairs are taken in that order, and a search ends
-when the next hulls are further apart than the meshes that were found. Where surfaces cross, or one body is inside the
-other, what is known of the hulls stays: two meshes have no depth that could be computed soon.
+A mesh lies in its hull, so the distance of hulls is never too large. Pairs are checked by increasing distance of their
+hulls, and the search ends when the next hulls are further apart than the nearest meshes found. Where surfaces cross, or
+one body is inside the other, the depth of the hulls is kept, because the depth of meshes is slow to compute.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Convex parts that stand for a surface: spheres, capsules and hulls that hold given points."""
+"""Convex shapes fitted to a surface: spheres, capsules and hulls that enclose given points."""
 
 from __future__ import annotations
 

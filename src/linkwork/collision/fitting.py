@@ -1,4 +1,4 @@
-"""Meshes as spheres, capsules or convex hulls: few simple shapes that hold a link, and how far they stick out of it."""
+"""Fit a few spheres, capsules or convex hulls to each link, and measure how far they stick out."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ LARGEST = 1e4  # [m]: no link is larger; what is has broken numbers
 
 @dataclass(frozen=True)
 class FittedLink:
-    """How well one link is fitted.
+    """Quality of the fit of one link.
 
     Args:
-        link: Its name.
-        count: How many shapes stand for it.
-        sticks_out: How far they stick out of it at most [m].
-        mean: How far on average, over their surface [m].
-        uncovered: How far it sticks out of them at most [m]; 0 for a conservative fit.
-        share: The share of its surface that does.
+        link: Name of the link.
+        count: Number of shapes.
+        sticks_out: Largest distance that the shapes stick out of the link [m].
+        mean: Mean of that distance over the surface of the shapes [m].
+        uncovered: Largest distance that the link sticks out of the shapes [m]; 0 for a conservative fit.
+        share: Share of the link's surface outside the shapes.
     """
 
     link: str
@@ -58,9 +58,9 @@ class Fit:
 
     Args:
         linkage: The linkage; its fitted shapes have the role ``"collision"``.
-        kind: What they are: ``"spheres"``, ``"capsules"`` or ``"hulls"``.
-        links: One row for every link that was fitted.
-        remarks: What could not be done as asked.
+        kind: Kind of the shapes: ``"spheres"``, ``"capsules"`` or ``"hulls"``.
+        links: Quality of the fit for each fitted link.
+        remarks: Notes on requests that could not be met.
     """
 
     linkage: Linkage
@@ -70,17 +70,17 @@ class Fit:
 
     @property
     def count(self) -> int:
-        """How many shapes there are."""
+        """Number of shapes."""
         return sum(row.count for row in self.links)
 
     @property
     def error(self) -> float:
-        """How far any of them sticks out [m]."""
+        """Largest distance that any shape sticks out of its link [m]."""
         return max((row.sticks_out for row in self.links), default=0.0)
 
     @property
     def uncovered(self) -> float:
-        """How far any link sticks out of its shapes [m]."""
+        """Largest distance that any link sticks out of its shapes [m]."""
         return max((row.uncovered for row in self.links), default=0.0)
 
     def __str__(self) -> str:
@@ -106,24 +106,24 @@ def fit(
 ) -> Fit:
     """Return a linkage whose links have a few simple collision shapes instead of meshes.
 
-    Spheres are fastest to check, capsules are fewer, hulls are nearest to the mesh. A conservative fit holds every
-    point of every triangle, and what they enclose. What is already as simple (a sphere of the file, for spheres) is
+    Spheres are fastest to check, capsules are fewer, hulls are nearest to the mesh. A conservative fit encloses every
+    triangle and the inside of the mesh. Shapes that are already of the kind (a sphere of the file, for spheres) are
     kept.
 
     Args:
         linkage: The linkage.
         kind: ``"spheres"``, ``"capsules"`` or ``"hulls"``: convex parts of the mesh, split by planes.
-        error: Largest distance that shapes may stick out [m]; as many shapes are used as that needs.
+        error: Largest distance that shapes may stick out [m]; the number of shapes follows from it.
         most: Largest number of shapes in all; by default 8 spheres, 3 capsules or 4 hulls per link, or what `error`
             needs. They are spread so that they stick out about equally far on all links; no link has more than twice
             its share.
-        conservative: Whether the shapes enclose the links. Otherwise they are smaller by half of what they stick out,
-            and leave as much of the link uncovered. Hulls enclose the links in either case.
+        conservative: Whether the shapes enclose the links. Otherwise they are shrunk by half of the distance that they
+            stick out, and leave as much of the link uncovered. Hulls enclose the links in either case.
         links: Names of the links to fit; all by default.
         role: Which shapes are fitted, ``"collision"`` or ``"visual"``; by default the former if any link has one.
 
     Returns:
-        The linkage, and for each link how many shapes it has and how far they stick out, measured at points on them.
+        The linkage and, for each link, the number of shapes and how far they stick out, measured at sampled points.
 
     Raises:
         LinkageError: If there is nothing to fit.

@@ -1,4 +1,4 @@
-"""Records of what is near in a scene, pose by pose: the one place that calls the kernel."""
+"""Records of the nearest pairs of a scene for each pose. Only this module calls the kernel."""
 
 from __future__ import annotations
 

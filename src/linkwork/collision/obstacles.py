@@ -1,6 +1,6 @@
-"""What stands in the way: obstacles, and a world of them.
+"""Obstacles, and a world of them.
 
-Both are values: they never change, and a changed world shares all that has not changed with the one before.
+Both are immutable. A changed world shares its unchanged parts with the one before.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class Obstacle(Value):
     """A shape that is fixed in the world, or held by a link.
 
     Args:
-        shape: A solid, a half-space, a mesh, a height field or a point cloud. A `Visual` brings its placement along.
-        pose: world_from_shape, 4x4 or a position; link_from_shape for one that is held.
-        name: Its name; a world gives one to an obstacle without.
-        link: The link that holds it, such as the hand with a cup.
-        touches: Links that it may touch: the fingers around the cup, or the foot on the floor. The link that holds
-            it is always one of them.
-        color: Red, green, blue from 0 to 1, or None for the drawer's choice.
+        shape: A solid, a half-space, a mesh, a height field or a point cloud. The placement of a `Visual` is kept.
+        pose: world_from_shape, 4x4 or a position [m]; link_from_shape if a link holds it.
+        name: Its name; a world names unnamed obstacles.
+        link: The link that holds it, such as a hand that holds a cup.
+        touches: Links that may touch it: the fingers around the cup, or the foot on the floor. The link that holds it
+            always may.
+        color: Red, green, blue from 0 to 1, or None for a default colour.
 
     Example:
         >>> from linkwork.linkage.geometry import Box
@@ -178,7 +178,7 @@ class World:
 
     @classmethod
     def from_linkage(cls, linkage: Linkage, q: PoseLike | None = None) -> World:
-        """Return a linkage as obstacles, where it stands in a pose: another robot, a kitchen with doors.
+        """Return the shapes of a linkage at a pose as obstacles: another robot, a kitchen with doors.
 
         Its collision shapes are used, or its visual shapes if it has none. An obstacle has the name of its link, with a
         number if the link has more than one shape.
@@ -210,7 +210,7 @@ class World:
         return World(obstacle for k, obstacle in enumerate(self.obstacles) if k not in gone)
 
     def moved(self, name: str, pose: TransformLike) -> World:
-        """Return the world with an obstacle elsewhere; one that a link holds, elsewhere in that link."""
+        """Return the world with an obstacle at another pose, in the world or in the link that holds it."""
         return self._with(name, pose=pose)
 
     def attached(
@@ -222,14 +222,15 @@ class World:
         pose: TransformLike | None = None,
         world_from_link: TransformLike | None = None,
     ) -> World:
-        """Return the world with an obstacle that a link holds from now on.
+        """Return the world with an obstacle attached to a link.
 
         Args:
             name: The obstacle.
             link: The link that holds it.
             touches: Other links that may touch it, such as fingers.
-            pose: Where it is in the link, link_from_shape.
-            world_from_link: Or where the link is, ``arm.forward(q, frame=link)``: it is held as it stands in the world.
+            pose: Pose of the obstacle in the link, link_from_shape.
+            world_from_link: Or the pose of the link, ``arm.forward(q, frame=link)``: the obstacle keeps its pose in the
+                world.
 
         Example:
             >>> from linkwork.linkage.geometry import Sphere
@@ -247,7 +248,7 @@ class World:
         return self._with(name, pose=pose, link=link, touches=touches)
 
     def detached(self, name: str, *, world_from_link: TransformLike) -> World:
-        """Return the world with an obstacle that is let go where its link stands."""
+        """Return the world with an obstacle released from its link, given where the link is."""
         held = self[name]
         if held.link is None:
             raise ObstacleError(f"obstacle {name!r} is held by no link; world.moved puts it elsewhere.")
@@ -261,11 +262,11 @@ class World:
         linkage: Linkage | None = None,
         kind: Literal["scene", "moveit", "mjcf"] | None = None,
     ) -> tuple[Remark, ...]:
-        """Write the world to a file, whole or not at all; return remarks on what its format cannot hold.
+        """Write the world to a file, completely or not at all; return remarks on what the format cannot store.
 
         Args:
             path: ``.yaml`` or ``.json`` is a scene of linkwork, ``.scene`` a planning scene of MoveIt, ``.xml`` MJCF.
-            linkage: A linkage that a scene of linkwork holds too.
+            linkage: A linkage to store in a linkwork scene too.
             kind: ``"moveit"`` writes a planning scene to a ``.yaml`` or ``.json`` file.
         """
         from ..formats.worlds import save_world
@@ -273,7 +274,7 @@ class World:
         return save_world(self, path, linkage=linkage, kind=kind)
 
     def check(self, linkage: Linkage) -> None:
-        """Raise if an obstacle is held by, or may touch, a link that a linkage does not have."""
+        """Raise an error if an obstacle names a link, in `link` or `touches`, that a linkage does not have."""
         for obstacle in self.obstacles:
             for link in (*filter(None, (obstacle.link,)), *obstacle.touches):
                 check_link(link, linkage.links, f"linkage {linkage.name!r} (obstacle {obstacle.name!r})")

@@ -1,4 +1,4 @@
-"""Scenes: a linkage's shapes, the pairs that count and a world as the arrays that the kernels of collision read."""
+"""Scenes: a linkage's shapes, the checked pairs and a world, packed as arrays for the collision kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pairs of links count, and why the others do not."""
+"""Pairs of links that are checked for collisions, and why the others are not."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class Pair:
     """Two links, or a link and an obstacle, and whether they are checked for collisions.
 
     Attributes:
-        names: The two.
+        names: The names of both.
         counts: Whether the pair is checked.
         reason: Why: ``"welded"`` (nothing moves between them), ``"adjacent"`` (one joint is between them),
-            ``"disabled"`` (the linkage's table says so, as from an SRDF file), ``"always"`` (they touch in every pose
-            that was looked at), ``"default"`` (they touch at rest, and in more than half of the poses), ``"never"`` and
-            ``"sometimes"`` (they touch in none, or in some: they count), ``"unmoved"`` (neither link nor obstacle
-            moves), ``"held"`` (the link holds the obstacle), ``"may"`` (the obstacle may touch it).
-        text: The same in words, with its numbers.
+            ``"disabled"`` (in the linkage's table of disabled pairs, as from an SRDF file), ``"always"`` (they touch in
+            every sampled pose), ``"default"`` (they touch at rest and in more than half of the poses), ``"never"`` and
+            ``"sometimes"`` (they touch in none or in some poses: the pair is checked), ``"unmoved"`` (neither link nor
+            obstacle moves), ``"held"`` (the link holds the obstacle), ``"may"`` (the link may touch the obstacle).
+        text: The reason as a sentence, with numbers.
     """
 
     names: NamePair
@@ -54,8 +54,8 @@ class PairTable:
 
     Attributes:
         rows: The pairs.
-        samples: In how many random poses they were looked at.
-        seed: The seed of these.
+        samples: Number of random poses that were sampled.
+        seed: Seed of the random poses.
     """
 
     rows: tuple[Pair, ...]
@@ -79,15 +79,15 @@ class PairTable:
 
     @property
     def counted(self) -> tuple[NamePair, ...]:
-        """The pairs that count."""
+        """The pairs that are checked."""
         return tuple(row.names for row in self.rows if row.counts)
 
     def disabled(self, *, never: bool = False) -> dict[NamePair, str]:
-        """Return the pairs of links that do not count, as ``linkage.replace(disabled_pairs=...)`` takes them.
+        """Return the pairs of links that are not checked, as ``linkage.replace(disabled_pairs=...)`` takes them.
 
         Args:
-            never: Leave out pairs too that touched in none of the poses, as MoveIt's setup assistant does. That they
-                never can is no proof: more poses are more certain.
+            never: Also disable pairs that touched in none of the poses, as MoveIt's setup assistant does. This does not
+                prove that they never can; more poses are more certain.
         """
         left = (row for row in self.rows if not row.counts or (never and row.reason == "never"))
         return {row.names: IN_SRDF.get(row.reason, row.text) for row in left}
@@ -101,17 +101,17 @@ class PairTable:
 
 
 def pairs(linkage: Linkage, world: World | None = None) -> PairTable:
-    """Return every pair of links that have shapes, with whether it counts and why.
+    """Return every pair of links that have shapes, whether it is checked, and why.
 
-    Links of one rigid body never collide. Neighbours, with one moving joint between them, are left out. Where the
-    linkage has a table of disabled pairs, as an SRDF file gives it, that says what else is left out, and only links
-    that a joint joins directly are neighbours, as MoveIt has it. Pairs that touch in every one of 1000 random poses are
-    left out too, and without a table those that touch at rest and in more than half of the poses: their shapes are
-    larger than they are. ``linkage.replace(disabled_pairs=...)`` changes the table.
+    Links of one rigid body are not checked, nor are neighbours, with one moving joint between them. If the linkage has
+    a table of disabled pairs, as from an SRDF file, those pairs are not checked either, and only links that a joint
+    connects directly are neighbours, as in MoveIt. Pairs that touch in all of 1000 random poses are not checked;
+    without a table, nor are pairs that touch at rest and in more than half of the poses, since their shapes are too
+    large. ``linkage.replace(disabled_pairs=...)`` changes the table.
 
     Args:
         linkage: The linkage.
-        world: With pairs of links and obstacles.
+        world: Also list pairs of links and obstacles of this world.
 
     Example:
         >>> import linkwork as lw
@@ -130,12 +130,12 @@ def pairs(linkage: Linkage, world: World | None = None) -> PairTable:
 
 
 def find_pairs(linkage: Linkage, *, samples: int = 10_000, seed: int = 0) -> PairTable:
-    """Return every pair of links that have shapes, as random poses within the limits show it, whatever the table says.
+    """Return every pair of links that have shapes, judged by random poses within the limits; the table is ignored.
 
     Args:
         linkage: The linkage.
-        samples: How many poses.
-        seed: Seed of the poses; the same seed finds the same.
+        samples: Number of poses.
+        seed: Seed of the poses; the same seed gives the same result.
 
     Example:
         >>> import linkwork as lw

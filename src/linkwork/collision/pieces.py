@@ -1,8 +1,8 @@
-"""Shapes as convex pieces, which is what distances are computed between: a core and a radius around it.
+"""Shapes as convex pieces, each a core with a radius around it, between which distances are computed.
 
 Spheres, capsules, boxes, cylinders, hulls and half-spaces are one piece. A height field is prisms, a point cloud balls.
-The triangles of a mesh are one piece each where it stands in the world, so that arms reach into shelves; a mesh on a
-link is its convex hull, unless something better is fitted to it.
+Each triangle of a mesh in the world is one piece, so that an arm can reach into a shelf. A mesh on a link is replaced
+by its convex hull, unless simpler shapes are fitted to it.
 """
 
 from __future__ import annotations

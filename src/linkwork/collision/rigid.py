@@ -1,4 +1,4 @@
-"""Which links move together: those joined by welded joints are one body, inside which nothing can collide."""
+"""Rigid bodies: links joined by fixed joints move together and cannot collide with each other."""
 
 from __future__ import annotations
 

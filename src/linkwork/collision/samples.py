@@ -1,7 +1,8 @@
-"""What fits are made for and measured with: a surface in small cells, and which places are inside it.
+"""Samples of a surface in small cells, and which points are inside it, for fitting and for measuring fits.
 
-A surface is cut into pieces no longer than a cell. What no way leads to from outside is inside: that serves meshes with
-cracks smaller than a cell, with parts within parts and with triangles that face anywhere. An open shell has no inside.
+A surface is cut into pieces no longer than a cell. Cells that cannot be reached from outside are inside: this works for
+meshes with cracks smaller than a cell, with nested parts and with inconsistently oriented triangles. An open shell has
+no inside.
 """
 
 from __future__ import annotations

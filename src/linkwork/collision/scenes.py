@@ -1,4 +1,4 @@
-"""The scene of a linkage in a world, with the pairs that count by default; made once and kept on the linkage."""
+"""The scene of a linkage in a world, with the pairs checked by default; built once and cached on the linkage."""
 
 from __future__ import annotations
 

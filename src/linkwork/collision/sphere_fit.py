@@ -1,8 +1,9 @@
-"""Spheres that cover a surface and its inside, each sticking out as little as can be.
+"""Cover a surface and its inside with spheres that stick out as little as possible.
 
-A sphere around a place inside that is `d` from the surface, of radius `d + e`, sticks out by `e` at most. For a given
-`e` the spheres are chosen greedily, each covering most of what is left; for a given number the least `e` is searched.
-Then centres move, in turns with who covers what, to where their spheres stick out least.
+A sphere around an inside point at distance `d` from the surface, of radius `d + e`, sticks out by `e` at most. For a
+given `e` the spheres are chosen greedily, each covering most of what is left; for a given number the least `e` is
+searched. Then two steps alternate: points are assigned to spheres, and centres move to where their spheres stick out
+least.
 """
 
 from __future__ import annotations

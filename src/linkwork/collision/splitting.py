@@ -1,4 +1,4 @@
-"""A surface split by planes until a convex part around each piece of it sticks out little."""
+"""Split a surface by planes until the convex hull of each piece sticks out little."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Points on the surfaces of shapes, drawn at random and evenly by area, with the normals there.
 
-Round shapes are drawn from as they are, not from flat sides that stand for them.
+Points of round shapes lie on the exact surface, not on a triangulation of it.
 """
 
 from __future__ import annotations

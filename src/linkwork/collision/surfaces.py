@@ -1,4 +1,4 @@
-"""Shapes as triangles, for whoever fits or splits them. Files of meshes are read here alone, once each."""
+"""Shapes as triangles, for fitting and splitting. Mesh files are read only here, once each."""
 
 from __future__ import annotations
 

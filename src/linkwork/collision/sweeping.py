@@ -1,4 +1,4 @@
-"""Between two poses: whether the straight way from one to the other stays clear, and where it first does not."""
+"""Check straight joint-space paths between poses for collisions."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ LOOKS = 100_000  # distances at so many poses of one way, at most
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """What was met on straight ways between poses. It is true where all of them are free.
+    """Result of `sweep`: collisions on straight paths between poses. It is true if all paths are free.
 
     Attributes:
-        scene: What was looked at.
-        start: Where the ways begin, shape (..., nq).
-        change: Where they lead, as velocities for unit time, shape (..., nv).
-        clear: Up to which share of each way nothing is met, from 0 to 1, shape (...).
-        share: Where on each way the first two come nearer than the margin, from 0 to 1; infinity where none do; NaN
-            where so many looks were needed that it was given up, which is no free way.
-        records: The pair that is met on each, as a record of NEAR, shape (..., NEAR.size).
+        scene: The linkage, the world and the pairs that were checked.
+        start: First pose of each path, shape (..., nq).
+        change: Velocity that leads to the last pose in unit time, shape (..., nv).
+        clear: Fraction of each path that is known to be free, from 0 to 1, shape (...).
+        share: Fraction of each path at which the first pair comes nearer than the margin, from 0 to 1; infinity where
+            none does; NaN where the check was given up after too many steps, which does not count as free.
+        records: The first colliding pair of each path, as a record of NEAR, shape (..., NEAR.size).
     """
 
     scene: Scene = field(repr=False)
@@ -47,7 +47,7 @@ class Sweep:
 
     @property
     def free(self) -> Any:
-        """Whether the way stays clear: a truth value for one way, an array (...) for many."""
+        """Whether the path is free: a bool for one path, an array (...) for many."""
         found = np.isposinf(self.share)
         return found if np.ndim(self.share) else bool(found)
 
@@ -56,12 +56,12 @@ class Sweep:
 
     @cached_property
     def q(self) -> FloatArray:
-        """The last pose of each way that is clear, with all before it, shape (..., nq)."""
+        """The last pose of each path up to which it is free, shape (..., nq)."""
         return advance(self.scene.linkage, self.start, np.asarray(self.clear)[..., None] * self.change)
 
     @cached_property
     def pair(self) -> Any:
-        """The names of the two that meet first: a pair for one way, an array (..., 2) for many; None on a free one."""
+        """The names of the first colliding pair: a tuple for one path, an array (..., 2) for many; None if free."""
         met, owners = np.isfinite(self.share), np.array([*self.scene.owners, None], object)
         places = np.where(met[..., None], np.nan_to_num(self.records[..., [NEAR.owner_a, NEAR.owner_b]]), -1.0)
         found = owners[places.astype(np.int64)]
@@ -69,13 +69,13 @@ class Sweep:
 
     @property
     def points(self) -> FloatArray:
-        """The nearest points of these two where they meet, shape (..., 2, 3); NaN on a free way."""
+        """The nearest points of that pair at the collision [m], shape (..., 2, 3); NaN on a free path."""
         near, met = NEAR.view(self.records), np.isfinite(self.share)[..., None, None]
         return np.where(met, np.stack([near.a, near.b], axis=-2), np.nan)
 
     @property
     def normal(self) -> FloatArray:
-        """The unit vector from the first to the second there, shape (..., 3); NaN on a free way."""
+        """The unit vector from the first to the second there, shape (..., 3); NaN on a free path."""
         return np.where(np.isfinite(self.share)[..., None], NEAR.view(self.records).normal, np.nan)
 
 
@@ -93,8 +93,9 @@ def sweep(
 ) -> Sweep:
     """Return whether the straight path between two poses is free of collisions, and where the first one is if not.
 
-    Every joint moves at constant speed from one pose to the other; ball joints and joints without limits go the shorter
-    way. No obstacle is skipped, however thin: the highest speed of any point bounds the distance to the next check.
+    Every joint moves at constant speed from one pose to the other; ball joints and joints without limits take the
+    shorter path. No obstacle is skipped, however thin: the highest speed of any point bounds the distance to the next
+    check.
 
     Args:
         linkage: The linkage.

@@ -1,4 +1,4 @@
-"""In how many poses pairs of links touch."""
+"""Count the poses in which pairs of links touch."""
 
 from __future__ import annotations
 

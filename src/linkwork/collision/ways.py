@@ -1,4 +1,4 @@
-"""What drives each value of a pose: which of the velocities that may move, for kernels that go along a straight way."""
+"""The velocity that changes each value of a pose, for kernels that follow a straight path."""
 
 from __future__ import annotations
 

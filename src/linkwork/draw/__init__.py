@@ -1,8 +1,8 @@
-"""Pictures of linkages: a pose, a strip of frames, a film, charts of inverse kinematics; and pages that solve.
+"""Draw linkages: poses, strips of frames, films, charts of inverse kinematics and interactive web pages.
 
-matplotlib (extra ``plot``) is loaded when the first picture is made, and never pyplot, so that no figure stays open and
-no screen is needed. A linkage that moves in one plane parallel to xy is drawn in two dimensions, any other in three.
-Modules are imported on first use.
+matplotlib (extra ``plot``) is loaded when the first picture is made. pyplot is not used, so that no figure stays open
+and no display is needed. A linkage that moves in one plane parallel to xy is drawn in two dimensions, any other in
+three. Modules are imported on first use.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What callers of `draw` give, checked before anything is drawn, and where a picture is saved."""
+"""Check the arguments of `draw` functions before anything is drawn, and save pictures."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def linkage_and_poses(motion: Any, linkage: Linkage | None) -> tuple[Linkage, Fl
     """Return the linkage and the poses (n, nq) of a clip, or of poses given with a linkage."""
     if isinstance(motion, Clip):
         if linkage is not None and linkage is not motion.linkage:
-            raise OptionError("a clip has its linkage; linkage= is for a sequence of poses.")
+            raise OptionError("a clip has its own linkage; linkage= is for a sequence of poses.")
         return motion.linkage, motion.poses
     if linkage is None:
         raise OptionError(f"a motion is a Clip, or poses together with linkage=; got {type(motion).__name__} alone.")

@@ -1,4 +1,4 @@
-"""Mechanisms are drawn with their loops closed, or it is said that they are not."""
+"""Close the loops of a mechanism before it is drawn, or warn that they are open."""
 
 from __future__ import annotations
 

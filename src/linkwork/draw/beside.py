@@ -1,4 +1,4 @@
-"""Films side by side: several GIFs as one, each under its title."""
+"""Combine several GIFs side by side into one, each under its title."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All figures of the chapter at once, into a folder or a ZIP: for slides, and for whoever prints them."""
+"""Draw all figures of the chapter into a folder or a ZIP file, for slides and print."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ Progress = Callable[[float, str], None]
 def figures(
     path: str | os.PathLike[str], *, formats: Sequence[str] = FORMATS, progress: Progress | None = None
 ) -> list[str]:
-    """Draw all figures of the chapter into a folder, or into one file whose name ends in ``.zip``.
+    """Draw all figures of the chapter into a folder, or into one ``.zip`` file.
 
-    Files are named ``figure-5.20.svg`` and so on; ``captions.txt`` says what each shows. A GIF is made of the figures
-    that move; a page is the live figure, to play with in any browser.
+    Files are named ``figure-5.20.svg`` and so on; ``captions.txt`` holds the captions. GIFs are made of moving figures
+    only; HTML pages are interactive live figures.
 
     Args:
-        path: The folder, which is made if need be, or the ZIP.
+        path: The folder, which is created if missing, or the ZIP file.
         formats: Any of ``"svg"``, ``"png"``, ``"pdf"``, ``"gif"`` and ``"html"``.
-        progress: Called with the share of the work that is done, from 0 to 1, and what it is at.
+        progress: Called with the completed share of the work, from 0 to 1, and the current step.
 
     Returns:
         The names of the files.

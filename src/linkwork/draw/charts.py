@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 
 def figure(figure: ChapterFigure, *, path: Target = None) -> Figure:
-    """Draw a figure of the chapter: its diagrams, or its rows of frames one below the other, one scale for all.
+    """Draw a figure of the chapter: its diagrams, or its rows of frames, all at one scale.
 
-    In rows of frames the goal is a cross, the path of the effector a line: what lies behind in full colour, what lies
-    ahead faintly. Diagrams are linkages with their angles, lengths and vectors, trees of nodes and arcs, code and
-    formulas. Letters are paths in SVG, so that they look the same everywhere; PDF has the fonts inside.
+    In rows of frames, a cross marks the goal and a line shows the path of the end effector: the past in full colour,
+    the future faintly. Diagrams show linkages with their angles, lengths and vectors, trees of nodes and arcs, code and
+    formulas. SVG files hold text as paths, so that it looks the same everywhere; PDF files embed the fonts.
 
     Args:
-        figure: What `textbook.figure` computed.
+        figure: Result of `textbook.figure`.
         path: Also save it there: .png, .svg or .pdf.
 
     Example:
@@ -57,7 +57,7 @@ def figure(figure: ChapterFigure, *, path: Target = None) -> Figure:
 
 
 def tree(linkage: Linkage, *, title: str | None = None, path: Target = None) -> Figure:
-    """Draw the hierarchy of a linkage as the chapter does: links as nodes, joints as arcs with their names and kinds.
+    """Draw the tree of a linkage as in the chapter: links as nodes, joints as arcs with their names and kinds.
 
     Args:
         linkage: The linkage; up to 400 links.
@@ -88,7 +88,7 @@ def race(laps: Sequence[RaceResult], *, goal: ArrayLike | None = None, path: Tar
 
     Args:
         laps: Result of `lw.race`.
-        goal: A target (x, y) or (x, y, z) to mark with a cross; where the first goal is by default.
+        goal: Position (x, y) or (x, y, z) to mark with a cross; by default that of the first goal.
         path: Also save it there: .png, .svg or .pdf.
 
     Example:
@@ -108,7 +108,7 @@ def race(laps: Sequence[RaceResult], *, goal: ArrayLike | None = None, path: Tar
 
 
 def report(report: Report, *, path: Target = None) -> Figure:
-    """Draw the faults of a motion: where and when, above the steps, heights and errors that show them.
+    """Draw the faults of a motion over time, above curves of the steps, heights and errors that show them.
 
     Args:
         report: Result of `lw.inspect` or `Clip.report`.
@@ -131,11 +131,10 @@ def report(report: Report, *, path: Target = None) -> Figure:
 
 
 def workspace(workspace: Workspace, *, path: Target = None) -> Figure:
-    """Draw where a frame can be: in the plane, or in space with three projections.
+    """Draw the workspace of a frame: in the plane, or in space with three projections.
 
-    The linkage stands in its neutral pose. The exact ring of a planar arm is drawn where it is known. Points where
-    every orientation can be had stand out, if `explain.workspace` was asked for them, and the exact rings of a planar
-    arm with them.
+    The linkage is drawn in its neutral pose, with the exact ring of a planar arm if it is known. If `explain.workspace`
+    computed the dexterous workspace, its points are highlighted, with the exact rings of a planar arm.
 
     Args:
         workspace: Result of `explain.workspace`.
@@ -160,13 +159,13 @@ def workspace(workspace: Workspace, *, path: Target = None) -> Figure:
 def map(  # noqa: A001 - always called as draw.map
     first: ArrayLike, second: ArrayLike, measure: ArrayLike, *, names: Sequence[str], path: Target = None
 ) -> Figure:
-    """Draw the manipulability over two joints as a map: where it is dark, the linkage is singular or near it.
+    """Draw the manipulability over two joints as a map: dark areas are at or near singularities.
 
     Args:
         first: Values of the first joint (n,), along x.
         second: Values of the second joint (m,), along y.
-        measure: The measure (n, m), as `explain.joint_map` gives it.
-        names: Names of both joints; the unit is radians unless a name says otherwise, as in ``"lift [m]"``.
+        measure: The measure (n, m), as `explain.joint_map` returns it.
+        names: Names of both joints; the unit is radians unless the name has one, as in ``"lift [m]"``.
         path: Also save it there: .png, .svg or .pdf.
 
     Example:

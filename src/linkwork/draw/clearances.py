@@ -1,4 +1,4 @@
-"""How near a pose is to touching, as a picture: the pairs in red, and a line with its length between them."""
+"""Draw the clearance of a pose: the nearest pairs in red, connected by lines with their length."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ def clearance(
     size: Size = None,
     path: Target = None,
 ) -> Figure:
-    """Draw a pose among obstacles, with a red line between the nearest pairs, and its length.
+    """Draw a pose among obstacles, with red lines between the nearest pairs and their distances.
 
-    Links and obstacles nearer than the margin are red. If two overlap, the line is as long as they would have to move
-    apart.
+    Links and obstacles nearer than the margin are red. If two overlap, the length of the line is their penetration
+    depth.
 
     Args:
         linkage: The linkage.
         q: The pose, as in `pose`.
         world: The obstacles.
-        self: Whether links are looked at among each other.
+        self: Whether pairs of links are included, besides pairs of links and obstacles.
         margin: Distance below which a pair is red [m].
-        most: How many pairs to show, the nearest first.
-        collision: Lay the shapes that links have for collisions over them, half transparent.
+        most: Number of pairs to show, nearest first.
+        collision: Also draw the collision shapes of links, half transparent.
         view: Camera, as in `pose`.
         title: Title above the picture; by default the nearest pair and its distance.
         size: Width and height of the figure [inch].

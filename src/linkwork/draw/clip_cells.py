@@ -1,4 +1,4 @@
-"""A clip in a notebook: the page of its film, playing, or stills where that page would be too large."""
+"""Show a clip in a notebook: its film, or stills if the film would be too large."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Letters, lengths and angles of a mechanism in a pose: what is written beside it, and the lines that belong to it."""
+"""Dimensions of a mechanism in a pose: letters, lengths and angles, and their lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page of HTML as a value: it is saved as a file, and shows itself in a notebook, inside a frame of its own."""
+"""An HTML page as a value: it can be saved, and notebooks show it in a frame of its own."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ STYLE = "display:block;border:0;border-radius:6px;max-width:100%"
 
 @dataclass(frozen=True)
 class Page:
-    """One self-contained HTML page: no network, no server.
+    """A self-contained HTML page that needs no network and no server.
 
-    In a notebook, JupyterLab, VS Code or Colab alike, it shows itself as the result of a cell.
+    A notebook (JupyterLab, VS Code, Colab) shows it as the result of a cell.
 
     Attributes:
-        html: The page.
-        title: What it shows, in a few words.
-        height: Its height in a notebook [pixels]; its width is that of the cell.
+        html: The HTML text.
+        title: The title.
+        height: Height in a notebook [pixels]; the width is that of the cell.
 
     Example:
         >>> Page("<p>An arm.</p>", "arm")

@@ -29,7 +29,7 @@ def figure_film(figure: Figure, *, fps: float | None = None) -> bytes:
         fps: Frames per second, `FPS` by default; a lower one leaves frames out and keeps the time.
     """
     if not figure.panels:
-        raise OptionError(f"figure {figure.number} stands still; save it as .png, .svg or .pdf.")
+        raise OptionError(f"figure {figure.number} does not move; save it as .png, .svg or .pdf.")
     rows = [Row.of(panel) for panel in figure.panels]
     extent = shared_extent(rows)
     films = []

@@ -1,4 +1,4 @@
-"""The part of a motion that a film shows: from when to when, how fast, and at which moments."""
+"""The part of a motion that a film shows: start, end, speed and the times of its frames."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _moments(
     seconds = (end - begin) / speed
     if part.frames is not None:
         if part.fps is not None:
-            raise OptionError("fps and frames both say how many frames there are; give one of them.")
+            raise OptionError("fps and frames both set the number of frames; give one of them.")
         count = _count(part.frames)
         if count > 1 and seconds < (count - 1) / most * (1.0 - 1e-9):
             raise OptionError(f"{count} frames in {seconds:g} s are too many for {what}, which has {most:g} a second.")
@@ -169,7 +169,7 @@ def camera_way(linkage: Linkage, poses: FloatArray, rate: float, follow: bool | 
 def strip_frames(clip: Clip, part: FilmRange, count: int) -> list[int]:
     """Return the numbers of the clip's frames for a strip: as many as given, evenly spaced, each once."""
     if part.fps is not None or part.speed != 1.0:
-        raise OptionError("a strip of pictures has no speed and no fps; frames says how many there are.")
+        raise OptionError("speed and fps do not apply to a strip of pictures; give frames instead.")
     begin, end = part.span(clip)
     inside = np.flatnonzero((clip.times >= begin - SLACK) & (clip.times <= end + SLACK))
     if not len(inside):

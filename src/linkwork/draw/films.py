@@ -1,4 +1,4 @@
-"""A motion as a film: arguments are checked here; `gif`, `mp4` and `player` write the files."""
+"""Write a motion as a film. Arguments are checked here; `gif`, `mp4` and `player` write the files."""
 
 from __future__ import annotations
 
@@ -66,15 +66,15 @@ def film(
     world: World | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Write a motion as a film that runs at the speed of the clip. It is written completely or not at all.
+    """Write a motion as a film, completely or not at all.
 
-    The suffix says what it is: ``.html``, a page that plays in three dimensions in any browser, from disk and without a
-    network; ``.mp4``, a video (needs ffmpeg, or the extra ``video``); ``.gif``, which repeats for ever; ``.png``, a
-    strip of frames side by side, or with a number in the name, ``walk_%04d.png``, one picture for each frame.
+    The suffix determines the format: ``.html``, a page that plays in 3D in any browser and works offline; ``.mp4``, a
+    video (needs ffmpeg, or the extra ``video``); ``.gif``, which loops; ``.png``, a strip of frames side by side, or
+    with a number in the name, ``walk_%04d.png``, one picture for each frame.
 
     Args:
         clip: The motion.
-        path: Where to write.
+        path: File to write.
         fps: Frames per second, at most 50 in a GIF and 120 in an MP4. By default 30 in an MP4, and elsewhere every
             frame of the clip, up to these limits. A page holds at most 30 and interpolates between them.
         frames: Number of frames, evenly spaced over the film, instead of `fps`; in a strip, the number of panels.
@@ -84,11 +84,10 @@ def film(
         size: Width and height [inch], of 100 pixels each in a GIF and 200 in an MP4 or PNG. A page fills its window.
         trail: Name of a frame whose path to draw.
         view: Camera, as in `pose`.
-        follow: Whether the camera goes along with the linkage, over the ground and smoothly; or the frame it goes along
-            with.
+        follow: Whether the camera smoothly follows the linkage over the ground; or the name of a frame to follow.
         title: Title above the picture.
         world: Obstacles to draw as well.
-        progress: Called with the number of frames done and the number of all.
+        progress: Called with the number of frames done and the total number.
     """
     target, part = output_path(path, FILMS, "a film"), FilmRange(fps, frames, start, end, speed)
     if not isinstance(clip, Clip):
@@ -120,7 +119,7 @@ def _draw(clip: Clip, target: Path, part: FilmRange, style: FilmStyle, progress:
         )
         return
     if suffix == ".png" and target.name.count("%") > 1:
-        raise FormatError(target, "a name for many pictures holds one number, as in 'walk_%04d.png', and no other '%'.")
+        raise FormatError(target, "a name for many pictures needs one number, as in 'walk_%04d.png', and no other '%'.")
     if suffix == ".mp4" and part.fps is None and part.frames is None:
         part = replace(part, fps=VIDEO_RATE)
     shown = film_frames(clip, part, most=FASTEST[suffix], what=NAMES[suffix], even=suffix == ".mp4")

@@ -1,7 +1,7 @@
-"""The gallery: one page of moving pictures, whole in itself, that opens from disk without a network.
+"""The gallery: one self-contained page of moving pictures that opens from disk without a network.
 
-A page is made of cards and knows nothing of linkages; `model_cards` makes one card for each ready-made model,
-`figure_cards` one for each figure of the chapter, and others can stand beside them.
+A page is made of cards and does not depend on linkages. `model_cards` makes one card for each ready-made model,
+`figure_cards` one for each figure of the chapter; other cards can be added.
 """
 
 from __future__ import annotations

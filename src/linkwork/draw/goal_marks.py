@@ -1,4 +1,4 @@
-"""The room that ranges leave a goal, as lines: a box of places, and for each axis the sector that turns may cover."""
+"""Draw the ranges of a goal as lines: a box of allowed positions, and a sector of allowed rotations for each axis."""
 
 from __future__ import annotations
 

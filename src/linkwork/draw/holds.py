@@ -1,4 +1,4 @@
-"""Where a person takes hold of a linkage: the ends of its limbs, and what stands on the ground while they do."""
+"""Frames to drag by default, the ends of limbs, and frames to pin meanwhile, the feet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names beside things, without overlap: each goes to the nearest free place around its point.
+"""Place labels without overlap: each goes to the nearest free position around its point.
 
 Sizes are in points (1/72 inch), so that a figure may be saved at any resolution.
 """

@@ -1,4 +1,4 @@
-"""Which live figure stands for which figure of the chapter and with which options, or which linkage to take hold of."""
+"""The live figure and its options, or the linkage to drag, for each figure of the chapter."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Live figures: drawings of the course that a reader can take hold of, each as one page that opens from disk.
+"""Live figures: interactive drawings of the course, each as one page that opens from disk.
 
-The figures are modules of ``web/figures``; what they compute is computed by the machine code inside the page.
+The figures are modules of ``web/figures``; they compute with the machine code inside the page.
 """
 
 from __future__ import annotations
@@ -68,13 +68,15 @@ def live(
     packs: Mapping[str, PackedLinkage] | None = None,
     **attributes: object,
 ) -> Page:
-    """Return a live figure as one page: no network, no server, no Python behind it. A notebook shows it in its cell.
+    """Return a live figure as a self-contained page, which works offline and without Python.
+
+    A notebook shows the page as the result of a cell.
 
     Args:
         name: One of `names`, such as ``"jacobian-columns"``, or a figure of the chapter by its number, ``"5.18"``.
-        path: Where to save the page as well, ending in ``.html``.
-        title: Its heading; `title_of` the figure by default.
-        packs: Linkages of your own, packed, by the names that the figure asks for.
+        path: Also save the page there, ending in ``.html``.
+        title: Heading of the page; by default `title_of` the figure.
+        packs: Packed linkages of your own, by the names that the figure uses.
         attributes: Options of the figure, such as ``pose=(0.4, 0.8, 0.8)``; underscores stand for hyphens.
 
     Raises:

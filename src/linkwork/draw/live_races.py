@@ -1,4 +1,4 @@
-"""A race of methods as a live page: an arm that moves in a plane, every method after one goal that can be dragged."""
+"""Live page of a race: every method moves a planar arm to the same goal, which can be dragged."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def live_race(
 
     Args:
         linkage: A linkage that moves in the plane of x and y.
-        goal: Where a frame of it should be; its position.
+        goal: Position goal of a frame.
         start: The start pose of all methods.
         methods: The methods shown at first; by default all that can solve the linkage.
         path: Also save the page there, ending in ``.html``.
 
     Raises:
-        OptionError: If the linkage leaves the plane, or the goal asks for more than a position.
+        OptionError: If the linkage does not move in the xy plane, or the goal is not a position alone.
 
     Example:
         >>> import linkwork as lw
@@ -42,11 +42,11 @@ def live_race(
     """
     if not is_flat(linkage):
         raise OptionError(
-            f"a live race is drawn in the plane of x and y, and linkage {linkage.name!r} leaves it; save a picture, "
+            f"a live race is drawn in the xy plane, but linkage {linkage.name!r} moves out of it; save a picture, "
             "such as race.png."
         )
     if goal.position is None or goal.orientation is not None:
-        raise OptionError("a live race is after a position; leave the orientation out, or save a picture.")
+        raise OptionError("a live race needs a position goal; leave the orientation out, or save a picture.")
     place = Reach(goal.frame, position=goal.position[:2])
     options: dict[str, object] = {"start": start_pose(linkage, start), "goal": goal.position[:2]}
     if methods:

@@ -1,6 +1,6 @@
-"""Marks over a linkage: angles, vectors, lengths, names of places. Lines are drawn on the page, labels keep off them.
+"""Marks over a linkage: angles, vectors, lengths, named points; labels do not overlap lines.
 
-Sizes of heads, dots and letters are in points (1/72 inch), places come from the world through the panel.
+Arrow heads, dots and letters have sizes in points (1/72 inch); the panel projects positions from the world.
 """
 
 from __future__ import annotations

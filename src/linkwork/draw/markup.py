@@ -1,7 +1,8 @@
 """Small pieces of HTML for notebooks: cards, tables and bars, with their style inline.
 
-Notebooks strip style sheets and classes, and have dark and light pages: text has the page's own colour, and everything
-else is a share of it or an accent that both can bear. What is not `Safe` is escaped: names come from files.
+Notebooks strip style sheets and classes, and have dark and light pages. So text has the page's own colour, and
+everything else is a mix with it or an accent that suits both. All text that is not `Safe` is escaped, since names come
+from files.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A mechanism in motion as a page for the browser: the textbook's drawing, its trails, and curves of its rates below.
 
-Everything is one file. What moves with a body is drawn once, and the page moves bodies; curves are drawn here.
+The result is one file. Each body is drawn once, and the page moves the bodies; curves are drawn here.
 """
 
 from __future__ import annotations

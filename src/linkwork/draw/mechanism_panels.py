@@ -1,4 +1,4 @@
-"""A mechanism on a page, drawn with matplotlib and drawn again at any other pose; one metre is so many inches."""
+"""Draw a mechanism on a page with matplotlib, to scale, and redraw it in other poses."""
 
 from __future__ import annotations
 

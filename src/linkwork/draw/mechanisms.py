@@ -63,27 +63,26 @@ def mechanism(
     size: Size = None,
     path: Target = None,
 ) -> Figure:
-    """Draw a planar mechanism as a textbook does.
+    """Draw a planar mechanism in textbook style.
 
     Fixed pivots stand on hatched ground, sliders are blocks between hatched guides or on the rod of another link, pins
-    of joints and loops are circles, links with three pins or more are plates. All of it follows from joints, loops and
-    frames; of shapes, only the outlines of gears and cams are looked at.
+    of joints and loops are circles, links with three pins or more are plates. The drawing is made from joints, loops
+    and frames; shapes are used only for the outlines of gears and cams.
 
     Args:
-        motion: A linkage, or a clip such as `linkwork.drive` gives.
-        q: The pose of a linkage: an array (nq,) or the name of a stored one. By default one that is closed.
-        frame: Which frame of a clip is drawn; several are drawn side by side.
+        motion: A linkage, or a clip, as `linkwork.drive` returns it.
+        q: The pose of a linkage: an array (nq,) or the name of a stored one. By default one with closed loops.
+        frame: Number of the clip's frame to draw; several are drawn side by side.
         trails: Frames of a clip whose paths are drawn, such as the coupler's point.
-        ticks: How many ticks at equal times a trail has; by default 24, or fewer on a short one; 0 for none.
-        ghosts: How many poses of a clip to draw faintly behind it.
-        marks: Places to mark, shape (n, 2), such as points that a path is to pass; or positions, shape (n, 3), with an
-            angle [rad]. To the right and up on the page [m].
+        ticks: Number of ticks on a trail, at equal time steps; by default 24, or fewer on a short trail; 0 for none.
+        ghosts: Number of poses of a clip to draw faintly behind it.
+        marks: Points to mark, shape (n, 2), such as those that a path should pass; or with an angle [rad], shape
+            (n, 3). Coordinates are to the right and up on the page [m].
         labels: Name pins (fixed pivots with the number of their link) and number links; or texts by the names of
             joints, loops and frames. In films only pins and points are named.
-        dimensions: Give lengths and angles letters, and write their values below.
-        driver: The joint that drives a clip: a page (.html) then shows rates, transmission angle and dead centres too.
-        driven: The joint that is driven in the end, for the transmission angle of that page; the first other on the
-            ground by default.
+        dimensions: Label lengths and angles with letters, and write their values below.
+        driver: Input joint of a clip: a page (.html) then also shows rates, transmission angle and dead centres.
+        driven: Output joint, for the transmission angle on that page; by default the first other joint on the ground.
         title: Title above the picture.
         fps: Frames per second of a film; those of the clip by default.
         size: Width and height of the picture [inch].
@@ -91,7 +90,7 @@ def mechanism(
             film of a clip.
 
     Raises:
-        OptionError: If the linkage moves in no plane, or its loops are open in the pose.
+        OptionError: If the linkage does not move in one plane, or its loops are open in the pose.
 
     Example:
         >>> import linkwork as lw
@@ -167,7 +166,7 @@ def _check(motion: Linkage | Clip, look: _Look, suffix: str, count: int) -> None
     if any(look.joints) and suffix != PAGE:
         text = "are for a page" if look.joints[1] else "is for a page"
         names = "driver= and driven=" if look.joints[1] else "driver="
-        raise OptionError(f"{names} {text} (.html), which shows rates; give a path, or lw.drive_rates has them.")
+        raise OptionError(f"{names} {text} (.html), which shows rates; give its path, or use lw.drive_rates.")
     if count > 1 and (look.dimensions or look.ghosts or suffix in (DRAWING, *MOVING)):
         raise OptionError(
             "several frames side by side are a picture without dimensions and ghosts: .png, .svg or .pdf."
@@ -201,7 +200,7 @@ def _strip(scheme: Scheme, poses: FloatArray, trails: list[Trail], look: _Look) 
 
 
 def is_planar(linkage: Linkage) -> bool:
-    """Tell whether a linkage moves in one plane, so that `mechanism` can draw it.
+    """Return whether a linkage moves in one plane, so that `mechanism` can draw it.
 
     Example:
         >>> import linkwork as lw
@@ -228,14 +227,14 @@ def polygons(
     """Draw a planar mechanism with its velocity polygon and its acceleration polygon.
 
     Vectors lead from the pole o to the image of each pin; sides are the images of links. In the acceleration polygon,
-    dashed arrows are the normal part ``-w² r`` and the tangential part ``e × r`` of what one pin of a link does
-    relative to another. Rates are exact, by `linkwork.loop_rates`; vector lengths are written below.
+    dashed arrows are the normal part ``-w² r`` and the tangential part ``e × r`` of the acceleration of one pin of a
+    link relative to another. Rates are exact, from `linkwork.loop_rates`; vector lengths are written below.
 
     Args:
         linkage: A linkage with loops.
-        q: Its pose: an array (nq,) or the name of a stored one; by default one that is closed.
-        speeds: The joint that drives, at 1 rad/s (or m/s), or speeds by the names of joints.
-        accelerations: Of the joints that drive, by name; none by default.
+        q: Its pose: an array (nq,) or the name of a stored one; by default one with closed loops.
+        speeds: The input joint, at 1 rad/s (or m/s), or speeds by joint name.
+        accelerations: Accelerations of the input joints, by name; zero by default.
         title: Title above everything.
         path: Also save it there: .png, .svg or .pdf.
 
@@ -261,7 +260,7 @@ def _marks(marks: ArrayLike | None) -> FloatArray:
     """Return places to mark, (n, 2) or (n, 3)."""
     found = np.zeros((0, 2)) if marks is None else as_array(marks, "marks")
     if found.ndim != 2 or found.shape[1] not in (2, 3) or not np.isfinite(found).all():
-        raise OptionError(f"marks are finite places (n, 2), or positions with angles (n, 3), got shape {found.shape}.")
+        raise OptionError(f"marks are finite points (n, 2), or points with angles (n, 3), got shape {found.shape}.")
     return found
 
 
@@ -277,13 +276,13 @@ def _poses(
     """Return the linkage, the poses that it takes, and which of them are drawn."""
     if isinstance(motion, Clip):
         if q is not None:
-            raise OptionError("a clip has its poses; frame= says which is drawn.")
+            raise OptionError("q= is for a linkage; choose the pose of a clip with frame=.")
         numbers = [frame] if is_whole(frame) or isinstance(frame, str) or not np.iterable(frame) else list(frame)
         for one in numbers:
             if not is_whole(one) or not -len(motion) <= one < len(motion):
                 raise OptionError(f"no frame {one!r}; the motion has frames 0 to {len(motion) - 1}.")
         if not numbers:
-            raise OptionError("frame= names no frame to draw.")
+            raise OptionError("frame= is empty; give at least one frame number.")
         say_if_open(motion.linkage, motion.poses)
         return motion.linkage, motion.poses, [int(one) % len(motion) for one in numbers]
     check_linkage(motion)

@@ -1,4 +1,4 @@
-"""A motion in MuJoCo's own viewer: joints are found by name, nothing is simulated."""
+"""Play a motion in MuJoCo's viewer: joints are matched by name, nothing is simulated."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def mujoco_viewer(
     """Play a motion in MuJoCo's viewer until its window is closed.
 
     Args:
-        clip: The motion. Its joints are those of the model with the same names; others of the model stay where they are
-            in its own pose.
-        model: The file of the model, MJCF or URDF, or a ``mujoco.MjModel``.
-        speed: How fast: 2 is twice the speed of the clip.
-        repeat: Begin again at the end; False plays it once.
-        launch: What opens the window, given the model and its data; by default ``mujoco.viewer.launch_passive``. On
-            macOS that needs the interpreter ``mjpython``, which comes with MuJoCo.
+        clip: The motion. It moves the joints of the model that have the same names; the other joints of the model
+            stay at their initial values.
+        model: An MJCF or URDF file, or a ``mujoco.MjModel``.
+        speed: Playback speed: 2 is twice as fast as the clip.
+        repeat: Start again at the end; False plays it once.
+        launch: Function that opens the window for the model and its data; by default
+            ``mujoco.viewer.launch_passive``. On macOS that needs the interpreter ``mjpython``, part of MuJoCo.
 
     Raises:
         MissingExtraError: If MuJoCo is not installed.
@@ -46,7 +46,7 @@ def mujoco_viewer(
     import mujoco
 
     if not as_number(speed, "speed") > 0.0:
-        raise OptionError(f"speed is how many times as fast as the clip, more than none, got {speed!r}.")
+        raise OptionError(f"speed is a positive number, 2 for twice the speed of the clip, got {speed!r}.")
     if not isinstance(model, mujoco.MjModel):
         try:
             model = mujoco.MjModel.from_xml_path(os.fspath(model))
@@ -106,7 +106,7 @@ def mujoco_poses(clip: Clip, model: Any) -> FloatArray:
             size = 4 if kind == BALL else 1
             if values.shape[1] != size:
                 has = f"{values.shape[1]} in {linkage.name!r}"
-                raise LinkageError(f"joint {name!r} has {size} values in the model of MuJoCo and {has}.")
+                raise LinkageError(f"joint {name!r} has {size} values in the MuJoCo model, but {has}.")
             rows[:, start : start + size] = values
         else:
             missing.append(name)
@@ -114,7 +114,7 @@ def mujoco_poses(clip: Clip, model: Any) -> FloatArray:
         found += 1
     if not found and model.njnt:
         has, there = listed(linkage.joints), listed(missing)
-        raise LinkageError(f"the model of MuJoCo has none of the joints of {linkage.name!r} ({has}), but {there}.")
+        raise LinkageError(f"the MuJoCo model has none of the joints of {linkage.name!r} ({has}); it has {there}.")
     if missing:
         _LOG.warning("%s does not move %s; they stay as the model has them.", linkage.name, listed(missing))
     return rows

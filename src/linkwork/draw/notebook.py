@@ -1,4 +1,4 @@
-"""What things show of themselves in a notebook: one function for each kind, HTML and SVG with their style inline."""
+"""Notebook display of objects: one function for each type, as HTML and SVG with inline style."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in the way as parts of a drawing: obstacles, and the shapes that links have for collisions."""
+"""Obstacles and the collision shapes of links, as parts of a drawing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page that solves: one HTML file in which a linkage is dragged by its ends, with the machine code inside."""
+"""Interactive pages: one HTML file in which a linkage can be dragged, with the machine code inside."""
 
 from __future__ import annotations
 
@@ -61,24 +61,25 @@ def page(
 ) -> Page:
     """Make a web page in which a linkage can be dragged and is solved live, offline and without Python.
 
-    The frames at the ends of limbs are marked; any link can be dragged at any point. Frames can be pinned, joints moved
-    by sliders, and the textbook methods watched step by step. The page runs the same compiled code as this library and
+    The frames at the ends of limbs are marked; any link can be dragged at any point. Users can pin frames, move joints
+    with sliders, and run the textbook methods step by step. The page runs the same compiled code as this library and
     gives the same poses.
 
     Args:
-        linkage: The linkage; its loops are kept closed, couplings other than mimic joints are not: the page says so.
-        path: Where to write the page, a ``.html``; None returns it only.
+        linkage: The linkage. Its loops are kept closed; couplings other than mimic joints are ignored, and the page
+            reports that.
+        path: File to write, ``.html``; None only returns the page.
         goals: Frames to mark and to drag; the ends of limbs by default.
-        pins: Frames that are held at first; by default the feet of a body whose root is free.
+        pins: Frames that are pinned at first; by default the feet of a body with a floating root.
         start: The first pose: by default a stored one, preferably ``"ready"`` or ``"home"``; else all joints at zero,
             with a single arm bent.
         title: Title above the picture; the linkage's name by default.
-        meshes: Whether meshes and the skin of its file are shown; they make up most of a page that has them.
+        meshes: Whether to show the meshes and the skin of its file; they make up most of the size of a page.
         world: Obstacles to show; the page does not keep clear of them.
         view: Camera, as in `draw.pose`.
 
     Returns:
-        The page: it shows itself in a notebook, and `save` writes it.
+        The page: a notebook shows it, and `save` writes it.
 
     Example:
         >>> import linkwork as lw
@@ -108,9 +109,9 @@ def page_data(
     view: View = None,
     methods: bool = True,
 ) -> str:
-    """Return what ``<linkwork-view>`` shows, as JSON: the packed linkage, its looks, and what is taken hold of.
+    """Return the data of a ``<linkwork-view>`` as JSON: the packed linkage, its appearance, and the frames to drag.
 
-    Arguments are those of `page`; without `methods` the textbook's are left out, which take most room.
+    Arguments are those of `page`. Without `methods`, the textbook methods are left out, which are most of the data.
     """
     check_linkage(linkage)
     if goals is None:

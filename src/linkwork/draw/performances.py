@@ -1,7 +1,7 @@
-"""Five motions on five bodies: what a human and a dog do, given to a child, a character with a skin and a robot.
+"""Five motions on five bodies: motions of a human and a dog, retargeted to a child, a skinned character and a robot.
 
-One film a motion, its bodies side by side. The bodies are made here; the character is written as a file and read again,
-as one from elsewhere would be.
+There is one film for each motion, with its bodies side by side. The bodies are made here; the character is written to a
+file and read again, like one from another program.
 """
 
 from __future__ import annotations

@@ -58,23 +58,23 @@ def pose(
     Args:
         linkage: The linkage.
         q: A pose (nq,), the name of a stored one, or None for the stored pose ``"ready"``, else the first stored one,
-            else the neutral pose; these with loops closed. A pose given with open loops is drawn as it is, and
-            the log says so.
+            else the neutral pose; these with loops closed. A given pose with open loops is drawn as it is, and a
+            warning is logged.
         frames: Names of frames to draw as triads (x red, y green, z blue); True draws all.
         limits: Show the range of every joint, and in red those at or beyond a limit.
         labels: Write the names of joints and of the frames drawn.
         shapes: Draw the shapes of links; False draws bones throughout. Links without shapes are always bones.
-        collision: Lay the shapes that links have for collisions over them, half transparent.
+        collision: Also draw the collision shapes of links, half transparent.
         world: Obstacles to draw as well; a floor is the ground, any other half-space a square.
         view: Elevation and azimuth of the camera [deg], or ``"front"`` (from +x), ``"side"`` (from -y) or ``"top"``.
-            Given for a flat linkage, it asks for the picture in three dimensions.
+            A flat linkage is then drawn in three dimensions.
         title: Title above the picture.
         ax: Axes of your own to draw on (3-D ones for a linkage in space), instead of a new figure.
-        size: Width and height of the figure [inch]; chosen to suit the linkage by default.
+        size: Width and height of the figure [inch]; by default chosen for the linkage.
         path: Also save the figure there: .png, .svg or .pdf.
 
     Returns:
-        The figure. A notebook shows it by itself.
+        The figure. A notebook displays it.
 
     Example:
         >>> import linkwork as lw
@@ -88,7 +88,7 @@ def pose(
     if q is not None:
         say_if_open(linkage, values[None])
     if ax is not None and size is not None:
-        raise OptionError("size is for a new figure; with ax= the figure has one, set it there.")
+        raise OptionError("size= is for a new figure; with ax=, set the size of its figure instead.")
     from . import panels, sheets
 
     sketch = Sketch(linkage, shapes=shapes, world=world, collision=collision)
@@ -121,9 +121,9 @@ def strip(
         motion: A clip, or poses one after another together with `linkage`.
         frames: Frame numbers to show, counted from 0; five evenly spaced ones by default.
         linkage: The linkage of a motion that is not a clip.
-        trail: Name of a frame whose path to draw: what lies behind in full colour, what lies ahead faintly.
-        goal: A target (x, y) or (x, y, z) to mark with a cross; or a `Reach`, whose ranges are drawn too: a box of
-            places, and sectors that axes may turn in.
+        trail: Name of a frame whose path to draw: the past in full colour, the future faintly.
+        goal: Position (x, y) or (x, y, z) to mark with a cross; or a `Reach`, whose ranges are drawn too: a box of
+            allowed positions, and sectors of allowed rotations.
         limits: Show the range of every joint, as in `pose`.
         labels: Write the names of joints.
         shapes: Draw the shapes of links; False draws bones throughout.

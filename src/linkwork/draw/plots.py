@@ -1,6 +1,6 @@
-"""Plots beside pictures: how methods fare, where a frame can be, where a linkage is singular.
+"""Plots: comparisons of methods, workspaces and maps of singularities.
 
-Places are in inches, so that texts have the room they need at any size.
+Positions are in inches, so that texts have enough space at any size.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Solids as pixels inside a matplotlib picture: many times as fast as polygons, and good for meshes and skins.
 
-Two artists share what was drawn: the shadow on the ground, and the bodies above it. Both are pictures with smooth edges
-that matplotlib lays under and over what else it draws.
+Two artists share the result: the shadow on the ground, and the bodies above it. Both are anti-aliased pictures that
+matplotlib draws below and above its other artists.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Velocity and acceleration polygons of a planar mechanism, in numbers.
+"""Compute velocity and acceleration polygons of a planar mechanism.
 
-The image of a pin is where its velocity, or its acceleration, leads to from the pole. The images of a link's pins make
-the link's shape again, turned and scaled; what does not move is at the pole.
+The image of a pin is the end of its velocity, or acceleration, drawn from the pole. The images of a link's pins form
+the link's shape, rotated and scaled; points that do not move are at the pole.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The picture of a report on a motion: what is wrong, where and when, above the speeds, heights and errors behind it.
+"""Picture of a report on a motion: its faults over time, above curves of speeds, heights and errors.
 
-Places are in inches; all parts share their axis of frames.
+Positions are in inches; all parts share their axis of frames.
 """
 
 from __future__ import annotations

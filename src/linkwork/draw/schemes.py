@@ -1,7 +1,7 @@
-"""A planar mechanism as a textbook draws it, in numbers: pins, bars, plates, blocks in guides, hatched ground.
+"""Geometry of a planar mechanism in textbook style: pins, bars, plates, blocks in guides, hatched ground.
 
-Everything follows from joints, loops and frames, not from shapes, but for the outlines of gears and cams. Every piece
-belongs to a body, and is given where it is in a first pose; in another pose it is where the body has gone.
+It is computed from joints, loops and frames; shapes are used only for the outlines of gears and cams. Every piece
+belongs to a body and is given in a first pose; in other poses it moves with the body.
 """
 
 from __future__ import annotations

@@ -369,10 +369,10 @@ class Sketch:
 
 
 def is_flat(linkage: Linkage) -> bool:
-    """Return whether everything that moves stays in one plane parallel to xy, whatever the pose.
+    """Return whether all moving parts stay in one plane parallel to xy, in every pose.
 
-    That is so when every turn is about z and every slide across it, and when what moves is at one height: the heights
-    of frames and shapes differ by less than a tenth of the mechanism's reach, so that links may overlap.
+    This holds if every rotation is about z, every translation is perpendicular to z, and the heights of moving frames
+    and shapes differ by less than a tenth of the mechanism's reach, so that links may overlap.
 
     Example:
         >>> import linkwork as lw

@@ -1,7 +1,7 @@
-"""A linkage for the stage of web pages: what links carry, where joints are, how much room there is; one writer for all.
+"""Scene data of a linkage for web pages: geometry of links, positions of joints and the extent of the scene.
 
-The reader is ``web/stage/stage.js``. Arrays are little-endian numbers in base64. Transforms of links are not in here
-but for the pose that is shown first: a film has its own, a live page computes them.
+The reader is ``web/stage/stage.js``. Arrays are little-endian numbers in base64. Transforms of links are
+included for the first pose only: a film has its own, a live page computes them.
 """
 
 from __future__ import annotations

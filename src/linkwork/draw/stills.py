@@ -1,4 +1,4 @@
-"""A linkage at a pose as a small SVG, written by hand: no matplotlib, no meshes read, a few kilobytes."""
+"""Write a pose as a small SVG of a few kilobytes, without matplotlib and without reading meshes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shapes as polygons: what a drawing needs of them.
+"""Convert shapes to polygons for drawing.
 
 A surface is an array of quadrilaterals, counter-clockwise from outside, where a triangle repeats a corner.
 """

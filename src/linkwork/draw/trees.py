@@ -1,7 +1,7 @@
-"""Trees of nodes and arcs: where everything goes, and as SVG text that a page or a notebook shows.
+"""Trees of nodes and arcs: their layout, and SVG text for pages and notebooks.
 
-The layout knows widths and heights alone, so that any drawing may use it; no two subtrees overlap, and a parent stands
-over the middle of its children.
+The layout needs only widths and heights, so that any drawing can use it. Subtrees do not overlap, and a parent stands
+above the middle of its children.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Everything that is drawn of a linkage as triangles that hang on bones: shapes, meshes, skins, bones and joints.
+"""Triangles of everything drawn of a linkage, attached to bones: shapes, meshes, skins, bones and joints.
 
-A rigid part hangs on one bone, a skin on up to four for every corner. `raster` draws them, `player` packs them.
+A rigid part is attached to one bone, each corner of a skin to up to four. `raster` draws them, `player` packs them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a camera sees of solids: faces, or the pieces of them, that no other solid hides.
+"""Visible parts of solids: the faces, or pieces of faces, that no other solid hides.
 
 A point is hidden when the ray from it to the eye passes through a solid. The points that a convex solid hides form a
 convex set, so a face is cut straight across where its border enters one; what remains does not overlap on the page,

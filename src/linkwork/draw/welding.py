@@ -1,4 +1,4 @@
-"""Loose triangles as a surface: corners that coincide are one, round where it bends little, no finer than needed."""
+"""Make a surface from loose triangles: merge coinciding corners, smooth normals and simplify."""
 
 from __future__ import annotations
 

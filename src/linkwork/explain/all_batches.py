@@ -1,4 +1,4 @@
-"""All solutions of many targets of one frame: arrays, and a mask that says which rows of them are solutions."""
+"""All solutions of many targets of one frame, as arrays with a mask of the valid rows."""
 
 from __future__ import annotations
 
@@ -38,24 +38,26 @@ def solve_all_batch(
     dtype: DTypeLike | None = None,
     **options: Unpack[PrepareOptions],
 ) -> SolutionsBatch:
-    """Return every distinct pose that brings a frame to each of many targets: arrays, and a mask.
+    """Return every distinct pose that brings a frame to each of many targets, as arrays with a mask.
 
-    If the arm has a closed form for such targets, it gives them all, millions per second. Otherwise each
-    target is searched from many starts, which takes milliseconds and proves nothing: `complete` is then False.
+    If the arm has a closed form for such targets, it finds all solutions, for millions of targets per second. Otherwise
+    each target is searched from many starts. That takes milliseconds per target and proves nothing: `complete` is then
+    False.
 
     Args:
         linkage: The linkage.
         frame: Name of the frame.
-        targets: As in `solve_batch`, shape (n, 4, 4). A target that is not finite or not rigid has no solution, alone.
+        targets: As in `solve_batch`, shape (n, 4, 4). A target that is not finite or not rigid has no solution; the
+            others are not affected.
         most: Largest number of solutions stored for each target; `counts` shows where there were more. By default as
             many as a closed form can have, eight or sixteen, and eight in a search.
         start: Pose (nq,) of the joints outside the chain; the neutral pose by default.
         apart: Least difference of two distinct poses in some value, in a search [rad, m].
-        device: ``"cuda"`` for an NVIDIA graphics card: arms of six joints that are exactly of a family, billions in a
-            second. Targets on the card, arrays of any library as in `solve_batch`, are used and answered there.
-        dtype: ``"float32"`` or ``"float64"``, of targets and poses on a card; by default that of the targets. In single
+        device: ``"cuda"`` for an NVIDIA GPU, for arms of six joints that belong exactly to a family: billions per
+            second. Targets in GPU memory, arrays of any library as in `solve_batch`, stay there, and so do the results.
+        dtype: ``"float32"`` or ``"float64"``, of targets and poses on a GPU; by default that of the targets. In single
             precision, errors are up to 2e-5 of the arm's size.
-        **options: As in `prepare`. Tolerances there are the largest errors that solutions may have; they are much
+        **options: As in `prepare`. Tolerances are the largest errors that solutions may have; actual errors are much
             smaller.
 
     Example:

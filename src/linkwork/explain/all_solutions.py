@@ -1,7 +1,7 @@
 """All solutions of a goal, and how many there are.
 
-A six-joint arm has up to sixteen isolated poses for one goal; where one dimension is left, as with seven joints, the
-solutions are curves; where more is left they are sampled.
+A six-joint arm has up to sixteen isolated poses for one goal. If one degree of freedom remains, as with seven joints,
+the solutions form curves; if more remain, they are sampled.
 """
 
 from __future__ import annotations
@@ -46,21 +46,21 @@ class Branches(Shown):
     Attributes:
         linkage: The linkage.
         goal: The goal.
-        q: One pose for each branch, shape (k, nq). From a closed form, the nearest to the start first; from a search,
-            the most often found first; samples where there is a continuum.
-        hits: How many starts led to each; zeros where a closed form gave them.
-        starts: How many starts were made; zero where a closed form gave the poses.
-        dimension: Of the continuum around the poses; 0 where they are isolated, -1 where there are none.
-        angles: Places in the pose of the values that are angles of revolute joints.
-        complete: Whether it is proven that there is no other solution, and so none at all where none is here. A search
-            proves nothing.
-        family: The family of arms whose closed form gave the poses; empty where they were searched for.
-        evidence: Where it is proven that there is none: what has no solution, and by how much.
-        doubles: Which poses are, or are next to, two that have become one, shape (k,): the goal is singular there.
-        curves: Where one dimension is left, the curves that the solutions form, the longest first; see `curve`.
-        proof: What is proven of the curves, and how, or why it is not.
-        dropped: How many poses reach the goal but collide, and are left out where something is to be avoided; of
-            curves, how many collide all along.
+        q: One pose for each branch, shape (k, nq). From a closed form, nearest to the start first; from a search, most
+            often found first; samples if the solutions form a continuum.
+        hits: Number of starts that led to each pose; zeros from a closed form.
+        starts: Number of starts; zero from a closed form.
+        dimension: Dimension of the continuum around the poses; 0 if they are isolated, -1 if there is none.
+        angles: Indices in the pose of the values that are angles of revolute joints.
+        complete: Whether it is proven that there are no other solutions, or no solution at all if none is listed. A
+            search proves nothing.
+        family: The family of arms whose closed form gave the poses; empty if they were searched for.
+        evidence: If it is proven that there is no solution: which condition fails, and by how much.
+        doubles: Which poses are double solutions, or nearly so, shape (k,): the goal is singular there.
+        curves: If one degree of freedom remains, the curves that the solutions form, longest first; see `curve`.
+        proof: What is proven about the curves and how, or why nothing is.
+        dropped: With `avoid`, number of poses left out because they collide; for curves, number of those that collide
+            along their whole length.
     """
 
     linkage: Linkage
@@ -82,7 +82,7 @@ class Branches(Shown):
         return len(self.q)
 
     def curve(self, k: int) -> Curve:
-        """Return one of the curves that the solutions form: call it with s, from 0 to 1, for a pose.
+        """Return one of the curves that the solutions form. Call it with s from 0 to 1 to get a pose.
 
         Example:
             >>> import linkwork as lw
@@ -101,7 +101,7 @@ class Branches(Shown):
         return self.curves[k]
 
     def extents(self, coordinate: str) -> list[tuple[float, float]]:
-        """Return the intervals of one coordinate, such as ``"joint7"``, that solutions on curves can have, in order."""
+        """Return the intervals of one coordinate, such as ``"joint7"``, that solutions on curves cover, in order."""
         names = {name: k for curve in self.curves[:1] for k, name in enumerate(curve.names)}
         if coordinate not in names:
             raise OptionError(
@@ -116,7 +116,7 @@ class Branches(Shown):
         return found
 
     def nearest(self, pose: PoseLike) -> FloatArray:
-        """Return the solution nearest to a pose, its angles turned by whole turns towards it where limits allow."""
+        """Return the solution nearest to a pose, with whole turns added to its angles where limits allow."""
         if not len(self.q):
             raise GoalError("there is no solution to be near to.")
         start, turned, angles = start_pose(self.linkage, pose), self.q.copy(), self.angles
@@ -128,14 +128,14 @@ class Branches(Shown):
         return closest
 
     def windings(self, *, start: PoseLike | None = None, most: int | None = None, limits: Limits = "clamp") -> Branches:
-        """Return the same with every copy by whole turns that limits allow, the nearest to a start first.
+        """Return the solutions with every copy by whole turns that limits allow, nearest to a start first.
 
-        Of a joint without limits, which has copies without end, the nearest one is taken.
+        For a joint without limits, which has infinitely many copies, the nearest one is taken.
 
         Args:
-            start: The pose that distances are measured from; the neutral one by default.
-            most: Poses at most; all by default.
-            limits: ``"ignore"`` takes all joints for joints without limits.
+            start: The pose from which distances are measured; the neutral pose by default.
+            most: Largest number of poses; all by default.
+            limits: ``"ignore"`` treats all joints as joints without limits.
 
         Example:
             >>> import linkwork as lw
@@ -176,9 +176,9 @@ def solve_all(
     """Return every distinct pose that reaches a goal.
 
     If the arm has a closed form for the goal (see `closed_form`), these are proven to be all, and `Branches.complete`
-    is true. Otherwise random starts are tried until the rarest branch has been found several times;
-    a branch that was never found is then unlikely, but not impossible. Angles that differ by whole turns are one
-    solution, unless `windings` is true.
+    is true. Otherwise random starts are tried until the rarest branch has been found several times. It is then
+    unlikely, but not impossible, that a branch was missed. Angles that differ by whole turns are one solution, unless
+    `windings` is true.
 
     Args:
         linkage: The linkage.
@@ -358,13 +358,13 @@ def _exact(goal: Goal) -> Reach:
 
 @dataclass(frozen=True, eq=False)
 class Count:
-    """How many solutions goals have.
+    """Number of solutions of goals.
 
     Attributes:
-        number: 0, a number of isolated poses, or infinity where they form a continuum.
-        dimension: Dimension of that continuum; zero for isolated poses, -1 where there is none.
-        poses: Those found, apart from each other, shape (k, nq).
-        proven: Whether there are no others: a closed form says so. Zero can be proven too.
+        number: Number of isolated poses, 0 if there is none, or infinity if they form a continuum.
+        dimension: Dimension of that continuum; 0 for isolated poses, -1 if there is none.
+        poses: The distinct poses found, shape (k, nq).
+        proven: Whether a closed form proves that there are no others. Zero can be proven too.
     """
 
     number: float
@@ -383,9 +383,9 @@ def count_solutions(
 ) -> Count:
     """Return the number of poses that reach the goals: none, some, or a continuum with its dimension.
 
-    If the arm has a closed form for the goal, the number is proven. Otherwise poses are found from random starts,
-    256 by default, so the number is a lower bound. `solve_all` does the search where the compiled search
-    can solve the goal; other goals, and calls with options of the loop, are solved by damped steps.
+    If the arm has a closed form for the goal, the number is proven. Otherwise poses are found from random starts, 256
+    by default, so the number is a lower bound. If the compiled search can solve the goal, `solve_all` does the search.
+    Other goals, and calls with solver options, are solved by damped steps.
 
     Example:
         >>> import linkwork as lw

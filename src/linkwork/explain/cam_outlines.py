@@ -1,4 +1,4 @@
-"""The outline of a cam: what a disc must look like so that a roller on its follower moves as the coupling says."""
+"""The outline of a disc cam that moves its roller follower as the coupling prescribes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ STEP = 1e-5  # of a radian: for the direction and the curvature of the roller's 
 
 @dataclass(frozen=True, eq=False)
 class CamOutline:
-    """The outline of a disc cam, seen from the link that carries it.
+    """The outline of a disc cam, in coordinates of the link that carries it.
 
     Attributes:
         points: The outline, closed, shape (n, 3) [m].
-        pitch: The path of the roller's centre, shape (n, 3).
-        angles: Of the cam, shape (n,) [rad].
-        radii: Of curvature of that path, shape (n,), positive where it bulges outwards [m].
-        pressure: The pressure angles, between the normal and the follower's way, shape (n,) [rad].
-        undercut: Whether the roller is too large for the path: the outline crosses itself, and cannot be made.
+        pitch: The pitch curve, the path of the roller's centre, shape (n, 3) [m].
+        angles: Angles of the cam, shape (n,) [rad].
+        radii: Radii of curvature of the pitch curve, shape (n,), positive where it is convex [m].
+        pressure: The pressure angles, between the normal and the follower's direction of motion, shape (n,) [rad].
+        undercut: Whether the roller is too large for the pitch curve: the outline crosses itself and cannot be made.
     """
 
     points: FloatArray
@@ -42,17 +42,17 @@ class CamOutline:
 
 
 def cam_outline(linkage: Linkage, cam: str, frame: str, *, roller: float = 0.0, count: int = 360) -> CamOutline:
-    """Return the outline of a disc cam from the way its follower moves; translating or oscillating, in line or beside.
+    """Return the outline of a disc cam from the motion of its follower: translating or oscillating, in line or offset.
 
-    The roller's centre draws a path on the turning disc; the outline is that path, moved inwards by the roller's
-    radius.
+    The roller's centre draws the pitch curve on the turning disc; the outline is this curve offset inwards by the
+    roller's radius.
 
     Args:
         linkage: A linkage in which the follower is coupled to the cam, as by `Builder.cam`.
         cam: The revolute joint that carries the disc.
         frame: The centre of the roller, a frame of the follower.
-        roller: The roller's radius [m]; zero is a knife edge.
-        count: How many points.
+        roller: The roller's radius [m]; zero for a knife edge.
+        count: Number of points.
 
     Example:
         >>> import linkwork as lw

@@ -1,6 +1,6 @@
-"""What is in the way: pairs that keep a solve from its goals, how deep they are, and how far a goal would have to give.
+"""Explain collisions: which pairs prevent a solve, how deep they overlap, and how far a goal would have to move.
 
-Nothing here is guessed: what is said to be enough has been solved for.
+Suggested moves of a goal have been solved for, not estimated.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Goals that cannot be had together: which, whom leaving out would help, which limits stand in the way, by how much.
+"""Find goals that conflict: which to leave out, which limits prevent them, and by how much.
 
-`apart` and `levels` tell from geometry and from what a solve left behind. `Experiments` solves again with goals left
-out, ranked otherwise, or with a limit gone, in bounded time.
+`apart` and `levels` use geometry and the result of a solve. `Experiments` solves again with goals left out, with other
+priorities, or with a limit removed, in bounded time.
 """
 
 from __future__ import annotations
@@ -196,13 +196,13 @@ def levels(solution: Solution) -> list[Level]:
 
 @dataclass(frozen=True, eq=False)
 class Conflict:
-    """Goals that cannot be had together, and what would help.
+    """Goals that cannot be met together, and what would help.
 
     Attributes:
-        goals: A smallest set of them: without any one of these, the others of the set are reached.
-        removable: Those of them without which all other goals of the problem are reached.
-        gives_way: For each of these, by how much it is missed when all others are served first: ``{"m": 0.31}``.
-        finished: Whether there was time for all experiments.
+        goals: A smallest conflicting set: without any one of these goals, the others of the set are reached.
+        removable: The goals of this set without which all other goals of the problem are reached.
+        gives_way: For each of these, its error when all others have a higher priority: ``{"m": 0.31}``.
+        finished: Whether all experiments were made in time.
         among: All goals of the problem.
     """
 
@@ -214,13 +214,13 @@ class Conflict:
 
     @property
     def sentence(self) -> str:
-        """Which goals conflict, and what each would have to give."""
+        """Which goals conflict, and the error each would have to accept."""
         names = [called(goal, self.among) for goal in self.goals]
         return f"Conflict: {joined(names)} cannot be had together. {self.help}".strip()
 
     @property
     def help(self) -> str:
-        """What leaving one of them out would bring, and what each would have to give."""
+        """The effect of leaving one of them out, and the error each would have to accept."""
         if not self.removable:
             more = "Leaving out one goal is not enough: others conflict too."
             return more if self.finished else "There was no time to try all."

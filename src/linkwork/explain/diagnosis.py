@@ -1,7 +1,7 @@
 """Why a solve failed, with evidence.
 
-`reason` is one sentence from what the solve itself left behind. `diagnose` makes experiments: it goes on, starts
-elsewhere, lets limits go, leaves goals out, and reports what helped.
+`reason` is one sentence from the result of the solve. `diagnose` makes experiments: it continues the solve, starts
+elsewhere, removes limits, leaves goals out, and reports what helped.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def explain(solution: Solution) -> str:
 
 
 def diagnose(solution: Solution) -> Diagnosis:
-    """Return why a single solve ended as it did; further solves are tried if it does not show that itself."""
+    """Return why a single solve ended as it did. If its result does not show the cause, further solves are tried."""
     if np.ndim(solution.success):
         raise OptionError("a diagnosis is of one problem; solve it alone.")
     if solution.success:

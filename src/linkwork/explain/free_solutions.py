@@ -1,7 +1,7 @@
-"""Of all solutions, those that are free of collisions: poses that collide are left out, curves are cut where they do.
+"""Keep only the solutions that are free of collisions; curves are cut into their free parts.
 
-Between two free poses of a curve, no pose collides if the clearances are larger than what can be lost on the way: no
-point of a linkage moves faster than all joints together can move it. Elsewhere poses between are looked at.
+Between two free poses of a curve, no pose collides if the clearances exceed the distance that any point of the linkage
+can move between them. Otherwise poses in between are checked.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a linkage has lost at a pose: the ways that no joint can move a goal's frame, and which joint to bend first.
+"""Directions in which no joint can move a goal's frame at a pose, and the joint to bend first.
 
-Near a singular pose every step is across the way to the goal: it is no minimum of the arm's, but of its start.
+Near a singular pose every step is perpendicular to the direction of the goal. The solve is stuck because of its start.
 """
 
 from __future__ import annotations

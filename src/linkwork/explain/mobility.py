@@ -1,4 +1,4 @@
-"""How freely a linkage moves: its degrees of freedom, counted in a closed pose and by the rule of thumb."""
+"""Degrees of freedom of a linkage, computed at a closed pose and by the Gruebler-Kutzbach count."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Mobility:
     """Degrees of freedom of a linkage.
 
     Attributes:
-        degrees: Its degrees of freedom: its velocities less what its closed loops take away.
-        count: The same by the rule of Gruebler and Kutzbach, which counts joints and loops and looks at no lengths.
-        shaky: Whether it gives way at first, and then cannot move: a structure that is stiff only in theory.
+        degrees: Its degrees of freedom: the number of velocities minus the constraints of its closed loops.
+        count: The same by the rule of Gruebler and Kutzbach, which counts joints and loops and ignores lengths.
+        shaky: Whether it has only an infinitesimal motion: it gives way to first order, but cannot move further.
 
     Example:
         >>> import linkwork as lw
@@ -38,7 +38,7 @@ class Mobility:
 
     @property
     def overconstrained(self) -> int:
-        """How many constraints say nothing new."""
+        """Number of redundant constraints."""
         return self.degrees - self.count
 
     def __str__(self) -> str:
@@ -53,11 +53,11 @@ def mobility(linkage: Linkage, *, at: PoseLike | None = None) -> Mobility:
 
     Args:
         linkage: The linkage.
-        at: A closed pose to look at, or the name of a stored one. By default the stored poses that are closed, or poses
-            in which the mechanism can be put together; of several, the least number counts, for others are singular.
+        at: A closed pose, or the name of a stored one. By default all stored poses that are closed, or assembled poses;
+            of several, the smallest number is taken, since the others are singular.
 
     Raises:
-        LoopError: If it cannot be put together.
+        LoopError: If the loops cannot be closed.
 
     Example:
         >>> import linkwork as lw
@@ -79,11 +79,11 @@ def mobility(linkage: Linkage, *, at: PoseLike | None = None) -> Mobility:
 
 
 def degrees_of_freedom(linkage: Linkage, *, at: PoseLike | None = None) -> int:
-    """Return the degrees of freedom of a linkage: its velocities less the constraints of its closed loops.
+    """Return the degrees of freedom of a linkage: its velocities minus the constraints of its closed loops.
 
     Args:
         linkage: The linkage.
-        at: A closed pose to look at; see `mobility`, which tells more.
+        at: A closed pose; see `mobility`, which returns more.
 
     Example:
         >>> import linkwork as lw

@@ -1,7 +1,8 @@
-"""Where a parallel robot is singular: curves in a plane that its platform can be moved in.
+"""Singular curves of a parallel robot in a plane in which its platform moves.
 
-There are two kinds (Gosselin and Angeles, 1990). Where a leg is stretched or folded, the platform loses a direction:
-that is the edge of what it reaches. Where drivers no longer hold the platform, it gains one, in the midst of it.
+There are two kinds (Gosselin and Angeles, 1990). Where a leg is stretched or folded, the platform loses a direction of
+motion: this is the boundary of its workspace. Where the drivers no longer hold the platform, it gains one, inside the
+workspace.
 """
 
 from __future__ import annotations
@@ -32,17 +33,18 @@ FAR = 1.5  # of the robot's size: how far from the start to look
 
 @dataclass(frozen=True, eq=False)
 class PlatformCurves:
-    """Where a parallel robot is singular in a plane, in one working mode.
+    """Singular curves of a parallel robot in a plane, in one working mode.
 
     Attributes:
         linkage: The linkage.
         frame: The frame of its platform.
         drivers: The coordinates that are driven.
-        places: Places of the grid that are reached, (k, 3).
-        hold: For each, how well drivers hold the platform: 0 on a singular curve, 1 at best; its sign tells the side.
-        stretched: Points where a leg is stretched or folded (type 1), (n, 3).
-        loose: Points where the drivers do not hold the platform (type 2), (n, 3).
-        limited: Points where a limit is in the way, (n, 3).
+        places: Reachable points of the grid, (k, 3) [m].
+        hold: For each, how well the drivers hold the platform: 0 on a singular curve, 1 at best; the sign differs on
+            either side of it.
+        stretched: Points where a leg is stretched or folded (type 1), (n, 3) [m].
+        loose: Points where the drivers do not hold the platform (type 2), (n, 3) [m].
+        limited: Points where a joint is at its limit, (n, 3) [m].
 
     Example:
         >>> import linkwork as lw
@@ -74,17 +76,17 @@ def platform_curves(
     drivers: Iterable[str] = (),
     resolution: int = 121,
 ) -> PlatformCurves:
-    """Return where a platform on legs is singular as it moves in a plane, its legs in the mode they have at a start.
+    """Return the singular curves of a platform in a plane, with its legs in the working mode of a start pose.
 
     Args:
         linkage: A parallel robot whose legs have closed forms: a Delta, a Stewart platform, a five-bar.
         frame: A frame of its platform.
         plane: ``"xy"``, ``"xz"`` or ``"yz"``: the plane through the frame at the start.
-        start: A closed pose, or the name of a stored one: it says where the plane is, which mode legs are in, and how
-            the platform is turned. Without one, the robot is put together near its neutral pose.
-        drivers: Names of the driven coordinates; the slide of every leg by default, and its first joint where it has
-            none.
-        resolution: Places of the grid each way.
+        start: A closed pose, or the name of a stored one. It gives the plane, the working mode of the legs and the
+            orientation of the platform. Without one, the robot is assembled near its neutral pose.
+        drivers: Names of the driven coordinates; by default the slide of every leg, or its first joint if it has no
+            slide.
+        resolution: Number of grid points along each axis.
     """
     check_linkage(linkage)
     one_of("plane", plane, PLANES)

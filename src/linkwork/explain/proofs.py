@@ -1,4 +1,4 @@
-"""That a goal has no solution: by the lengths of its chain, or by its closed form, which also tells what limits do."""
+"""Proofs that a goal has no solution: by the lengths of its chain, or by its closed form, which also shows limits."""
 
 from __future__ import annotations
 

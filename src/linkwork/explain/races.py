@@ -24,15 +24,15 @@ RUNS = 3  # that are timed
 
 @dataclass(frozen=True, eq=False)
 class RaceResult(Shown):
-    """How one method fared.
+    """Result of one method in a race.
 
     Attributes:
-        method: Its name.
-        solution: What it found, with its trace, or None if it does not serve this goal.
-        refusal: Why not, in its own words.
-        seconds: How long it took without a trace: the fastest of three runs, after one that loads what it needs.
+        method: Name of the method.
+        solution: Its solution, with its trace, or None if it does not support this goal.
+        refusal: Why it does not support the goal.
+        seconds: Time without a trace: the fastest of three runs after a warm-up run.
         largest_step: Largest change of one joint value in a step [rad, m].
-        violations: How many values were beyond their limits at some step; zero when limits are kept.
+        violations: Number of values beyond their limits at some step; zero if limits are kept.
     """
 
     method: str
@@ -49,7 +49,7 @@ class RaceResult(Shown):
 
     @property
     def reason(self) -> str:
-        """One sentence on how it ended, or why it does not serve this goal."""
+        """One sentence on how it ended, or why it does not support this goal."""
         return self.refusal if self.solution is None else self.solution.reason
 
     @property
@@ -85,7 +85,7 @@ class RaceResult(Shown):
 
 
 class Race(Shown, list[RaceResult]):
-    """How several methods fared on the same problem: a list that shows itself as a table in a notebook."""
+    """Results of several methods on the same problem: a list that is shown as a table in a notebook."""
 
     def __init__(self, laps: Iterable[RaceResult]) -> None:
         super().__init__(laps)
@@ -99,14 +99,14 @@ def race(
     methods: Sequence[str] | None = None,
     **options: Unpack[LoopOptions],
 ) -> Race:
-    """Return how every method fares on the same problem.
+    """Solve the same problem with every method and return the results.
 
     Args:
         linkage: The linkage.
         goals: One goal or several.
-        start: The pose all begin with.
+        start: Start pose of all methods.
         methods: Names of methods; all by default.
-        **options: What every method takes, as in `solve`.
+        **options: Options of every method, as in `solve`.
     """
     check_linkage(linkage)
     pose = start_pose(linkage, start)

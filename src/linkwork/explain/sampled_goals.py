@@ -1,8 +1,7 @@
-"""Goals to solve, drawn at random: uniform over what a frame can reach, on a surface, or as its joints bring it about.
+"""Draw random goals: uniform over the workspace of a frame, on a surface, or uniform over the joints' ranges.
 
-Poses drawn from the joints' ranges crowd where the arm is folded: a dataset of them says little about the rest of the
-workspace. Goals drawn from the workspace itself are spread over it evenly; which of them can be reached is decided by
-solving them.
+Poses drawn from the joints' ranges crowd where the arm is folded, so a dataset of them covers the rest of the workspace
+poorly. Goals drawn from the workspace itself are spread evenly; which of them can be reached is found by solving them.
 """
 
 from __future__ import annotations
@@ -46,16 +45,16 @@ RAREST = 1e-4  # share of goals within reach: below, drawing them one by one is 
 
 @dataclass(frozen=True, eq=False)
 class SampledGoals:
-    """Goals drawn at random, and what is known of them.
+    """Goals drawn at random, with their reachability.
 
     Attributes:
-        targets: Where the frame should be, shape (n, 4, 4); positions (n, 3) where the orientation does not matter.
-        q: A pose that reaches each, shape (n, nq); NaN where none was found.
-        reachable: Whether one was found, shape (n,).
-        free: Whether one was found that keeps clear, shape (n,); None where nothing was to be kept clear of.
-        touching: The two that are too near each other in the pose of a goal that is reachable but not free, as
-            ``"hand - table"``, shape (n,); an empty text otherwise.
-        share: The share of what was drawn that can be reached.
+        targets: Target poses of the frame, shape (n, 4, 4); positions (n, 3) if the orientation does not matter.
+        q: A pose that reaches each target, shape (n, nq); NaN where none was found.
+        reachable: Whether such a pose was found, shape (n,).
+        free: Whether a collision-free pose was found, shape (n,); None without `avoid`.
+        touching: The colliding pair of a goal that is reachable but not free, such as ``"hand - table"``, shape (n,);
+            an empty text otherwise.
+        share: The share of all drawn goals that can be reached.
     """
 
     targets: FloatArray
@@ -95,25 +94,24 @@ def sample_goals(
     Args:
         linkage: The linkage.
         frame: The frame.
-        count: How many.
-        uniform: ``"workspace"``: uniform in position and orientation over all that can be reached; ``"box"``: uniform
-            over a box, reachable or not, with a label; ``"joints"``: uniform over the joints' ranges.
-        on: A surface to draw from instead, evenly by area: of a shape, of an obstacle, or of the obstacle of that name
-            in what is to be avoided. The frame points at the surface, and is turned about that axis at random.
-        standoff: How far the frame stays from the surface [m].
+        count: Number of goals.
+        uniform: ``"workspace"``: uniform in position and orientation over the reachable workspace; ``"box"``: uniform
+            over a box, labelled as reachable or not; ``"joints"``: uniform over the joints' ranges.
+        on: A surface to draw from instead, uniformly by area: of a shape, of an obstacle, or of the obstacle of that
+            name in `avoid`. The frame points at the surface, with a random rotation about that axis.
+        standoff: Distance of the frame from the surface [m].
         approach: The axis of the frame that points at the surface: ``"z"``, ``"-x"``, or three numbers.
-        orientation: Whether orientations matter; without, goals are positions.
-        low: Least x, y, z of the positions [m]; by default the reach of the chain.
-        high: Largest x, y, z of them.
-        avoid: A world of obstacles, or an `Avoid`: ``free`` then says which goals can be reached without touching it,
-            and ``touching`` what is in the way of the others.
-        only_reachable: Whether goals that cannot be reached are left out; by default they are, but for ``"box"``.
+        orientation: Whether orientations matter; if not, goals are positions.
+        low: Smallest x, y, z of the positions [m]; by default the reach of the chain.
+        high: Largest x, y, z of the positions [m].
+        avoid: A world of obstacles, or an `Avoid`: ``free`` then shows which goals can be reached without collision,
+            and ``touching`` which pair collides for the others.
+        only_reachable: Whether to leave out goals that cannot be reached; True by default, except for ``"box"``.
         seed: The same seed gives the same goals.
-        **options: As in `prepare`, for deciding what can be reached.
+        **options: As in `prepare`, for the solves that test reachability.
 
     Raises:
-        OptionError: If hardly anything of what is drawn can be reached, as by a chain of too few joints for any
-            orientation.
+        OptionError: If hardly any drawn goal can be reached, for example with full orientations and too few joints.
 
     Example:
         >>> import linkwork as lw

@@ -1,4 +1,4 @@
-"""All solutions of a goal by search: from many starts, brought onto their solutions, told apart and counted."""
+"""All solutions of a goal by search from many starts: refined, separated into branches and counted."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Where a mechanism with closed loops loses its drive: dead centres and change points.
+"""Singular positions of mechanisms with closed loops: dead centres and change points.
 
-The closed poses of a mechanism with one degree of freedom form a curve. It is followed by its tangent, and searched for
-the places where a joint no longer drives the mechanism. With more degrees of freedom, other joints are held at values
-in turn, and each leaves a curve.
+The closed poses of a mechanism with one degree of freedom form a curve. It is followed along its tangent, and searched
+for positions where a joint no longer drives the mechanism. With more degrees of freedom, the other driving joints are
+held at several values, and each combination gives a curve.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ STILL = 1e-12  # of a unit step: a joint that moves by less stands still
 
 @dataclass(frozen=True, eq=False)
 class SingularPosition:
-    """A position in which the other joints do not follow from one joint.
+    """A position in which one joint does not determine the others.
 
     Attributes:
-        joint: The joint that drives.
-        value: Its value there [rad, m]; angles within half a turn of zero.
+        joint: The driving joint.
+        value: Its value there [rad, m]; angles are between -pi and pi.
         q: The pose.
-        kind: ``"dead-centre"``: the joint cannot go further and turns back; ``"change-point"``: branches meet, and the
-            mechanism may go on in another way; ``"dwell"``: here the joint begins, or ends, to stand still while the
-            mechanism goes on, as what follows a cam or a Geneva crank does.
+        kind: ``"dead-centre"``: the joint cannot go further and reverses; ``"change-point"``: branches meet, and the
+            mechanism may continue on another one; ``"dwell"``: the joint starts or stops standing still while the
+            mechanism moves on, as the follower of a cam or a Geneva crank does.
     """
 
     joint: str
@@ -58,11 +58,11 @@ class SingularPosition:
 
 
 class SingularPositions(tuple[SingularPosition, ...]):
-    """Singular positions by rising value.
+    """Singular positions, sorted by value.
 
     Attributes:
-        complete: Whether the curve was followed to its ends: all the way round, or to limits.
-        reason: Why not, if not.
+        complete: Whether the curve was followed completely: all the way round, or to limits.
+        reason: Why it is not complete; empty otherwise.
     """
 
     complete: bool
@@ -87,25 +87,25 @@ def singular_positions(
     most: int = 5000,
     progress: Callable[[float], None] | None = None,
 ) -> SingularPositions:
-    """Return the positions in which a joint cannot drive a mechanism: the others' part of the closure loses rank.
+    """Return the positions in which a joint cannot drive a mechanism: the loops' Jacobian by the others loses rank.
 
-    The curve of closed poses through the start is followed all the way round, or to limits. A crank that turns round
-    without any has none; a mechanism that can be put together in another way has another curve.
+    The curve of closed poses through the start is followed all the way round, or to limits. A crank that turns all the
+    way round has no singular position. Each other assembly mode of the mechanism has a curve of its own.
 
-    A mechanism with more degrees of freedom takes as many joints that drive it. Then all but the first are held at
-    values between their limits, or all the way round, and the positions of all these curves come back.
+    A mechanism with several degrees of freedom needs as many driving joints. All but the first are held at values
+    between their limits, or all the way round, and the positions of all these curves are returned.
 
     Args:
         linkage: A linkage with loops or couplings.
-        joint: Name of the driving joint, or of a coordinate; several for as many degrees of freedom.
-        start: Pose near which the curve begins; without one, the mechanism is put together anyhow.
-        samples: At how many values each of the other driving joints is held.
-        most: Steps along a curve at most; `SingularPositions.complete` says whether they were enough.
+        joint: Name of the driving joint or coordinate; a list of names for several degrees of freedom.
+        start: Pose near which the curve begins; without one, the mechanism is assembled in any pose.
+        samples: Number of values at which each of the other driving joints is held.
+        most: Largest number of steps along a curve; `SingularPositions.complete` shows whether they were enough.
         progress: Called with the fraction done.
 
     Raises:
-        GoalError: If the mechanism has another number of degrees of freedom.
-        LoopError: If it cannot be closed at the start.
+        GoalError: If the number of driving joints differs from the degrees of freedom.
+        LoopError: If the loops cannot be closed at the start.
 
     Example:
         >>> import linkwork as lw

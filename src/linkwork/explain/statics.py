@@ -1,7 +1,7 @@
-"""Forces in mechanisms at rest: what drivers must hold, and what every joint and every pin of a loop bears.
+"""Forces in mechanisms at rest: efforts of the drivers, and forces in every joint and loop.
 
-Each link is in equilibrium: loads, weight and what its joints and loops do to it are nothing together. Loops bear what
-leaves the joints that nobody drives without effort; joints bear what is beyond them in the tree.
+Each link is in equilibrium: loads, weight and the forces of its joints and loops add up to zero. Loop forces are those
+that leave the passive joints without effort; joint forces balance everything further out in the tree.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ OPEN = 1e-6  # of one: a row that can bear this without being asked to is not de
 
 @dataclass(frozen=True, eq=False)
 class Statics:
-    """The forces in a mechanism that is held still.
+    """The forces in a mechanism at rest.
 
     Attributes:
         linkage: The linkage.
         q: Closed poses, shape (..., nq).
-        drivers: What each driver must do to hold the loads, by name, shape (...) [N m, N].
-        loops: What each loop bears, by name: the force on its first frame, then the torque, along the world's axes and
-            at the frame's origin, shape (..., 6) [N, N m]. On the second frame the opposite acts.
-        joints: What each joint does to the link that it carries, likewise, at the origin of that link.
-        couplings: The effort of each coupling on its follower, by name, shape (...) [N m, N]; what acts on its drivers
-            follows from their ratios.
-        undetermined: Loops that can bear more or less without any change elsewhere, since the mechanism is held more
-            often than it must; what is given for them is the least. Joints between them share their fate.
-        remarks: What is to be said: in which poses of many the loads cannot be held; they have no forces (NaN).
+        drivers: Effort of each driver that holds the loads, by name, shape (...) [N m, N].
+        loops: Force and torque of each loop on its first frame, by name, along the world's axes and at the frame's
+            origin, shape (..., 6) [N, N m]. The opposite acts on the second frame.
+        joints: Force and torque of each joint on its child link, likewise, at the origin of that link.
+        couplings: The effort of each coupling on its follower, by name, shape (...) [N m, N]; the efforts on its
+            drivers follow from the ratios.
+        undetermined: Loops whose forces are not unique because the mechanism is overconstrained; the smallest forces
+            are returned for them. The same holds for the joints between them.
+        remarks: Notes, such as the poses in which the loads cannot be held; their forces are NaN.
 
     Example:
         >>> import linkwork as lw
@@ -86,16 +86,16 @@ def statics(
     Args:
         linkage: A linkage with loops.
         q: Closed poses of shape (..., nq), or the name of a stored one.
-        drivers: Joints, or coordinates, that may do any effort; as many as it has degrees of freedom.
-        loads: Forces on frames by name along the world's axes, at their origins, shape (..., 3) [N]; with torques
-            behind them, shape (..., 6) [N m].
-        efforts: Of other joints by name, such as springs and brakes, shape (...) [N m, N].
-        gravity: Acceleration of free fall in the world [m/s²]; nothing weighs anything without it.
+        drivers: Names of the driven joints or coordinates; as many as the mechanism has degrees of freedom.
+        loads: Forces on frames by name, along the world's axes at their origins, shape (..., 3) [N]; or forces followed
+            by torques, shape (..., 6) [N, N m].
+        efforts: Efforts of other joints by name, such as springs and brakes, shape (...) [N m, N].
+        gravity: Acceleration of free fall in the world [m/s²]; without it, weights are ignored.
 
     Raises:
-        LoopError: If the loops are open, or the drivers cannot hold the loads: at a dead centre, or too few. If that is
-            so in some poses of many, these have no forces (NaN), and `Statics.remarks` says which they are.
-        LinkageError: If there is gravity, and nothing has a mass.
+        LoopError: If the loops are open, or the drivers cannot hold the loads: at a dead centre, or with too few
+            drivers. If this holds for some of many poses only, their forces are NaN, and `Statics.remarks` lists them.
+        LinkageError: If gravity is given and no link has a mass.
 
     Example:
         >>> import linkwork as lw

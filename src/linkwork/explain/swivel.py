@@ -1,6 +1,6 @@
-"""The elbow circle: move an arm's elbow while its hand stays where it is.
+"""Swivel: move an arm's elbow on its circle while its hand keeps its pose.
 
-While the hand stands still, so does the line from shoulder to wrist; the elbow turns about it by the angle asked for.
+With the hand fixed, the line from shoulder to wrist is fixed too; the elbow turns about it by the given angle.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Swivel:
     """Result of a swivel.
 
     Attributes:
-        q: The pose, its hand where it was.
-        turned: How far the elbow turned about the line from shoulder to wrist [rad].
-        asked: How far it should.
+        q: The new pose, with the hand where it was.
+        turned: Angle by which the elbow turned about the line from shoulder to wrist [rad].
+        asked: Requested angle [rad].
         held: The coordinates at whose limits it stopped.
-        elbow: The frame that counts as the elbow.
+        elbow: The frame that was taken as the elbow.
     """
 
     q: FloatArray
@@ -50,7 +50,7 @@ class Swivel:
 
     @property
     def reason(self) -> str:
-        """One sentence on how far it came and what stopped it."""
+        """One sentence on how far the elbow turned and what stopped it."""
         came = f"turned {self.elbow!r} by {math.degrees(self.turned):.4g} deg"
         if self.success:
             return f"{came}."
@@ -67,16 +67,16 @@ def swivel(
     shoulder: str | None = None,
     elbow: str | None = None,
 ) -> Swivel:
-    """Turn an arm's elbow about the line from shoulder to wrist, its hand kept within 1e-9.
+    """Turn an arm's elbow about the line from shoulder to wrist, with the hand kept in place within 1e-9.
 
     The shoulder is the point of the first axis nearest the second, the wrist that of the last axis nearest the one
-    before: where they meet, if they do. Positive is by the right hand's rule, thumb from shoulder to wrist. At a limit
-    that leaves no way on it stops, and says so.
+    before: where they meet, if they do. Positive angles follow the right-hand rule, with the thumb from shoulder to
+        wrist. The motion stops at a limit that cannot be avoided; `Swivel.reason` names it.
 
     Args:
         linkage: The linkage.
         q: The pose, or the name of a stored one.
-        amount: How far [rad], or a text such as ``"30deg"``; whole turns and more if limits allow.
+        amount: Angle [rad], or a text such as ``"30deg"``; a whole turn or more if limits allow.
         frame: The hand; the last frame by default.
         shoulder: Name of the first joint that may move; by default the arm has as many joints, counted from the hand,
             as seven degrees of freedom take.

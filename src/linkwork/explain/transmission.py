@@ -1,4 +1,4 @@
-"""How well a mechanism passes motion and force on: the transmission angle and the mechanical advantage."""
+"""Transmission angle and mechanical advantage of mechanisms."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ def transmission_angle(
 ) -> FloatArray:
     """Return the transmission angle of a mechanism in closed poses, shape (...) [rad].
 
-    It is what is left to a right angle between the force on the output link, as a load on it asks for, and the way that
-    the point goes where the force acts. A right angle is best: all of the force does work. Near zero it only pulls at
-    the bearing; below 40 degrees is called poor. In a four-bar it is the angle between coupler and rocker.
+    It is a right angle minus the angle between the force on the output link, for a load on that link, and the velocity
+    of the point where the force acts. A right angle is best: all of the force does work. Near zero the force only loads
+    the bearing; below 40 degrees is considered poor. In a four-bar it is the angle between coupler and rocker.
 
     Args:
         linkage: A linkage with loops.
         q: Closed poses of shape (..., nq), or the name of a stored one.
         driver: Joint that drives.
         output: Joint of the link that is driven, on the ground as a rule.
-        through: Name of the loop or joint at which the output link is pushed; by default the one that does the most of
-            the work, in the sum over all poses.
+        through: Name of the loop or joint at which the output link is pushed; by default the one that does most of the
+            work, summed over all poses.
 
     Raises:
-        LoopError: If the loops are open, or the driver is at a dead centre. Poses of many in which it is have no angle
-            (NaN).
+        LoopError: If the loops are open, or the driver is at a dead centre. If only some of many poses are at a dead
+            centre, their angles are NaN.
 
     Example:
         >>> import linkwork as lw
@@ -63,15 +63,15 @@ def mechanical_advantage(
 ) -> FloatArray:
     """Return the mechanical advantage from a driver to another joint or a frame: output over input effort, shape (...).
 
-    Without friction no work is lost: it is the speed that goes in over the speed that comes out, and infinite where the
-    output stands still. Negative where the output goes the other way.
+    Without friction no work is lost, so it is the input speed over the output speed. It is infinite where the output
+    stands still, and negative where the output moves in the opposite direction.
 
     Args:
         linkage: A linkage with loops.
         q: Closed poses of shape (..., nq), or the name of a stored one.
         driver: Joint that drives.
-        output: Joint, or with a direction a frame.
-        direction: Along which the frame pushes in the world, shape (3,).
+        output: Joint, or a frame if a direction is given.
+        direction: Direction in the world along which the frame pushes, shape (3,).
 
     Example:
         >>> import linkwork as lw

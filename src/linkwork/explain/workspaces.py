@@ -1,6 +1,6 @@
-"""What a linkage can do: its workspace, where it is singular, how well it moves.
+"""Workspace, singularities and manipulability of a linkage.
 
-Sampled with the compiled kernels; exact where geometry is simple enough.
+They are sampled with the compiled kernels, and exact for simple geometry.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ GIMBAL_LOCK = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Workspace:
-    """Where a frame can be.
+    """The reachable workspace of a frame.
 
     Attributes:
         linkage: The linkage.
         frame: The frame.
-        points: Sampled positions, shape (n, 3).
-        dexterity: For each, the share of sampled orientations that can be had there, or None if not asked for.
+        points: Sampled positions, shape (n, 3) [m].
+        dexterity: For each point, the share of sampled orientations that can be reached there, or None if not computed.
         planar: Whether all points lie in one plane parallel to x and y.
-        annulus: Least and largest distance from the first joint, exact for a planar arm of unlimited revolute joints,
-            else None.
-        dexterous_rings: For such an arm the rings in which every orientation can be had, exactly, least and largest
-            distance each; none, one, or a disc and a ring about it. Else None.
-        center: The first joint's place, which the rings are about.
-        pose: The pose that it is drawn in: the start of a parallel robot, else the neutral one.
-        curves: Of a parallel robot that moves in a plane: where it is singular there, else None.
+        annulus: Smallest and largest distance from the first joint [m], exact for a planar arm of unlimited revolute
+            joints, else None.
+        dexterous_rings: For such an arm, the exact rings in which every orientation can be reached, each as smallest
+            and largest distance [m]: none, one, or a disc and a ring around it. Else None.
+        center: Position of the first joint, the centre of the rings.
+        pose: The pose used for drawing: the start of a parallel robot, else the neutral pose.
+        curves: Singular curves of a parallel robot that moves in a plane, else None.
     """
 
     linkage: Linkage
@@ -60,7 +60,7 @@ class Workspace:
 
     @property
     def dexterous(self) -> FloatArray:
-        """The points where every sampled orientation can be had."""
+        """The points where every sampled orientation can be reached."""
         if self.dexterity is None:
             raise OptionError("the dexterous workspace was not asked for; call workspace(..., orientations=8).")
         return self.points[self.dexterity >= 1.0]
@@ -81,20 +81,20 @@ def workspace(
     start: PoseLike | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Workspace:
-    """Return the reachable workspace of a frame, sampled over its joints' ranges; and the dexterous one on request.
+    """Return the reachable workspace of a frame, sampled over its joints' ranges, and optionally the dexterous one.
 
-    That of a parallel robot whose legs have closed forms is sampled by places of its platform.
+    For a parallel robot whose legs have closed forms, positions of the platform are sampled instead.
 
     Args:
         linkage: The linkage.
         frame: Name of the frame.
         samples: Number of poses to sample.
         seed: Seed of the samples.
-        orientations: How many orientations to try at each point; zero leaves the dexterous workspace out. A frame that
-            turns about z alone, as of a planar arm or a SCARA, is tried so. Each is a solve: `solve_batch` does them,
-            on all cores.
-        start: A closed pose of a parallel robot, or the name of a stored one: its legs stay in the mode they have
-            there, and its platform as it is turned. Without one, it is put together near its neutral pose.
+        orientations: Number of orientations to try at each point; zero skips the dexterous workspace. For a frame that
+            turns about z only, as of a planar arm or a SCARA, only such rotations are tried. Each orientation is one
+            solve, by `solve_batch` on all cores.
+        start: A closed pose of a parallel robot, or the name of a stored one. The legs keep the working mode and the
+            platform the orientation of this pose. Without one, the robot is assembled near its neutral pose.
         progress: Called with the fraction done.
 
     Example:
@@ -206,7 +206,7 @@ def _orientations(linkage: Linkage, frame: str, count: int, rng: np.random.Gener
 
 @dataclass(frozen=True, eq=False)
 class Manipulability:
-    """How well a frame moves at a pose.
+    """Manipulability of a frame at a pose.
 
     Attributes:
         measure: Yoshikawa's ``sqrt(det(J J^T))``: the volume of the ellipsoid of velocities, zero at a singularity.
@@ -222,13 +222,13 @@ class Manipulability:
 
 
 def manipulability(linkage: Linkage, q: PoseLike, frame: str, *, rows: str = "position") -> Manipulability:
-    """Return how well a frame moves, at poses (..., nq).
+    """Return the manipulability of a frame at poses (..., nq).
 
     Args:
         linkage: The linkage.
         q: Poses.
         frame: Name of the frame.
-        rows: ``"position"``, ``"orientation"`` or ``"both"``; directions that no joint ever moves it in are left out.
+        rows: ``"position"``, ``"orientation"`` or ``"both"``; directions in which no joint ever moves it are left out.
     """
     check_linkage(linkage)
     choices = {"position": slice(0, 3), "orientation": slice(3, 6), "both": slice(0, 6)}
@@ -293,7 +293,7 @@ def euler_jacobian(linkage: Linkage, q: PoseLike, frame: str, *, order: str = "x
 
 
 def is_singular(linkage: Linkage, q: PoseLike, frame: str, *, rows: str = "position", ratio: float = 1e-6) -> Any:
-    """Return whether a frame has lost a direction of motion at poses (..., nq), by the ratio of singular values."""
+    """Return whether a frame is singular at poses (..., nq), by the ratio of singular values of its Jacobian."""
     check_linkage(linkage)
     values = manipulability(linkage, q, frame, rows=rows).singular_values
     result: NDArray[np.bool_] = values[..., -1] <= ratio * values[..., 0]
@@ -309,7 +309,7 @@ def joint_map(
     resolution: int = 101,
     rows: str = "position",
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the manipulability over the ranges of two joints, the others at a base pose.
+    """Return the manipulability over the ranges of two joints, with the others at a base pose.
 
     Returns:
         Values of the first joint (n,), of the second (n,), and the measure (n, n), first joint along the first axis.

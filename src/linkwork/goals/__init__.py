@@ -1,6 +1,6 @@
-"""Goals: what a solve should achieve. One class per file and one table of them, imported on first use.
+"""Goals of a solve: one class per file, imported on first use, and one table of them.
 
-A new goal is one class with `error` and `jacobian`, and one row of `GOALS` in `table`.
+To add a goal, write one class with `error` and `jacobian`, and add one row to `GOALS` in `table`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`Align`: an axis of a frame along a direction of the world."""
+"""`Align`: point an axis of a frame along a direction of the world."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Align(Goal):
     Args:
         frame: Name of the frame.
         axis: Axis of the frame, ``"z"``, ``"-x"`` or three numbers.
-        direction: Where it should point in the world, in the same forms.
+        direction: Direction in the world, in the same forms.
 
     Example:
         >>> import linkwork as lw
@@ -45,7 +45,7 @@ class Align(Goal):
         )
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the shortest turn that does it, as a rotation vector in the world."""
+        """Return the shortest rotation onto the direction, as a rotation vector in the world."""
         axis = linkage.forward(q, frame=self.frame)[..., :3, :3] @ self.axis
         return turn_between(axis, np.broadcast_to(self.direction, axis.shape))
 
@@ -55,6 +55,6 @@ class Align(Goal):
         return without(linkage.jacobian(q, self.frame)[..., 3:, :], axis)
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return which error rows some joint can change at all, looked for at a few poses."""
+        """Return which error rows some joint can change, tested at a few poses."""
         poses = np.concatenate([linkage.neutral()[None], linkage.random_pose(0, 7)])
         return np.asarray(np.abs(self.jacobian(linkage, poses)).max(axis=(0, 2), initial=0.0) > 1e-12)

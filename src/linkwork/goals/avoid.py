@@ -1,4 +1,4 @@
-"""`Avoid`: clear of obstacles and of itself, by a margin."""
+"""`Avoid`: keep clear of obstacles and of the linkage itself, by a margin."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ AHEAD = 0.25  # of the linkage's length: pairs nearer than that beyond the margi
 class Avoid(Goal):
     """Keep a linkage clear of obstacles, and of itself, by a margin.
 
-    It is strict: a solve succeeds only if every checked pair is at least the margin apart, as computed again from the
-    final pose. With ``tolerance=inf`` it is a wish, followed but never judged.
+    It is strict: a solve succeeds only if every checked pair is at least the margin apart, recomputed from the final
+    pose. With ``tolerance=inf`` it is a wish: it is pursued, but success does not depend on it.
 
     Args:
         world: The `World` of obstacles, if any.
@@ -76,32 +76,32 @@ class Avoid(Goal):
 
     @property
     def signature(self) -> tuple[Any, ...]:
-        """What a problem is built from: the world, which pairs count; not the margin."""
+        """What a problem is built from: the world and the checked pairs, but not the margin."""
         return type(self).__name__, self.world, self.self, self.links, *self.common
 
     @property
     def wanted(self) -> float:
-        """The distance that is aimed at [m]: a hair more than the margin, so that an answer keeps it strictly."""
+        """The distance to aim at [m]: slightly more than the margin, so that solutions keep the margin strictly."""
         return self.margin + HAIR
 
     def tolerance_of(self, unit: str) -> float | None:  # noqa: ARG002
-        """Return how far below the distance aimed at is near enough: still beyond the margin."""
+        """Return the tolerance below the wanted distance; it is still above the margin."""
         return JUDGED * HAIR if self.tolerance is None else math.inf
 
     def scene(self, linkage: Linkage) -> Scene:
-        """Return what is to be kept apart, as the kernels read it; it is kept with the linkage."""
+        """Return the packed collision scene for the kernels; it is cached on the linkage."""
         with reading:
             return scene_of(linkage, self.world, self=self.self, links=self.links)
 
     def resolve(self, linkage: Linkage, start: FloatArray) -> Goal:  # noqa: ARG002
-        """Return the goal itself, once it is known that there is something to keep apart."""
+        """Return the goal itself, after checking that there is a pair to keep apart."""
         self.scene(linkage)
         return self
 
     def near(self, linkage: Linkage, q: FloatArray, within: float, *, most: int = MOST) -> FloatArray:
         """Return the nearest pairs at poses (..., nq) as records, the nearest first, shape (..., most, NEAR.size).
 
-        Where fewer are nearer than `within`, the last records have an infinite distance.
+        If fewer pairs are nearer than `within`, the last records have an infinite distance.
         """
         poses = np.ascontiguousarray(q, np.float64)
         records, counts = near_records(self.scene(linkage), poses.reshape(-1, linkage.nq), within, most)
@@ -112,26 +112,26 @@ class Avoid(Goal):
         return records.reshape(*poses.shape[:-1], most, NEAR.size)
 
     def clearance(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the least distance of all pairs that count at poses (..., nq) [m], below zero where they overlap."""
+        """Return the smallest distance of all checked pairs at poses (..., nq) [m]; negative where they overlap."""
         return np.asarray(NEAR.view(self.near(linkage, q, np.inf, most=1)).distance[..., 0])
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return how much nearer than wanted the nearest pairs are, zero where they are not, shape (..., MOST)."""
+        """Return by how much the nearest pairs are too near [m], zero where they are not, shape (..., MOST)."""
         near = NEAR.view(self.near(linkage, q, self.wanted))
         return np.asarray(np.maximum(self.wanted - near.distance, 0.0))
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return how velocities lead these pairs apart, shape (..., MOST, nv); nothing for pairs that are."""
+        """Return how velocities move these pairs apart, shape (..., MOST, nv); zero for pairs far enough apart."""
         return self._rates(linkage, q, self.near(linkage, q, self.wanted))
 
     def edges(self, linkage: Linkage, q: FloatArray) -> Edges:
-        """Return how much room near pairs have down to the distance wanted, and how velocities use that up."""
+        """Return the distance of near pairs above the wanted distance, and how velocities reduce it."""
         near = self.near(linkage, q, self.wanted + AHEAD * linkage.length)
         room = NEAR.view(near).distance - self.wanted
         return Edges(np.where(room >= 0.0, room, np.inf), -self._rates(linkage, q, near))
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:  # noqa: ARG002
-        """Return that every row may change: which pair it is of changes with the pose."""
+        """Return that every row can change: the pair that a row belongs to depends on the pose."""
         return np.ones(MOST, np.bool_)
 
     def _rates(self, linkage: Linkage, q: FloatArray, near: FloatArray) -> FloatArray:
@@ -156,7 +156,7 @@ AvoidLike: TypeAlias = Avoid | World | None
 
 
 def as_avoid(given: Any) -> Avoid | None:
-    """Return the goal that an option ``avoid=`` stands for; None for nothing.
+    """Return the goal for an option ``avoid=``; None if nothing is given.
 
     Example:
         >>> import linkwork as lw
@@ -171,7 +171,7 @@ def as_avoid(given: Any) -> Avoid | None:
 
 
 def with_avoid(goals: Any, given: AvoidLike) -> Any:
-    """Return goals, one or several, with what an option ``avoid=`` stands for behind them."""
+    """Return one or several goals, followed by the goal of an option ``avoid=``."""
     avoid = as_avoid(given)
     return goals if avoid is None else [*([goals] if isinstance(goals, Goal) else goals), avoid]
 

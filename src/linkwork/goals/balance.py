@@ -1,4 +1,4 @@
-"""`Balance`: the centre of mass over a point, or over what the body stands on."""
+"""`Balance`: keep the centre of mass over a point or over the support of the body."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from .support import Nearest, edges_of, inner_radius
 class Balance(Goal):
     """Keep the centre of mass over a point, or over the polygon around several points.
 
-    Masses are those of the model; where it names none, shapes are weighed by their volume. Within the polygon the goal
-    asks for nothing; from outside it leads to the nearest edge.
+    Masses are those of the model; if it has none, they are computed from the volume of the shapes. Inside the polygon
+    the error is zero; outside it leads to the nearest edge.
 
     Args:
         over: A point of the world [m] or the name of a frame; or a list of them, whose convex hull, seen from above, is
-            the support. By default the place that the centre of mass is over at the start of the solve.
+            the support. By default the point below the centre of mass at the start of the solve.
         up: The direction away from the ground.
-        margin: Distance that the centre of mass keeps from the edge of the support [m]. At the start of a solve the
-            support shrinks towards its middle, keeping its shape, until every edge has moved by at least that much.
+        margin: Distance of the centre of mass from the edge of the support [m]. At the start of a solve the support is
+            scaled down about its centre until every edge has moved inwards by at least this much.
 
     Example:
         >>> import linkwork as lw
@@ -81,7 +81,7 @@ class Balance(Goal):
 
     @property
     def places(self) -> tuple[str | FloatArray, ...]:
-        """The frames and points that the support is around."""
+        """The frames and points that span the support."""
         if self.over is None:
             raise GoalError(
                 "a Balance goal has its place from the start of a solve; give over=..., or resolve(linkage, q)."
@@ -90,7 +90,7 @@ class Balance(Goal):
         return over
 
     def resolve(self, linkage: Linkage, start: FloatArray) -> Balance:
-        """Return the goal over the place that the start has, if it names none; the linkage must weigh something."""
+        """Return the goal with its point taken from the start if none is given; the linkage must have a mass."""
         weights = self._masses(linkage)
         if self.margin:
             return self._drawn_in(linkage, start) if self.shares is None else self
@@ -127,7 +127,7 @@ class Balance(Goal):
         return corners if self.shares is None else self.shares @ corners
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the way along the ground to the nearest point of the support."""
+        """Return the horizontal offset to the nearest point of the support [m]."""
         center = self._masses(linkage).center(q) @ self.across.T
         nearest = Nearest(center, self._support(self._corners(linkage, q)), self.pairs)
         return np.where(nearest.inside[..., None], 0.0, nearest.point - center)
@@ -142,7 +142,7 @@ class Balance(Goal):
         return center, self._support(corners), moving, motions
 
     def edges(self, linkage: Linkage, q: FloatArray) -> Edges:
-        """Return the edges of the support, and how fast the centre of mass comes nearer to each."""
+        """Return the edges of the support, and how fast the centre of mass approaches each."""
         center, support, moving, motions = self._moving(linkage, q)
         room, normals, shares = edges_of(center, support, self.pairs)
         shares = shares if self.shares is None else shares @ self.shares
@@ -150,7 +150,7 @@ class Balance(Goal):
         return Edges(room, (normals[..., None, :] @ against)[..., 0, :])
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the velocity of the centre of mass against the support: at an edge, only that across it."""
+        """Return the velocity of the centre of mass relative to the support; at an edge, only its normal component."""
         center, support, moving, motions = self._moving(linkage, q)
         nearest = Nearest(center, support, self.pairs)
         shares = nearest.shares if self.shares is None else nearest.shares @ self.shares
@@ -159,7 +159,7 @@ class Balance(Goal):
         return np.where(nearest.inside[..., None, None], 0.0, moving)
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return the directions along the ground that something heavy, or the support, moves along."""
+        """Return the horizontal directions in which some mass or the support can move."""
         moving = moving_rows(linkage, *self._masses(linkage).links, *self.places)
         return moving_along(self.across, moving)
 

@@ -1,4 +1,4 @@
-"""What a goal is: error rows and their Jacobian, weighed, judged and ranked; and how goals read what they are given."""
+"""Base class of goals: error rows and their Jacobian, with weight, tolerance and priority; argument checks."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ def metres_per_radian(linkage: Linkage) -> float:
 
 
 class Block(NamedTuple):
-    """A run of error rows that are judged together: their norm must come within a tolerance."""
+    """A run of error rows that are judged together: their norm must be within a tolerance."""
 
     rows: slice
     unit: str
 
 
 class Edges(NamedTuple):
-    """Edges of a range: a change x of the pose, to first order, stays within where ``rows x <= room``.
+    """Edges of a range: to first order, a change x of the pose stays inside if ``rows x <= room``.
 
     Attributes:
-        room: How far it is to every edge, below zero beyond it, infinite where there is none, shape (..., k).
-        rows: How velocities use that up, shape (..., k, nv).
+        room: Distance to every edge, negative beyond it, infinite where there is none, shape (..., k).
+        rows: How velocities reduce that distance, shape (..., k, nv).
     """
 
     room: FloatArray
@@ -44,16 +44,16 @@ class Edges(NamedTuple):
 class Goal:
     """Base of all goals.
 
-    A goal gives, for poses of any batch shape, its error rows (how far there is still to go, in metres or radians) and
-    the rows of the Jacobian that say how joint velocities make up for it. The Jacobian is the rate at which the error
-    shrinks: everywhere in its effect on the error's size, ``J^T e = -d(|e|²/2)/dv``; row by row where rows are not
-    rotation vectors, and near the goal where they are.
+    A goal returns, for poses of any batch shape, its error rows (the remaining distance in metres or radians) and the
+    Jacobian rows that say how joint velocities reduce the error. The Jacobian is the rate at which the error shrinks.
+    For the error's size this is exact everywhere, ``J^T e = -d(|e|²/2)/dv``; for each row it is exact unless rows are
+    rotation vectors, and near the goal then too.
 
     Args:
-        weight: Weight of its error against other goals, in methods that trade goals off.
+        weight: Weight of its error relative to other goals, in methods that weigh goals.
         tolerance: Largest error of a reached goal: one number for metres and radians, or a pair of them. None uses the
-            solve's tolerance; infinity makes it a wish, which is followed but never judged.
-        priority: Priority level, 0 first: a goal is served only as far as it does not disturb the levels before it.
+            solve's tolerance; infinity makes it a wish, which is pursued but does not affect success.
+        priority: Priority level, 0 first: a goal is pursued only as far as it does not disturb the levels before it.
     """
 
     first_level: ClassVar[int] = 0
@@ -87,7 +87,7 @@ class Goal:
 
     @property
     def common(self) -> tuple[Any, ...]:
-        """What all goals have, as a part of their signature."""
+        """The fields common to all goals, as part of their signature."""
         return self.weight, self.tolerance, self.priority
 
     @property
@@ -99,39 +99,39 @@ class Goal:
 
     @property
     def places(self) -> tuple[str | FloatArray, ...]:
-        """The frames, by name, and the points of the world that the goal is about."""
+        """The frames, by name, and the points of the world that the goal refers to."""
         return tuple(getattr(self, name) for name in self.about)
 
     @property
     def signature(self) -> tuple[Any, ...]:
-        """What a problem is built from beside the target: goals of one signature can take each other's place in it."""
+        """What a problem is built from, without the target. Goals of equal signature can replace each other in it."""
         frames = (place if isinstance(place, str) else None for place in self.places)  # a point is a target
         fixed = (getattr(self, name) for name in self.fixed)
         values = (value.tobytes() if isinstance(value, np.ndarray) else value for value in fixed)
         return type(self).__name__, *frames, *values, *self.common
 
     def resolve(self, linkage: Linkage, start: FloatArray) -> Goal:  # noqa: ARG002
-        """Return the goal as it stands for a linkage and the poses a solve begins with; most are so already."""
+        """Return the goal resolved for a linkage and the start poses of a solve; most goals return themselves."""
         return self
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return what is still to go, shape (..., rows)."""
+        """Return the error, shape (..., rows)."""
         raise NotImplementedError
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return how velocities bring it about, shape (..., rows, nv)."""
+        """Return how velocities reduce the error, shape (..., rows, nv)."""
         raise NotImplementedError
 
     def edges(self, linkage: Linkage, q: FloatArray) -> Edges | None:  # noqa: ARG002
-        """Return the edges of the range within which the goal asks for nothing; None if it asks for one place.
+        """Return the edges of the range within which the error is zero; None if the goal has no range.
 
-        Within its range a goal has no error and no Jacobian, so a step for other goals would leave it unawares. Methods
-        that serve levels of priority take edges as inequalities.
+        Within its range a goal has no error and no Jacobian, so a step for other goals could leave the range unnoticed.
+        Methods with priority levels use the edges as inequalities.
         """
         return None
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return which error rows some joint can change at all, shape (rows,): all, if it moves one of the places."""
+        """Return which error rows some joint can change, shape (rows,): all, if it moves a frame of the goal."""
         moves = not self.places or bool(moving_rows(linkage, *self.places).any())
         return np.full(self.blocks[-1].rows.stop, moves)
 
@@ -256,7 +256,7 @@ def unit(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def turn_between(directions: FloatArray, wanted: FloatArray) -> FloatArray:
-    """Return the shortest rotation vectors (..., 3) that turn unit directions (..., 3) onto wanted ones (..., 3)."""
+    """Return the shortest rotation vectors (..., 3) that rotate unit directions (..., 3) onto wanted ones (..., 3)."""
     normal, cosine = cross(directions, wanted), (directions * wanted).sum(axis=-1, keepdims=True)
     sine = np.linalg.norm(normal, axis=-1, keepdims=True)
     aside = cross(directions, np.eye(3)[np.abs(directions).argmin(axis=-1)])  # half a turn has any normal

@@ -1,4 +1,4 @@
-"""`Bend`: where a knee or an elbow points."""
+"""`Bend`: the direction in which a knee or an elbow points."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ STRAIGHT = 1e-6  # of a limb's length: bent less than that, it bends nowhere
 class Bend(Goal):
     """Point the knee or elbow of a limb towards a pole, as far as the two ends of the limb allow.
 
-    The error is the angle, about the line from root to end, by which the middle has to swing into the half plane of the
-    pole. A straight limb bends nowhere and has no error; so does a pole on the line itself.
+    The error is the angle about the line from root to end by which the middle must rotate into the half plane of the
+    pole. It is zero if the limb is straight or the pole lies on the line.
 
     Args:
         root: Name of the frame at the limb's root: the thigh, the upper arm.
@@ -59,7 +59,7 @@ class Bend(Goal):
         return np.where(self._undefined(end - root, middle, pole), 0.0, angle)[..., None]
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return how fast the middle swings about the line, less how fast the pole does."""
+        """Return the angular rate of the middle about the line, minus that of the pole."""
         (root, base), (middle, m), (end, e), (pole, p) = (placed(linkage, place, q) for place in self.places)
         line, length = unit(end - root)
         swings = []

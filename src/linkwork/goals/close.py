@@ -1,4 +1,4 @@
-"""`Close`: the two frames of a loop brought together; a solve has one for each loop, at a level above all goals."""
+"""`Close`: bring the two frames of a loop together. A solve has one for each loop, with priority over all goals."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from .follow import Follow
 
 @dataclass(frozen=True, eq=False)
 class Close(Closing):
-    """Close a loop: bring its first frame to its second, by origins, by z axes too, or wholly.
+    """Close a loop: bring its first frame to its second, by origins, by origins and z axes, or completely.
 
-    Every solve closes the linkage's own loops anyway; there is no need to list them.
+    Every solve closes the linkage's own loops; there is no need to list them.
 
     Args:
         loop: The loop, such as one of ``linkage.loops``.
-        tolerance: The gap that counts as closed [m, rad]; the loop's own by default.
+        tolerance: Largest gap of a closed loop [m, rad]; the loop's own by default.
 
     Example:
         >>> import linkwork as lw
@@ -54,12 +54,12 @@ class Close(Closing):
 
     @property
     def frame(self) -> str:
-        """The frame that should get there: the loop's first."""
+        """The frame to move: the loop's first."""
         return self.loop.first
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """Metres of the gap, then radians of the turn that is left, if that is asked for."""
+        """Metres of the gap, then radians of the remaining rotation, if the loop constrains it."""
         return blocks_of(("m", 3), ("rad", 0 if self.loop.kind == "point" else 3))
 
     @property
@@ -68,7 +68,7 @@ class Close(Closing):
         return self.loop.first, self.loop.second
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the way from the first frame to the second in the world: metres, then a rotation vector."""
+        """Return the offset from the first frame to the second in the world: metres, then a rotation vector."""
         first, second = (linkage.forward(q, frame=name) for name in self.places)
         if self.loop.kind not in ("point", "axis"):
             return pose_error(first, second)
@@ -78,7 +78,7 @@ class Close(Closing):
         return np.concatenate([gap, turn_between(first[..., :3, 2], second[..., :3, 2])], axis=-1)
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the velocity of the first frame less that of the second; without their spin about a common axis."""
+        """Return the velocity of the first frame minus that of the second, without their spin about a common axis."""
         motion: FloatArray = linkage.jacobian(q, self.loop.first) - linkage.jacobian(q, self.loop.second)
         if self.loop.kind == "point":
             return motion[..., :3, :]
@@ -88,10 +88,10 @@ class Close(Closing):
         return motion
 
     def drift(self, linkage: Linkage, q: FloatArray, velocity: FloatArray) -> FloatArray:
-        """Return the acceleration of the first frame less that of the second while joints do not accelerate.
+        """Return the acceleration of the first frame minus that of the second at zero joint acceleration.
 
-        It is ``jacobian_dot @ velocity``. Axes that stay together, ``z``, leave a spin ``s z`` between the frames; it
-        turns with them, so that ``s z'`` is no acceleration that opens the loop.
+        It is ``jacobian_dot @ velocity``. With a common axis ``z``, a spin ``s z`` between the frames remains; it
+        rotates with them, so ``s z'`` does not open the loop.
         """
         names, speed = self.places, velocity[..., None]
         first, second = (linkage.jacobian_dot(q, velocity, name) for name in names)
@@ -106,19 +106,19 @@ class Close(Closing):
         return found
 
     def gap_text(self, linkage: Linkage, q: FloatArray) -> str:
-        """Return in words how far apart the two frames are at a pose (nq,)."""
+        """Return a text with the distance of the two frames at a pose (nq,)."""
         apart = float(np.linalg.norm(self.error(linkage, q)[:3]))
         return f"{self.loop.first!r} and {self.loop.second!r} of {self.loop.name!r} stay {apart:.4g} m apart."
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return the rows that one of the frames can change at all."""
+        """Return the rows that one of the frames can change."""
         return moving_rows(linkage, *self.places)[: self.blocks[-1].rows.stop]
 
 
 def closings(linkage: Linkage, tolerance: float | None = None) -> tuple[Closing, ...]:
-    """Return the goals that close the loops of a linkage, then those of its couplings, to a tolerance or to their own.
+    """Return the goals of a linkage's loops, then of its couplings, with a given tolerance or their own.
 
-    A tolerance that nobody gave is measured by the size of the loops.
+    The default tolerance is proportional to the size of the loops.
     """
     if tolerance is not None:
         return _closings(linkage, tolerance)

@@ -1,4 +1,4 @@
-"""What closes a mechanism: goals that a solve has for each loop and each coupling, at a level above all others."""
+"""Goals that a solve adds for each loop and each coupling, with priority over all others."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Closing(Goal):
 
     @property
     def part(self) -> Any:
-        """The loop or the coupling that it holds."""
+        """The loop or the coupling."""
         raise NotImplementedError
 
     def drift(self, linkage: Linkage, q: FloatArray, velocity: FloatArray) -> FloatArray:
-        """Return ``jacobian_dot @ velocity``, shape (..., rows): what opens while joints do not accelerate."""
+        """Return ``jacobian_dot @ velocity``, shape (..., rows): the gap's acceleration at zero joint acceleration."""
         raise NotImplementedError
 
     def gap_text(self, linkage: Linkage, q: FloatArray) -> str:
-        """Return in words how far it is from closed at a pose (nq,)."""
+        """Return a text with the remaining gap at a pose (nq,)."""
         raise NotImplementedError

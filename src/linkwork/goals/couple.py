@@ -1,4 +1,4 @@
-"""`Couple`: joint values that depend on each other."""
+"""`Couple`: a linear relation between joint values."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .joint_goal import JointGoal, velocities_of
 
 @dataclass(frozen=True, eq=False)
 class Couple(JointGoal):
-    """Couple joints: a sum of their values, each times its coefficient, should have a value.
+    """Couple joints: the sum of their values, each times its coefficient, should have a given value.
 
     Args:
         joints: Coefficients by joint or coordinate name; or two names, of which the first should be `ratio` times the
             second, plus the value.
-        ratio: That ratio.
-        value: What the sum should be [rad or m].
+        ratio: Ratio of the first joint to the second, for two names.
+        value: Wanted value of the sum [rad or m].
 
     Example:
         >>> import linkwork as lw
@@ -72,7 +72,7 @@ class Couple(JointGoal):
         return {"places": places, "columns": columns, "matrix": matrix, "unit": unit}
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return what the sum still lacks."""
+        """Return the wanted value minus the sum."""
         goal = self.resolve(linkage, q)
         values = np.asarray(q, np.float64)[..., goal._known("places")]
         return np.asarray(self.value - values @ np.array(list(self.joints.values())))[..., None]

@@ -1,4 +1,4 @@
-"""`Dexterity`: away from singular poses, as far as the other goals leave room."""
+"""`Dexterity`: stay away from singular poses, as far as the other goals allow."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ class Counted(NamedTuple):
 class Dexterity(Goal):
     """Keep a frame able to move in every direction: prefer a dexterous pose among those that meet the other goals.
 
-    It is a wish: a level below the others and never judged, unless `priority` and `tolerance` say otherwise. With a
-    `Reach` above it, a redundant arm uses its free motions, such as the swivel of its elbow.
+    It is a wish: it has a lower priority than the others and does not affect success, unless `priority` and `tolerance`
+    are given. With a `Reach` of higher priority, a redundant arm uses its null space, such as the swivel of its elbow.
 
     Args:
         frame: Name of the frame.
-        rows: Whose velocities: those of its ``"position"``, its ``"orientation"`` or ``"both"``; a radian counts as a
-            quarter of the linkage's length. Directions that no joint ever moves it in are left out.
+        rows: Velocities to measure: of its ``"position"``, its ``"orientation"`` or ``"both"``; a radian counts as a
+            quarter of the linkage's length. Directions in which no joint ever moves it are left out.
         measure: ``"manipulability"``, Yoshikawa's ``sqrt(det(J J^T))``, the product of the singular values, as a share
             of the best of some random poses; or ``"condition"``, the smallest singular value over the largest.
-        enough: The measure at which nothing more is asked for. One is the best for "condition", about the best for
+        enough: The measure at which the error is zero. One is the best for "condition", and about the best for
             "manipulability".
         joints: Names of the joints that count; by default all that move the frame.
 
@@ -116,7 +116,7 @@ class Dexterity(Goal):
         return tuple(np.linalg.svd(jacobian * known.weights[:, None], full_matrices=False))
 
     def value(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the measure at poses (..., nq), as `enough` counts it, shape (...)."""
+        """Return the measure at poses (..., nq), in the scale of `enough`, shape (...)."""
         known = self._counted(linkage)
         _, sigma, _ = self._ellipsoid(linkage, q, known)
         if self.measure == "condition":
@@ -124,17 +124,17 @@ class Dexterity(Goal):
         return np.asarray(sigma.prod(axis=-1) / known.best)
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return what the measure lacks of `enough`."""
+        """Return `enough` minus the measure, zero if it is reached."""
         return np.maximum(self.enough - self.value(linkage, q), 0.0)[..., None]
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return how velocities make the measure grow; nothing where it is enough."""
+        """Return how velocities increase the measure; zero where it is at least `enough`."""
         poses = np.asarray(q, np.float64)
         there = self.value(linkage, poses) >= self.enough
         return np.where(there[..., None, None], 0.0, self._rate(linkage, poses))
 
     def edges(self, linkage: Linkage, q: FloatArray) -> Edges:
-        """Return how far the measure is above `enough`, and how velocities use that up."""
+        """Return how far the measure is above `enough`, and how velocities reduce this."""
         room = (self.value(linkage, q) - self.enough)[..., None]
         return Edges(np.where(room >= 0.0, room, np.inf), -self._rate(linkage, np.asarray(q, np.float64)))
 

@@ -1,4 +1,4 @@
-"""`Distance`: a frame at a distance from another frame or from a point."""
+"""`Distance`: keep a frame at a distance from another frame or from a point."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Distance(Goal):
     Args:
         frame: Name of the frame.
         to: Name of the other frame, or a point of the world [m].
-        value: The distance [m], or a pair of the least and the largest; the largest may be infinite.
+        value: The distance [m], or a pair of the smallest and the largest; the largest may be infinite.
 
     Example:
         >>> import linkwork as lw
@@ -53,13 +53,13 @@ class Distance(Goal):
         self._set(value=tuple(ends))
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return by how much it is too near (positive) or too far."""
+        """Return by how much it is too near (positive) or too far (negative) [m]."""
         way = linkage.forward(q, frame=self.frame)[..., :3, 3] - position_of(linkage, self.to, q)
         length = np.linalg.norm(way, axis=-1, keepdims=True)
         return np.asarray(np.clip(length, *self.value) - length)
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return how fast the distance grows; nothing within the range, where the goal asks for nothing."""
+        """Return how fast the distance grows; zero within the range."""
         (here, moving), (there, motion) = placed(linkage, self.frame, q), placed(linkage, self.to, q)
         direction, length = unit(here - there)
         rate = direction[..., None, :] @ (moving - motion)
@@ -67,7 +67,7 @@ class Distance(Goal):
         return np.where(inside[..., None, None], 0.0, rate)
 
     def edges(self, linkage: Linkage, q: FloatArray) -> Edges | None:
-        """Return how far it is to the least and to the largest distance; None where they are one."""
+        """Return the margins to the smallest and to the largest distance; None if both are equal."""
         least, largest = self.value
         if least == largest:
             return None
@@ -77,5 +77,5 @@ class Distance(Goal):
         return Edges(np.stack([length - least, largest - length], axis=-1), np.stack([-rate, rate], axis=-2))
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return whether one of both moves at all."""
+        """Return whether one of the two can move."""
         return np.array([moving_rows(linkage, *self.places)[:3].any()])

@@ -1,4 +1,4 @@
-"""`Follow`: a coupled joint where the joints that it follows put it; a solve has one for each coupling."""
+"""`Follow`: keep a coupled joint at the value set by its drivers. A solve has one for each coupling."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .joint_goal import JointGoal
 
 @dataclass(frozen=True, eq=False)
 class Follow(Closing, JointGoal):
-    """Hold a coupling: bring its follower to where its drivers put it.
+    """Hold a coupling: bring its follower to the value set by its drivers.
 
-    Every solve holds the linkage's own couplings anyway; there is no need to list them.
+    Every solve holds the linkage's own couplings; there is no need to list them.
 
     Args:
         coupling: The coupling, one of ``linkage.couplings``.
-        tolerance: How far off counts as held [m, rad]; the coupling's own by default.
+        tolerance: Largest error of a held coupling [m, rad]; the coupling's own by default.
 
     Example:
         >>> import linkwork as lw
@@ -78,12 +78,12 @@ class Follow(Closing, JointGoal):
         return row
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return how far the follower is from where it should be, shape (..., 1)."""
+        """Return the error of the follower, shape (..., 1)."""
         poses, row = np.asarray(q, np.float64), self._row(linkage, q)
         return (row.value(poses) - poses[..., row.q])[..., None]
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the follower's own velocity less what its drivers make of theirs, shape (..., 1, nv)."""
+        """Return the follower's velocity minus the one set by its drivers, shape (..., 1, nv)."""
         poses, row = np.asarray(q, np.float64), self._row(linkage, q)
         result = np.zeros((*poses.shape[:-1], 1, linkage.nv))
         slopes = row.slope(poses)
@@ -93,7 +93,7 @@ class Follow(Closing, JointGoal):
         return result
 
     def drift(self, linkage: Linkage, q: FloatArray, velocity: FloatArray) -> FloatArray:
-        """Return the part of the follower's acceleration that the curve's bend asks for, as what would open."""
+        """Return the acceleration of the error that is due to the curve's second derivative."""
         poses, row = np.asarray(q, np.float64), self._row(linkage, q)
         speed = velocity[..., row.rates] @ row.ratios
         return np.asarray(-row.bend(poses) * speed**2)[..., None]
@@ -112,18 +112,18 @@ class Follow(Closing, JointGoal):
         return goal._with(linkage=linkage, row=made, matrix=matrix)
 
     def gap_text(self, linkage: Linkage, q: FloatArray) -> str:
-        """Return in words how far off the follower is at a pose (nq,)."""
+        """Return a text with the error of the follower at a pose (nq,)."""
         row, off = self._row(linkage, q), float(self.error(linkage, q)[0])
         return f"{self.coupling.follower!r} stays {abs(off):.4g} {row.unit} off what {self.coupling.name!r} asks for."
 
 
 @dataclass(frozen=True, eq=False)
 class Tangent(Follow):
-    """A coupling by a curve as it is near a pose: a straight line, which the kernels know; see `Follow.tangent`."""
+    """A curved coupling linearised at a pose, as the kernels support it; see `Follow.tangent`."""
 
     @property
     def signature(self) -> tuple[Any, ...]:
-        """The coupling itself: where the tangent is taken is where the goal is."""
+        """The coupling itself; the point of tangency belongs to the target."""
         return "Tangent", *super().signature[1:]
 
     @property

@@ -1,4 +1,4 @@
-"""`Hold`: a frame kept where it is."""
+"""`Hold`: keep a frame where it is."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ from .reach import Reach
 class Hold(Goal):
     """Keep a frame where it is, position and orientation: a planted foot.
 
-    In a solve it becomes a `Reach` of the place it holds, so that every method that serves `Reach` serves it.
+    In a solve it becomes a `Reach` of that pose, so every method that supports `Reach` supports it.
 
     Args:
         frame: Name of the frame.
-        pose: Where to keep it, a 4x4 matrix or a SciPy ``RigidTransform``; where it is at the start of the solve by
-            default.
+        pose: Pose to keep, a 4x4 matrix or a SciPy ``RigidTransform``; by default its pose at the start of the solve.
 
     Example:
         >>> import linkwork as lw
@@ -47,18 +46,18 @@ class Hold(Goal):
 
     @property
     def signature(self) -> tuple[Any, ...]:
-        """That of the Reach it becomes."""
+        """The signature of the `Reach` that it becomes."""
         return self._template.signature
 
     def resolve(self, linkage: Linkage, start: FloatArray) -> Reach:
-        """Return the Reach that holds the frame at its place, or where the start has it."""
+        """Return the `Reach` that keeps the frame at its pose, or at its pose at the start."""
         if self.pose is not None:
             return self._template
         world = linkage.forward(start, frame=self.frame).reshape(-1, 4, 4)
         return self._template.moved(common_value(linkage, world, f"the pose of frame {self.frame!r}", "give pose="))
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the way back in the world: metres, then the rotation vector."""
+        """Return the offset back to the pose in the world: metres, then the rotation vector."""
         if self.pose is None:
             raise GoalError(
                 f"a Hold of {self.frame!r} has its place from the start of a solve; give pose=..., or "
@@ -71,7 +70,7 @@ class Hold(Goal):
         return linkage.jacobian(q, self.frame)
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return which error rows some joint can change at all."""
+        """Return which error rows some joint can change."""
         return linkage.evaluator.moving_rows(self.frame)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What `Rest` and `Couple` share: they are about joints, and learn which when a solve gives them the linkage."""
+"""Common base of `Rest` and `Couple`: goals on joint values, resolved when a solve gives them the linkage."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class JointGoal(Goal):
     """A goal that is told the linkage it is for; asked about another, it resolves itself for that one."""
 
     def resolve(self, linkage: Linkage, start: FloatArray) -> Self:  # noqa: ARG002
-        """Return the goal with the places of its joints in the linkage."""
+        """Return the goal with the indices of its joints in the linkage."""
         return self if self.__dict__.get("linkage") is linkage else self._with(linkage=linkage, **self._found(linkage))
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
@@ -45,7 +45,7 @@ class JointGoal(Goal):
         return np.broadcast_to(matrix, (*np.shape(q)[:-1], *matrix.shape)).copy()
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return the rows that a joint has a part in."""
+        """Return the rows that depend on some joint."""
         return np.asarray(self.resolve(linkage, linkage.neutral())._known("matrix").any(axis=1))
 
     def _found(self, linkage: Linkage) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`LookAt`: an axis of a frame at a point."""
+"""`LookAt`: point an axis of a frame at a point."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEAREST = 1e-6  # of the linkage's length: nearer than that, a point has no dire
 class LookAt(Goal):
     """Point an axis of a frame at a point: eyes at a ball, a camera at its object.
 
-    If the point is at the frame's own origin, there is no error.
+    If the point is at the frame's own origin, the error is zero.
 
     Args:
         frame: Name of the frame.
@@ -47,14 +47,14 @@ class LookAt(Goal):
         self._set(axis=axis, at=as_place(self.at, f"what {self.frame!r} should look at"))
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the shortest turn that does it, as a rotation vector in the world."""
+        """Return the shortest rotation that points the axis there, as a rotation vector in the world."""
         world = linkage.forward(q, frame=self.frame)
         wanted, near = self._sight(linkage, position_of(linkage, self.at, q) - world[..., :3, 3])
         axis = world[..., :3, :3] @ self.axis
         return turn_between(axis, np.where(near[..., None], axis, wanted))
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the angular velocity of the axis, less that of the line of sight."""
+        """Return the angular velocity of the axis, minus that of the line of sight."""
         world, moving = linkage.forward(q, frame=self.frame), linkage.jacobian(q, self.frame)
         point, motion = placed(linkage, self.at, q)
         way = point - world[..., :3, 3]

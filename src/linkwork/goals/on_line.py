@@ -1,4 +1,4 @@
-"""`OnLine`: a frame's origin on a line of the world."""
+"""`OnLine`: keep a frame's origin on a line of the world."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`OnPlane`: a frame's origin on a plane of the world; and what it shares with `OnLine`."""
+"""`OnPlane`: keep a frame's origin on a plane of the world; and the base class shared with `OnLine`."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ class Across(Goal):
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """One length across a plane, two across a line, judged together."""
+        """One length normal to a plane, or two normal to a line, judged together."""
         return blocks_of(("m", len(self.directions)))
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the way back across, in metres."""
+        """Return the offset back to the plane or line [m]."""
         here = linkage.forward(q, frame=self.frame)[..., :3, 3]
         return np.asarray((self.point - here) @ self.directions.T)
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the frame's velocity across."""
+        """Return the frame's velocity normal to the plane or line."""
         result: FloatArray = self.directions @ linkage.jacobian(q, self.frame)[..., :3, :]
         return result
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return the directions that some joint moves the frame along."""
+        """Return the directions along which some joint moves the frame."""
         return moving_along(self.directions, moving_rows(linkage, self.frame))
 
 

@@ -1,4 +1,4 @@
-"""Ranges of a `Reach`: how far a frame may be off its goal along and about each axis, at no cost."""
+"""Ranges of a `Reach`: allowed deviations from the goal along and about each axis."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ SERIES = 1e-4  # [rad]: below, the inverse of the left Jacobian of rotations is 
 
 
 class Ranges(NamedTuple):
-    """What deviations from a goal are allowed: metres along, then radians about, three axes.
+    """Allowed deviations from a goal: metres along three axes, then radians about them.
 
     Attributes:
-        low: The least, shape (6,), zero or less.
-        high: The largest, shape (6,), zero or more.
+        low: Smallest deviations, shape (6,), zero or less.
+        high: Largest deviations, shape (6,), zero or more.
         world: Whether the axes are those of the world; else they are the goal's own.
     """
 
@@ -31,31 +31,31 @@ class Ranges(NamedTuple):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What goals that can take each other's place share."""
+        """A key that is equal for goals that can replace each other."""
         return self.low.tobytes(), self.high.tobytes(), self.world
 
     def basis(self, target: FloatArray) -> FloatArray:
-        """Return the axes, columns in the world, for a goal at a target (4, 4)."""
+        """Return the axes, as columns in the world, for a goal with target (4, 4)."""
         return np.eye(3) if self.world else target[:3, :3]
 
     def error(self, way: FloatArray, target: FloatArray) -> FloatArray:
-        """Return how far there is to go into the ranges, along and about their axes, shape (..., 6).
+        """Return the distance to the ranges, along and about their axes, shape (..., 6).
 
         Args:
-            way: The way to the target in the world (..., 6): metres, then the rotation vector.
+            way: Offset to the target in the world (..., 6): metres, then the rotation vector.
             target: The target, 4x4.
         """
         off = self._off(way, target)
         return np.clip(off, self.low, self.high) - off
 
     def jacobian(self, way: FloatArray, target: FloatArray, jacobian: FloatArray) -> FloatArray:
-        """Return how velocities shrink the error, shape (..., 6, nv); within a range nothing is asked for."""
+        """Return how velocities reduce the error, shape (..., 6, nv); zero within a range."""
         off = self._off(way, target)
         asked = (off <= self.low) | (off >= self.high)
         return np.where(asked[..., None], self._rates(way, target, jacobian), 0.0)
 
     def edges(self, way: FloatArray, target: FloatArray, jacobian: FloatArray) -> Edges | None:
-        """Return the ends of the ranges that a frame is within, and how velocities lead there; None without ranges."""
+        """Return the ends of the ranges that a frame is in, and how velocities approach them; None without ranges."""
         wide = np.flatnonzero(self.low < self.high)
         if not len(wide):
             return None

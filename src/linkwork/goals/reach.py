@@ -1,4 +1,4 @@
-"""`Reach`: a frame brought to a position, an orientation or both."""
+"""`Reach`: bring a frame to a position, an orientation or both."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Reach(Goal):
         orientation: Target orientation: a SciPy ``Rotation``, a 3x3 matrix, ``{"wxyz": ...}`` and so on. A 4x4
             matrix is read as the whole pose.
         weight: Weight against other goals.
-        free: An axis of the frame, ``"z"`` or three numbers, that it may spin about freely: only the direction of this
-            axis matters (a drill, a spray gun, a pointing finger).
+        free: An axis of the frame, ``"z"`` or three numbers, about which it may rotate freely: only the direction of
+            this axis matters (a drill, a spray gun, a pointing finger).
         axes: Axes of the world along which the position matters, such as ``"xz"``; the others are free. By default all
             that the position has.
         tolerance: Largest error of a reached goal, or a pair of them (m, rad); by default the solve's own.
@@ -36,8 +36,8 @@ class Reach(Goal):
         position_range: Allowed offset of the position along each axis [m]: one number, or for each axis a number (to
             either side) or a pair (least, largest); infinity leaves an axis free.
         rotation_range: The same for the rotation vector from the goal's orientation to the frame's [rad]: (0, 0, 0.5)
-            lets it turn by half a radian about z.
-        range_axes: Axes of both ranges: those of the ``"goal"``, turned with its orientation, or of the ``"world"``.
+            allows a rotation of half a radian about z.
+        range_axes: Axes of both ranges: those of the ``"goal"``, which follow its orientation, or of the ``"world"``.
 
     Example:
         >>> import linkwork as lw
@@ -108,7 +108,7 @@ class Reach(Goal):
                 )
 
     def moved(self, target: FloatArray) -> Reach:
-        """Return the same goal with another target (4, 4), which is taken as it is."""
+        """Return the same goal with another target (4, 4), which is not checked."""
         return self._with(target=target, signature=self.signature)  # worked out once for all goals of a path
 
     frame: str
@@ -121,20 +121,20 @@ class Reach(Goal):
 
     @property
     def position(self) -> FloatArray | None:
-        """Where the frame should be, if that is asked for; with some axes masked out, all three numbers."""
+        """Target position, if the goal has one; all three numbers if some axes are masked out."""
         if self.masked:
             return self.target[:3, 3]
         return self.target[: self.coordinates, 3] if self.coordinates else None
 
     @property
     def masked(self) -> bool:
-        """Whether it asks for some axes other than x, y and z, or x and y: ``axes="xz"`` and so on."""
+        """Whether it constrains axes other than x, y and z, or x and y: ``axes="xz"`` and so on."""
         count = self.coordinates
         return count == 1 or (count == 2 and int(self.rows[1]) != 1)
 
     @property
     def partial(self) -> str:
-        """What of a frame's pose it leaves open in a way that not all methods serve, in words; empty if nothing."""
+        """A text on which part of the pose it leaves free, if not all methods support that; empty otherwise."""
         if self.masked:
             return "axes of its position left out"
         if self.ranges is not None:
@@ -143,7 +143,7 @@ class Reach(Goal):
 
     @property
     def orientation(self) -> FloatArray | None:
-        """How the frame should be turned, if that is asked for: a 3x3 matrix."""
+        """Target orientation, a 3x3 matrix, if the goal has one."""
         return self.target[:3, :3] if len(self.rows) > self.coordinates else None
 
     @property
@@ -153,14 +153,14 @@ class Reach(Goal):
 
     @cached_property
     def signature(self) -> tuple[Any, ...]:
-        """Frame, rows, free axis, and what all goals have."""
+        """Frame, rows, free axis, and the fields of all goals."""
         free = None if self.free is None else self.free.tobytes()
         if self.ranges is not None:
             return self.frame, self.rows.tobytes(), self.ranges.key, *self.common
         return self.frame, self.rows.tobytes(), free, *self.common
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the way to the goal: metres, then the rotation vector, in the world or in the axes of its ranges."""
+        """Return the offset to the goal: metres, then the rotation vector, along the world's or its ranges' axes."""
         world = linkage.forward(q, frame=self.frame)
         out = self._way(world)
         if self.free is not None:
@@ -170,7 +170,7 @@ class Reach(Goal):
         return out if len(self.rows) == 6 else out[..., self.rows]
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the rows of the frame's Jacobian that the goal asks for."""
+        """Return the rows of the frame's Jacobian that the goal constrains."""
         jacobian = linkage.jacobian(q, self.frame)
         if self.ranges is not None:
             way = self._way(linkage.forward(q, frame=self.frame))
@@ -181,14 +181,14 @@ class Reach(Goal):
         return jacobian if len(self.rows) == 6 else jacobian[..., self.rows, :]
 
     def edges(self, linkage: Linkage, q: FloatArray) -> Edges | None:
-        """Return the ends of its ranges, where it has some."""
+        """Return the ends of its ranges; None if it has none."""
         if self.ranges is None:
             return None
         way = self._way(linkage.forward(q, frame=self.frame))
         return self.ranges.edges(way, self.target, linkage.jacobian(q, self.frame))
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return which error rows some joint can change at all."""
+        """Return which error rows some joint can change."""
         moving = linkage.evaluator.moving_rows(self.frame)
         if self.ranges is not None:
             moving = asked_along(self.ranges.basis(self.target), moving)

@@ -1,4 +1,4 @@
-"""`Relate`: a frame at a place in another frame, wherever that is."""
+"""`Relate`: hold a frame at a pose relative to another frame."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Relate(Goal):
         return blocks_of(("m", count), ("rad", len(self.rows) - count))
 
     def resolve(self, linkage: Linkage, start: FloatArray) -> Relate:
-        """Return the goal with the place that the start has, if it names none."""
+        """Return the goal with the relative pose at the start, if none is given."""
         if self.target is not None:
             return self
         there = inverse(linkage.forward(start, frame=self.to)) @ linkage.forward(start, frame=self.frame)
@@ -72,12 +72,12 @@ class Relate(Goal):
         return self._with(target=common_value(linkage, there.reshape(-1, 4, 4), what, advice))
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the way to the place in the world: metres, then the rotation vector."""
+        """Return the offset to the target pose in the world: metres, then the rotation vector."""
         wanted = linkage.forward(q, frame=self.to) @ self._target()
         return pose_error(linkage.forward(q, frame=self.frame), wanted)[..., self.rows]
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the frame's velocity less that of its place in the other."""
+        """Return the frame's velocity minus that of its target pose in the other frame."""
         target = self._target()
         moving = linkage.jacobian(q, self.to)
         arm = linkage.forward(q, frame=self.to)[..., :3, :3] @ target[:3, 3]
@@ -85,7 +85,7 @@ class Relate(Goal):
         return (linkage.jacobian(q, self.frame) - moving)[..., self.rows, :]
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return the rows that one of the frames can change at all."""
+        """Return the rows that one of the frames can change."""
         return moving_rows(linkage, *self.places)[self.rows]
 
     def _target(self) -> FloatArray:

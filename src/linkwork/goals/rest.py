@@ -1,4 +1,4 @@
-"""`Rest`: near a pose, as far as the other goals leave room."""
+"""`Rest`: stay near a pose, as far as the other goals allow."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from .joint_goal import JointGoal, velocities_of
 class Rest(JointGoal):
     """Stay near a pose: prefer one close to it among the poses that meet the other goals.
 
-    It is a wish: a level below the others and never judged, unless `priority` and `tolerance` say otherwise.
+    It is a wish: it has a lower priority than the others and does not affect success, unless `priority` and `tolerance`
+    are given.
 
     Args:
-        pose: Pose to lean towards: an array, values by joint name, or the name of a stored pose. The neutral pose by
-            default.
-        gains: How much each joint cares: one number, one for each velocity (the three of a ball alike), or numbers by
-            joint or coordinate name; joints without a gain are left alone.
+        pose: Preferred pose: an array, values by joint name, or the name of a stored pose. The neutral pose by default.
+        gains: Weight of each joint: one number, one for each velocity (equal for the three of a ball), or numbers by
+            joint or coordinate name; joints without a gain are ignored.
 
     Example:
         >>> import linkwork as lw
@@ -66,7 +66,7 @@ class Rest(JointGoal):
         return {**found, "turning": int((~slides).sum()), "matrix": np.diag(gains)[columns]}
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the way to the pose, each joint's multiplied by its gain."""
+        """Return the difference to the pose, with each joint multiplied by its gain."""
         goal = self.resolve(linkage, q)
         way = between(linkage, np.asarray(q, np.float64), goal._known("target"))
         return np.asarray(way[..., goal._known("columns")] * goal._known("factors"))

@@ -1,4 +1,4 @@
-"""The polygon that a body stands on: its nearest point, and how far its middle is from its edges."""
+"""The support polygon of a body: its nearest point, and the distance of its centre from its edges."""
 
 from __future__ import annotations
 

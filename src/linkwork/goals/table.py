@@ -1,4 +1,4 @@
-"""The table of goals. `Close` is not in it: nobody asks for it, it comes with the loops of a linkage."""
+"""The table of goals. `Close` is not listed: every solve adds it for the loops of the linkage."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Two linkages made one: another linkage hung on a frame, with all that belongs to it.
+"""Attach another linkage to a frame, with all its parts.
 
-Grippers go on flanges and robots on a common base this way.
+Use it for a gripper on a flange, or for several robots on a common base.
 """
 
 from __future__ import annotations

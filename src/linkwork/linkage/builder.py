@@ -1,4 +1,4 @@
-"""The readable way to write a linkage by hand."""
+"""Build a linkage step by step."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ class Builder:
     """Builds a `Linkage` from links and joints.
 
     Every joint adds its child link, and is attached to the link added last unless `parent` is given. A call that fails
-    changes nothing. Errors of the whole, such as a mimic joint without a leader, are raised by `build`.
+    changes nothing. Errors that concern the whole linkage, such as a mimic joint without a leader, are raised by
+    `build`.
 
     Args:
         name: Name of the linkage.
         base: Name of the root link.
         root: Root arc, as in `Linkage`.
-        shape: What the root link looks like.
+        shape: Shapes or visuals of the root link.
         node: Node transform of the root link, for drawing only.
-        inertia: How heavy the root link is.
+        inertia: Mass properties of the root link.
 
     Example:
         >>> b = Builder("leg", base="pelvis")
@@ -87,16 +88,16 @@ class Builder:
             name: Name of the joint.
             child: Name of the new link.
             articulation: How it moves.
-            parent: The link it hangs on; the one added last by default.
-            at: Where the joint sits in its parent [m], or a whole 4x4 placement.
+            parent: Its parent link; the one added last by default.
+            at: Position of the joint in its parent [m], or a complete 4x4 placement.
             rotation: Orientation of the child in its parent at zero: anything `transforms.as_rotation` takes.
             shape: Shapes or visuals of the new link.
             node: Node transform of the new link, for drawing only.
-            inertia: How heavy the new link is.
+            inertia: Mass properties of the new link.
             mimic: Another joint to follow, by name or with multiplier and offset.
-            velocity: How fast it may move, as in `Joint`.
-            acceleration: How quickly its velocities may change.
-            effort: How hard it may be driven.
+            velocity: Velocity limit, as in `Joint`.
+            acceleration: Acceleration limit, as in `Joint`.
+            effort: Largest torque or force, as in `Joint`.
         """
         where = f"linkage {self.name!r}"
         parent = self._last if parent is None else parent
@@ -111,7 +112,7 @@ class Builder:
         return self
 
     def fixed(self, name: str, child: str, **options: Any) -> Builder:
-        """Add a welded link; options as in `joint`."""
+        """Add a link with a fixed joint; options as in `joint`."""
         return self.joint(name, child, joints.Fixed(), **options)
 
     def revolute(self, name: str, child: str, *, axis: Any = "z", limits: Any = None, **options: Any) -> Builder:
@@ -129,7 +130,7 @@ class Builder:
     def screw(
         self, name: str, child: str, *, lead: float, axis: Any = "z", limits: Any = None, **options: Any
     ) -> Builder:
-        """Add a screw that advances `lead` metres a turn."""
+        """Add a screw joint that advances by `lead` metres per turn."""
         return self.joint(name, child, joints.Screw(axis, *as_pair(limits, f"joint {name!r}"), lead), **options)
 
     def universal(
@@ -165,11 +166,11 @@ class Builder:
         axis: Any = "z",
         **options: Any,
     ) -> Builder:
-        """Add a ball joint: a quaternion, which swing and twist may hold, or Euler angles in an order: ``"XYZ"``."""
+        """Add a ball joint: a quaternion, with optional swing and twist limits, or Euler angles such as ``"XYZ"``."""
         return self.joint(name, child, joints.Ball(euler, lower, upper, swing, twist, axis), **options)
 
     def floating(self, name: str, child: str, *, euler: str | None = None, **options: Any) -> Builder:
-        """Add a link that is free in space; its rotation is a quaternion, or Euler angles in an order: ``"ZXY"``."""
+        """Add a floating joint; its rotation is a quaternion, or Euler angles in an order: ``"ZXY"``."""
         return self.joint(name, child, joints.Floating(euler), **options)
 
     def frame(self, name: str, *, link: str | None = None, at: Any = (0.0, 0.0, 0.0), rotation: Any = None) -> Builder:
@@ -179,7 +180,7 @@ class Builder:
         return self
 
     def loop(self, name: str, first: str, second: str, *, kind: str = "point", tolerance: float = CLOSED) -> Builder:
-        """Say that two frames coincide, as in `Loop`: by their origins, z axes too, or wholly; and how nearly."""
+        """Require two frames to coincide within a tolerance, as in `Loop`: origins, origins and z axes, or all."""
         self._loops.append(Loop(name, first, second, kind, tolerance))
         return self
 
@@ -194,16 +195,16 @@ class Builder:
         name: str | None = None,
         tolerance: float = CLOSED,
     ) -> Builder:
-        """Let a joint follow others, as in `Coupling`; by one driver and no curve it is a mimic, without a value.
+        """Let a joint follow others, as in `Coupling`; with one driver and no curve it becomes a `Mimic`.
 
         Args:
             follower: The joint that follows, already added.
-            drivers: The joint that it follows, or ratios by joint, as of a differential.
-            curve: What the follower does meanwhile, as in `cam`; a straight line by default.
+            drivers: The joint that it follows, or ratios by joint, as for a differential.
+            curve: The follower's value as a function of the driver's, as in `cam`; a straight line by default.
             phase: Added to the drivers' values [rad, or a text such as ``"30deg"``].
             offset: Added to the follower's value.
             name: Name of the coupling; the follower's by default.
-            tolerance: How far off still counts as coupled.
+            tolerance: Largest error of a coupling that holds [rad or m].
         """
         with reraised_as(LinkageError):
             before, after = as_angle(phase), as_angle(offset)
@@ -244,14 +245,14 @@ class Builder:
         """Let one gear turn another: ``follower = ratio * driver + phase``.
 
         Args:
-            follower: The joint that is turned, already added.
-            driver: The joint that turns it. With a carrier it may be a link: the ground that a ring is fixed to.
-            ratio: Turns of the follower for one of the driver, negative where they turn against each other.
-            teeth: In its place, how many teeth the follower and the driver have.
-            internal: Whether one of the two has its teeth inside; then both turn the same way.
+            follower: The driven joint, already added.
+            driver: The driving joint. With a carrier it may be a link: the ground that a ring gear is fixed to.
+            ratio: Turns of the follower for one turn of the driver, negative if they turn in opposite directions.
+            teeth: Instead of the ratio, the numbers of teeth of follower and driver.
+            internal: Whether one of the two is an internal gear; then both turn in the same direction.
             phase: The follower's value where the driver's is zero [rad, or a text].
-            carrier: The link that carries both axles, if it turns: of planets. The ratio is then one of turns
-                relative to it, by Willis' equation.
+            carrier: The link that carries both axles, if it turns, as in a planetary gear. The ratio is then relative
+                to it, by Willis' equation.
 
         Example:
             >>> b = Builder("train").continuous("pinion", "small")
@@ -278,14 +279,14 @@ class Builder:
         phase: Any = 0.0,
         carrier: str | None = None,
     ) -> Builder:
-        """Let a belt or a chain turn one pulley by another, without slip; as in `gear`, but the same way round.
+        """Let a belt or a chain turn one pulley by another, without slip; as in `gear`, but in the same direction.
 
         Args:
-            follower: The joint that is turned.
-            driver: The joint that turns it.
-            ratio: Turns of the follower for one of the driver.
-            radii: In its place, the radii of the follower's and the driver's pulley, or the teeth of sprockets.
-            crossed: Whether the belt crosses itself, so that they turn against each other.
+            follower: The driven joint.
+            driver: The driving joint.
+            ratio: Turns of the follower for one turn of the driver.
+            radii: Instead of the ratio, the radii of the follower's and the driver's pulley, or the teeth of sprockets.
+            crossed: Whether the belt is crossed, so that they turn in opposite directions.
             phase: The follower's value where the driver's is zero.
             carrier: The link that carries both axles, if it turns: a belt inside an arm.
         """
@@ -298,7 +299,7 @@ class Builder:
         Args:
             follower: The joint that follows: the rack's, which is prismatic, or the pinion's.
             driver: The other one.
-            radius: Of the pinion's pitch circle [m]; negative where the rack goes the other way.
+            radius: Radius of the pinion's pitch circle [m]; negative if the rack moves in the opposite direction.
             offset: The follower's value where the driver's is zero.
         """
         for joint in (follower, driver):
@@ -321,9 +322,9 @@ class Builder:
 
         Args:
             follower: The joint that follows.
-            driver: The joint that the cam is on.
-            curve: How far it is lifted: points ``(angle, lift)``, lifts alone at even angles over a turn, parts of a
-                `CamProgram`, a Python function, or a curve such as `CamTable`.
+            driver: The joint that turns the cam.
+            curve: The lift: points ``(angle, lift)``, lifts alone at equal steps over a turn, parts of a `CamProgram`,
+                a Python function, or a curve such as `CamTable`.
             phase: Added to the cam's angle [rad, or a text such as ``"30deg"``].
             offset: Added to the lift.
             name: Name of the coupling; the follower's by default.
@@ -346,15 +347,15 @@ class Builder:
     def pose(self, name: str, values: Mapping[str, Any] | ArrayLike | None = None, **named: Any) -> Builder:
         """Add a named pose, by joint values.
 
-        What is not named is neutral, as in `Linkage.pose`: in the middle of its limits where it has them, not at zero.
-        If zero is how the linkage rests, as with most bodies, name every joint or give the pose as a whole.
+        Joints that are not named are neutral, as in `Linkage.pose`: in the middle of their limits if they have any, not
+        at zero. If the rest pose is zero, as for most bodies, name every joint or give the whole pose.
         """
         check_name("pose", name, self._poses, f"linkage {self.name!r}")
         self._poses[name] = (values, named)
         return self
 
     def build(self) -> Linkage:
-        """Return the linkage, checked."""
+        """Return the linkage, after all checks."""
         tree = self._links.values(), self._joints.values()
         more: dict[str, Any] = {"frames": self._frames, "loops": self._loops, "couplings": self._couplings}
         bare = Linkage(*tree, name=self.name, root=self._root, **more)

@@ -1,4 +1,4 @@
-"""What is worked out once for an object and kept with it: bounded, and safe to ask from several threads."""
+"""A bounded, thread-safe cache of values computed once for an object."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The table of coordinates: what every value of a pose is, by row, and what every velocity is, by column.
+"""The table of coordinates: a description of every value of a pose and of every velocity.
 
-Units, angles that wrap, places in the pose and in the velocity are worked out here, once for each linkage.
+Units, wrap-around, and indices in the pose and in the velocity are computed here, once for each linkage.
 """
 
 from __future__ import annotations
@@ -28,18 +28,20 @@ class Coordinate(NamedTuple):
     Attributes:
         name: Its full name: ``"elbow"``, ``"hip.rx"``.
         joint: The joint it belongs to.
-        kind: The motion it makes: ``"revolute"``, ``"prismatic"``, ``"screw"``, or ``"ball"`` for a quaternion's part.
+        kind: Kind of motion: ``"revolute"``, ``"prismatic"``, ``"screw"``, or ``"ball"`` for a part of a quaternion.
         unit: ``"rad"``, ``"m"``, or ``""`` in a quaternion.
-        q: Its place in the pose.
-        v: Its place in the velocity; None in a quaternion, which has three velocities for its four values.
-        lower: Lower limit, minus infinity where there is none. It is the joint's own: followers do not narrow it.
+        q: Its index in the pose.
+        v: Its index in the velocity; None in a quaternion, which has three velocities for its four values.
+        lower: Lower limit, minus infinity if there is none. Limits of followers do not narrow it.
         upper: Upper limit.
-        velocity: The largest velocity, infinite where none is given; of a quaternion's x, y, z that of its three.
+        velocity: The largest velocity, infinite if none is given; for a quaternion's x, y, z that of its three
+            velocities.
         acceleration: The largest acceleration, likewise.
         effort: The largest torque or force, likewise.
         mimicked: Whether another joint follows it.
-        periodic: Whether a whole turn moves nothing: an angle, unless a follower would notice (a slide or a screw, or a
-            ratio that is not a whole number; a coupling by which turns are not alike), or it follows by a coupling.
+        periodic: Whether a whole turn leaves every link where it is. This holds for an angle, unless it follows by a
+            coupling, or a follower would move: a slide or a screw, a ratio that is not an integer, or a coupling that
+            is not periodic.
     """
 
     name: str
@@ -58,7 +60,7 @@ class Coordinate(NamedTuple):
 
     @property
     def wraps(self) -> bool:
-        """Whether it goes round without end: periodic and without limits."""
+        """Whether it wraps around: periodic and without limits."""
         return self.periodic and self.lower == -np.inf and self.upper == np.inf
 
 
@@ -87,12 +89,12 @@ class CoordinateTable(Shown, tuple[Coordinate, ...]):
 
     @cached_property
     def periodic(self) -> NDArray[np.bool_]:
-        """Which values of a pose are angles that a whole turn leaves as they are, shape (nq,)."""
+        """Which values of a pose are periodic angles, shape (nq,)."""
         return read_only(np.array([row.periodic for row in self], np.bool_))
 
     @cached_property
     def plain(self) -> Plain:
-        """The values outside quaternions, each with a velocity of its own."""
+        """The values outside quaternions, each with its own velocity."""
         rows = [(row.q, row.v, row.wraps) for row in self if row.v is not None]
         q, v, wraps = zip(*rows, strict=True) if rows else ((), (), ())
         at, rates = (read_only(np.array(column, np.int64)) for column in (q, v))
@@ -100,7 +102,7 @@ class CoordinateTable(Shown, tuple[Coordinate, ...]):
 
     @cached_property
     def quaternions(self) -> tuple[tuple[int, int], ...]:
-        """Where every quaternion begins in the pose, and where its three velocities begin."""
+        """Index of every quaternion in the pose, and of its three velocities."""
         starts = [row.q for row in self if row.v is None][::4]
         return tuple((q, q - n) for n, q in enumerate(starts))  # each quaternion before it has one velocity less
 
@@ -132,7 +134,7 @@ class CoordinateTable(Shown, tuple[Coordinate, ...]):
 
     @cached_property
     def pose_index(self) -> NDArray[np.int64]:
-        """The place in the pose of each velocity's value, shape (nv,); -1 for those of a quaternion."""
+        """The index in the pose of each velocity's value, shape (nv,); -1 for those of a quaternion."""
         return read_only(np.array([-1 if row.v is None else row.q for row in self._by_velocity], np.int64))
 
 

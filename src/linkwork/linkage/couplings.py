@@ -1,7 +1,7 @@
-"""Couplings: joints that follow others by a curve, or by several at once, with values of their own in the pose.
+"""Couplings: joints that follow one or several others, by ratios or a curve, with their own values in the pose.
 
-A gear with one driver needs none of this: it is a `Mimic`, which has no value of its own. Couplings are closed like
-loops, one row each; `followed` sets followers at once.
+A gear with one driver needs no coupling: it is a `Mimic`, which has no value of its own. Solves close couplings like
+loops, one row each; `followed` sets the followers directly.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ class Coupling:
     Args:
         name: Name, unique among the couplings of a linkage.
         follower: The joint that follows, one with a single value, or a coordinate such as ``"hip.rx"``.
-        drivers: The joint that it follows, or ratios by joint; mimic joints can drive too.
-        curve: What the follower does: a cam, a Geneva drive, a polynomial. None is a straight line, as of gears.
-        phase: What is added to the drivers' values before the curve.
-        offset: What is added to the follower's value after it.
+        drivers: The joint that it follows, or ratios by joint; a mimic joint can be a driver too.
+        curve: The follower's value as a function of the driver's: a cam, a Geneva drive, a polynomial. None is a
+            straight line, as for gears.
+        phase: Added to the drivers' values before the curve is applied.
+        offset: Added to the follower's value after the curve is applied.
         tolerance: Largest error of a coupling that holds [rad or m].
 
     Example:
@@ -82,7 +83,7 @@ class Coupling:
         return self.follower, *(joint for joint, _ in self.drivers)
 
     def renamed(self, names: Mapping[str, str]) -> Coupling:
-        """Return the coupling with joints, and coordinates of joints, by their new names."""
+        """Return the coupling with renamed joints and coordinates."""
         drivers = tuple((_renamed(joint, names), ratio) for joint, ratio in self.drivers)
         return replace(self, follower=_renamed(self.follower, names), drivers=drivers)
 

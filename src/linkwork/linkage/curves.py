@@ -1,6 +1,6 @@
-"""Curves that a joint follows another by, each with its first two derivatives: cams, Geneva drives, polynomials.
+"""Curves by which one joint follows another, with two derivatives: cams, Geneva drives, polynomials.
 
-A new curve is one class and one row of `CURVES`; scene files read and write it by its fields.
+To add a curve, write one class and add one row to `CURVES`; scene files store it by its fields.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FEWEST_SLOTS = 3
 
 
 class CouplingCurve:
-    """A function of one number with two derivatives: what a follower does while its driver goes on.
+    """The value of a follower as a function of its driver's value, with two derivatives.
 
     Every method takes arrays of any shape and returns arrays of that shape.
     """
@@ -33,7 +33,7 @@ class CouplingCurve:
 
     @property
     def advance(self) -> float | None:
-        """How much further it is after each whole turn; None if turns are not alike."""
+        """Increase of the value over each whole turn; None if the turns differ."""
         return None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -58,7 +58,7 @@ class CouplingCurve:
 
 @dataclass(frozen=True)
 class Polynomial(CouplingCurve):
-    """A polynomial ``c0 + c1 x + c2 x² + ...``, as MuJoCo couples joints.
+    """A polynomial ``c0 + c1 x + c2 x² + ...``, as in MuJoCo's joint couplings.
 
     Args:
         coefficients: The numbers c0, c1, c2, ...
@@ -90,13 +90,14 @@ class Polynomial(CouplingCurve):
 
 @dataclass(frozen=True)
 class CamTable(CouplingCurve):
-    """A cam measured at some angles; between them a cubic spline, whose first two derivatives are continuous.
+    """A cam given at some angles, with a cubic spline between them whose first two derivatives are continuous.
 
     Args:
-        points: Pairs of the driver's value and the follower's, driver's ascending [rad or m]; angles may be texts.
-        period: After how much the table begins anew [rad]: a turn by default. If the last point is a period after the
-            first, a follower that is elsewhere then goes on from there; otherwise the first closes the table. None is a
-            table that is used once; beyond its ends it goes straight on.
+        points: Pairs of the driver's and the follower's value [rad or m], driver's values ascending; angles may be
+            texts.
+        period: Period of the table [rad]: a turn by default. If the last point is one period after the first and its
+            value differs, the curve continues from there; otherwise the first point closes the table. With None the
+            table is not periodic and continues in a straight line beyond its ends.
 
     Example:
         >>> lift = CamTable([("0deg", 0), ("90deg", 0.01), ("180deg", 0.02), ("270deg", 0.01)])
@@ -127,7 +128,7 @@ class CamTable(CouplingCurve):
 
     @classmethod
     def sampled(cls, function: Callable[[float], float], *, count: int = 361) -> CamTable:
-        """Return a table of a function over one turn: a cam that a file can hold."""
+        """Return a function sampled over one turn as a table: a cam that a file can store."""
         angles = np.linspace(0.0, TURN, count)
         return cls(tuple((float(x), float(function(float(x)))) for x in angles))
 
@@ -212,14 +213,13 @@ LAWS = {
 
 @dataclass(frozen=True)
 class CamProgram(CouplingCurve):
-    """A cam as it is designed: rises, returns and dwells that make up one turn.
+    """A cam designed from rises, returns and dwells that make up one turn.
 
     Args:
-        parts: For each a law, the angle it takes [rad, or a text such as ``"120deg"``] and where the follower is at its
-            end [m or rad]; a dwell takes an angle alone. Laws are ``"dwell"``, ``"uniform"``, ``"parabolic"``,
-            ``"harmonic"``, ``"cycloidal"``, ``"3-4-5"`` and ``"4-5-6-7"``; the last three begin and end without a
-            jolt beside a dwell.
-        start: Where the follower begins.
+        parts: For each part a law, its angle [rad, or a text such as ``"120deg"``] and the follower's value at its end
+            [m or rad]; a dwell has an angle only. Laws are ``"dwell"``, ``"uniform"``, ``"parabolic"``, ``"harmonic"``,
+            ``"cycloidal"``, ``"3-4-5"`` and ``"4-5-6-7"``; the last three join a dwell with continuous acceleration.
+        start: The follower's value at the start.
 
     Example:
         >>> cam = CamProgram([("cycloidal", "120deg", 0.02), ("dwell", "60deg"), ("3-4-5", "180deg", 0.0)])
@@ -280,15 +280,15 @@ class CamProgram(CouplingCurve):
 
 @dataclass(frozen=True)
 class Geneva(CouplingCurve):
-    """A Geneva drive: while a pin of the crank is in a slot the wheel turns, and else a disc holds it still.
+    """A Geneva drive: the wheel turns while a pin of the crank is in a slot, and is locked by a disc otherwise.
 
-    The crank's angle is zero where the pin is deepest in a slot. The pin enters and leaves along the slot, so that the
-    wheel begins and ends without a knock: its speed is continuous, its acceleration is not.
+    The crank's angle is zero where the pin is deepest in a slot. The pin enters and leaves along the slot, so the speed
+    of the wheel is continuous; its acceleration is not.
 
     Args:
-        slots: How many slots the wheel has, 3 or more.
-        pins: How many pins the crank has, spaced evenly.
-        internal: Whether the crank turns inside the wheel, which then turns the same way; the other way by default.
+        slots: Number of slots in the wheel, 3 or more.
+        pins: Number of pins on the crank, evenly spaced.
+        internal: Whether the crank turns inside the wheel, which then turns in the same direction; opposite by default.
 
     Example:
         >>> wheel = Geneva(4)
@@ -319,7 +319,7 @@ class Geneva(CouplingCurve):
 
     @property
     def engaged(self) -> float:
-        """The crank's angle at which a pin leaves its slot [rad]: ``pi/2 - pi/slots``, inside the wheel plus that."""
+        """The crank's angle where a pin leaves its slot [rad]: ``pi/2 - pi/slots``, internal ``pi/2 + pi/slots``."""
         return math.acos(-self._share)
 
     @property
@@ -357,13 +357,13 @@ class Geneva(CouplingCurve):
 
 @dataclass(frozen=True)
 class CamFunction(CouplingCurve):
-    """A cam given as a Python function of the driver's value; files cannot hold it, `CamTable.sampled` can.
+    """A cam given as a Python function of the driver's value; to save it, convert it with `CamTable.sampled`.
 
     Args:
         function: Takes a number, returns a number.
-        derivatives: The first and the second derivative, likewise; central differences stand for them by default,
-            right to about nine and seven digits.
-        turn: How much further it is after each whole turn, zero by default; None if turns are not alike.
+        derivatives: The first and the second derivative, likewise; by default central differences, accurate to about
+            nine and seven digits.
+        turn: Increase of the value over each whole turn, zero by default; None if the turns differ.
 
     Example:
         >>> bool(abs(CamFunction(math.sin).slope(0.5) - math.cos(0.5)) < 1e-8)

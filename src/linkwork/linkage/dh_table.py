@@ -1,6 +1,6 @@
 """Denavit-Hartenberg tables, standard and modified, and the table of a linkage's chain.
 
-With Z and X for a turn about, and a move along, the z and x axis:
+With Z and X for a rotation about and a translation along the z and x axis:
 
     standard:  one row is  Z(theta, d) X(alpha, a)    the joint turns about the z of the frame before
     modified:  one row is  X(alpha, a) Z(theta, d)    the joint turns about the z of its own frame
@@ -44,7 +44,7 @@ PARALLEL = 1e-8  # tilts below this have their common normal so far away that mo
 
 @dataclass(frozen=True)
 class DHRow:
-    """One row: theta [rad], d [m], a [m], alpha [rad], and which of theta and d the joint changes.
+    """One row of a DH table: theta [rad], d [m], a [m], alpha [rad], and which of theta and d the joint changes.
 
     Args:
         kind: ``"R"`` adds the joint's value to theta, ``"P"`` to d.
@@ -61,9 +61,9 @@ class DHRow:
 
 @dataclass(frozen=True, eq=False, init=False)
 class DHTable(Shown, Value):
-    """A whole table: rows, convention, and the constant transforms before the first and after the last row.
+    """A DH table: rows, convention, and the constant transforms before the first and after the last row.
 
-    `linkwork.from_dh` makes a linkage of it.
+    `linkwork.from_dh` builds a linkage from it.
     """
 
     rows: tuple[DHRow, ...]

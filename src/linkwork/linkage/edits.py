@@ -1,4 +1,4 @@
-"""Edits of a frozen linkage: each returns a new one, of the same class."""
+"""Edits of an immutable linkage: each returns a new linkage of the same class."""
 
 from __future__ import annotations
 

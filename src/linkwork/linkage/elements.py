@@ -1,6 +1,6 @@
-"""Elementary motions: the turns, slides and screws that every joint is made of.
+"""Elementary motions of joints: rotations, translations and screws.
 
-Elements are shared between joints that are alike.
+Equal joints share their elements.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class Element:
 
     Args:
         kind: ``"revolute"``, ``"prismatic"``, ``"screw"`` or ``"ball"``.
-        axis: Unit axis, shape (3,); a ball has none and holds zeros.
+        axis: Unit axis, shape (3,); zeros for a ball.
         value: Index of the joint's value that drives it (a ball takes four from there on).
         rate: Index of the joint's velocity that drives it (a ball takes three).
-        advance: Travel along the axis per radian, of a screw [m/rad].
+        advance: For a screw, travel along the axis per radian [m/rad].
     """
 
     kind: str

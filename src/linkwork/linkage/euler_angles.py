@@ -1,6 +1,6 @@
-"""Rotations as the values that a joint stores them in, steady from frame to frame.
+"""Convert rotations to joint values that do not jump from frame to frame.
 
-A rotation has many sets of Euler angles: the nearest to the one before is taken.
+A rotation has many sets of Euler angles; the set nearest to the previous frame is taken.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Followers and their own limits: where a leader takes them beyond, and leaders that are held so that none is."""
+"""Limits of followers: find where a leader takes them beyond, and restrict leaders so that none is exceeded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gears as sums of joint values: turns relative to the link that carries both axles, and whom a follower follows."""
+"""Gears as sums of joint values: rotations relative to the carrier of both axles, and the leader of a follower."""
 
 from __future__ import annotations
 

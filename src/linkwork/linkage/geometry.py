@@ -1,7 +1,7 @@
-"""What a link looks like and how heavy it is: shapes in their own coordinates, shared freely between links.
+"""Shapes and mass properties of links. A shape has its own coordinates and may be shared between links.
 
-A shape is data; where it stands is the business of `Visual` and of the link's node
-transform, which is used for drawing and never inherited by the links below.
+A shape has no pose. `Visual` places it in a link, together with the link's node transform, which is used for drawing
+only and not inherited by child links.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Cylinder(_Round):
 
 @dataclass(frozen=True)
 class Capsule(_Round):
-    """A cylinder along z with a half sphere beyond either end; `length` is without the half spheres."""
+    """A cylinder along z with a half sphere at either end; `length` excludes the half spheres."""
 
     kind: ClassVar[str] = "capsule"
 
@@ -115,13 +115,13 @@ class Polyline(Shape):
 
 @dataclass(frozen=True)
 class Mesh(Meshed):
-    """A mesh in a file. The file is read when something draws it, not before.
+    """A mesh in a file. The file is read when the mesh is first used.
 
     Args:
-        path: Path as written; relative ones are relative to the model's folder.
+        path: Path as given; a relative path is relative to the model's folder.
         scale: Factors along x, y, z, or one for all: 0.001 for a file in millimetres.
-        file: Where the file is on this machine; neither compared nor saved. Whoever loads a model or a world looks for
-            it; a mesh made by hand is not looked for, so say it: ``Mesh("part.stl", file="part.stl")``.
+        file: Location of the file on this machine; neither compared nor saved. Loading a model or a world finds it. For
+            a mesh that you create yourself, give it: ``Mesh("part.stl", file="part.stl")``.
     """
 
     path: str
@@ -174,7 +174,8 @@ class Hull(_Numbers):
     """The convex hull of points, filled.
 
     Args:
-        points: Its corners [m], shape (n, 3); points inside it may be among them. Four at least, not all in one plane.
+        points: Its corners [m], shape (n, 3), at least four and not all in one plane. Points inside the hull are
+            allowed.
 
     Example:
         >>> Hull([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)])
@@ -205,7 +206,7 @@ class TriangleMesh(_Numbers):
 
     Args:
         points: Corners [m], shape (n, 3).
-        triangles: Three indices of corners each, counter-clockwise from outside, shape (m, 3).
+        triangles: Indices of the three corners of each, counter-clockwise seen from outside, shape (m, 3).
     """
 
     points: FloatArray
@@ -225,7 +226,7 @@ class TriangleMesh(_Numbers):
 
     @property
     def closed(self) -> bool:
-        """Whether the surface has an inside: every edge is passed once in either direction."""
+        """Whether the surface is closed: every edge is used once in each direction."""
         edges = self.triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
         there, back = (edges @ [len(self.points), 1], edges @ [1, len(self.points)])
         return len(np.unique(there)) == len(there) and np.array_equal(np.sort(there), np.sort(back))
@@ -239,9 +240,9 @@ class HeightField(_Numbers):
     """Heights on a grid, centred on the origin and solid below, as in MuJoCo.
 
     Args:
-        heights: Heights [m], shape (rows, columns), two at least: rows lie along y, columns along x.
+        heights: Heights [m], shape (rows, columns), at least two of each; rows are along y, columns along x.
         size: Length along x and along y, from the first to the last height [m].
-        depth: How far below the lowest height it goes [m].
+        depth: Thickness of the solid below the lowest height [m].
     """
 
     heights: FloatArray
@@ -268,12 +269,12 @@ class HeightField(_Numbers):
 
     @property
     def floor(self) -> float:
-        """How low it goes [m]."""
+        """The z coordinate of its lower face [m]."""
         return float(self.heights.min()) - self.depth
 
     @property
     def prisms(self) -> FloatArray:
-        """The upright prisms that fill it, two a cell: three corners on the surface, then those below them.
+        """The vertical prisms that fill it, two per cell: three corners on the surface, then those below them.
 
         Shape (n, 6, 3) [m].
         """
@@ -321,12 +322,12 @@ SHAPES: dict[str, type[Shape]] = {
 
 @dataclass(frozen=True, eq=False, init=False)
 class Visual(Value):
-    """A shape standing somewhere in a link.
+    """A shape placed in a link.
 
     Args:
-        shape: The data, possibly shared with other links.
+        shape: The shape, possibly shared with other links.
         placement: link_from_shape, 4x4 or a position.
-        color: Red, green, blue from 0 to 1, or None for the drawer's choice.
+        color: Red, green, blue from 0 to 1, or None for a default colour.
         role: ``"visual"`` or ``"collision"``.
     """
 
@@ -355,10 +356,10 @@ class Inertia(Value):
 
     Args:
         mass: Mass [kg], zero or more.
-        center: Where the centre of mass is, in the link's axes [m].
-        matrix: Moments about the centre of mass, along the link's axes [kg m²]: symmetric, shape (3, 3).
-        known: False where the link weighs something that could not be read, such as a mesh that is not there; the rest
-            is then what is known of it, and nothing is balanced with it.
+        center: Centre of mass in the link's coordinates [m].
+        matrix: Moments of inertia about the centre of mass, along the link's axes [kg m²]: symmetric, shape (3, 3).
+        known: False if part of the mass could not be read, for example because a mesh file is missing. The other fields
+            then hold the known part, and computations that need the mass raise an error.
     """
 
     mass: float
@@ -400,7 +401,7 @@ def as_visuals(value: Visuals) -> tuple[Visual, ...]:
 
 
 def bone(start: ArrayLike, end: ArrayLike, radius: float, color: tuple[float, float, float] | None = None) -> Visual:
-    """Return a capsule from one point of a link to another: the usual look of a limb.
+    """Return a capsule from one point of a link to another, as a simple shape of a limb.
 
     Example:
         >>> bone((0, 0, 0), (0, 0, 0.5), 0.05).shape

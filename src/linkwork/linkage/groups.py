@@ -1,4 +1,4 @@
-"""What planners know about a linkage besides its tree: groups of joints by name, and pairs of links that may touch."""
+"""Planning data of a linkage besides its tree: named groups of joints, and pairs of links that may touch."""
 
 from __future__ import annotations
 

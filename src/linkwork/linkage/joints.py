@@ -1,8 +1,8 @@
-"""Joints: the arcs of the tree, each a constant placement and a variable articulation.
+"""Joints: the arcs of the tree, each with a constant placement and a variable articulation.
 
-Every articulation is described by its elements, the elementary motions
-it is made of (turn, slide, screw, or turn by a quaternion). Matrices, split forms and compiled kernels all follow from
-the elements, so a new kind of joint is one class here and one row in `ARTICULATIONS`.
+Every articulation is described by its elementary motions (rotation, translation, screw, or rotation by a quaternion).
+Matrices, split forms and compiled kernels all follow from the elements, so a new kind of joint needs one class here and
+one row in `ARTICULATIONS`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ MotionLimit = Bound | Sequence[Bound | None] | None
 
 @dataclass(frozen=True)
 class Articulation:
-    """How the link below a joint may move: the variable half of an arc."""
+    """The motion of a joint: the variable part of an arc."""
 
     kind: ClassVar[str]
 
@@ -61,7 +61,7 @@ class Articulation:
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        """The elementary motions, from the parent outwards."""
+        """The elementary motions, from parent to child."""
         raise NotImplementedError
 
     @property
@@ -71,7 +71,7 @@ class Articulation:
 
     @property
     def nv(self) -> int:
-        """Number of velocities: one less than `nq` where a quaternion is among the values."""
+        """Number of velocities: one less than `nq` if the values include a quaternion."""
         return sum(3 if element.kind == "ball" else 1 for element in self.elements)
 
     @property
@@ -121,9 +121,9 @@ class Articulation:
         return result
 
     def split(self) -> list[tuple[str, Articulation]]:
-        """Return one-DOF articulations that, one after another, move as this one does, each with a name.
+        """Return named one-DOF articulations that give the same motion when chained.
 
-        A quaternion becomes three turns about moving x, y and z axes.
+        A quaternion becomes three rotations about moving x, y and z axes.
         """
         lower, upper = self.limits
         parts: list[tuple[str, Articulation]] = []
@@ -171,7 +171,7 @@ def _read_limits(joint: Articulation) -> None:
 
 @dataclass(frozen=True)
 class Fixed(Articulation):
-    """No motion: the child is welded to its parent."""
+    """No motion: the child is fixed to its parent."""
 
     kind: ClassVar[str] = "fixed"
     coordinates: ClassVar[tuple[str, ...]] = ()
@@ -207,7 +207,7 @@ class _OneValue(_OneAxis):
 
 @dataclass(frozen=True)
 class Revolute(_OneValue):
-    """Turns about an axis, between limits if given [rad]. Without limits it wraps around.
+    """Rotation about an axis, between limits if given [rad]. Without limits it wraps around.
 
     Example:
         >>> Revolute("z", lower="-90deg", upper="90deg").upper
@@ -219,7 +219,7 @@ class Revolute(_OneValue):
 
 @dataclass(frozen=True)
 class Continuous(_OneAxis):
-    """Turns about an axis without limits, and wraps around: a wheel."""
+    """Rotation about an axis without limits, which wraps around: a wheel."""
 
     kind: ClassVar[str] = "continuous"
 
@@ -230,14 +230,14 @@ class Continuous(_OneAxis):
 
 @dataclass(frozen=True)
 class Prismatic(_OneValue):
-    """Slides along an axis, between limits if given [m]."""
+    """Translation along an axis, between limits if given [m]."""
 
     kind: ClassVar[str] = "prismatic"
 
 
 @dataclass(frozen=True)
 class Screw(_OneValue):
-    """A screw: turns about an axis [rad] and moves along it by `lead` metres for each full turn."""
+    """A screw: rotation about an axis [rad] with a translation along it by `lead` metres per turn."""
 
     lead: float = 0.0
     kind: ClassVar[str] = "screw"
@@ -254,7 +254,7 @@ class Screw(_OneValue):
 
 @dataclass(frozen=True)
 class Universal(Articulation):
-    """Two revolute axes that cross: turns about `axis`, then about `second` as the first has turned it [rad]."""
+    """Two intersecting revolute axes: rotation about `axis`, then about `second`, which moves with the first [rad]."""
 
     axis: AxisLike = (1.0, 0.0, 0.0)
     second: AxisLike = (0.0, 1.0, 0.0)
@@ -277,10 +277,10 @@ class Universal(Articulation):
 
 @dataclass(frozen=True)
 class Planar(Articulation):
-    """Slides along two directions of a plane [m], then turns about its normal `axis` [rad].
+    """Translation along two directions of a plane [m], then rotation about its normal `axis` [rad].
 
     The directions are the next two coordinate axes: x and y for a normal z, y and z for x, z and x for y. The values
-    are named after them, and ``u`` and ``v`` where the normal is another one.
+    are named after them, or ``u`` and ``v`` for any other normal.
     """
 
     axis: AxisLike = (0.0, 0.0, 1.0)
@@ -309,12 +309,12 @@ class Ball(Articulation):
 
     Args:
         euler: None stores a quaternion (w, x, y, z): four values, three velocities, no gimbal lock. One of the twelve
-            orders stores three angles [rad] instead, in upper case (``"XYZ"``, ``"ZXZ"``) about moving axes, each
-            carried by the turns before, in lower case (``"xyz"``) about fixed ones, as in SciPy.
+            orders stores three angles [rad] instead, in upper case (``"XYZ"``, ``"ZXZ"``) about moving axes, in lower
+            case (``"xyz"``) about fixed ones, as in SciPy.
         lower: Lower limits of the three angles; a quaternion has none.
         upper: Upper limits.
-        swing: Of a quaternion, the largest angle between `axis` in the parent and in the child [rad]: a cone.
-        twist: The range (low, high) of the turn about `axis` before that swing [rad], within -pi and pi.
+        swing: For a quaternion, the largest angle between `axis` in the parent and in the child [rad]: a cone.
+        twist: The range (low, high) of the rotation about `axis` before that swing [rad], within -pi and pi.
         axis: The twist axis, in the child's frame.
     """
 
@@ -360,10 +360,10 @@ class Ball(Articulation):
 
 @dataclass(frozen=True)
 class Floating(Articulation):
-    """Free in space: position x, y, z [m], then a rotation.
+    """Free motion in space: position x, y, z [m], then a rotation.
 
-    Stored as a quaternion, its six velocities are the linear one along the parent's axes and the angular one along the
-    child's own.
+    With a quaternion, its six velocities are the linear velocity along the parent's axes and the angular velocity along
+    the child's axes.
 
     Args:
         euler: None stores the rotation as a quaternion (w, x, y, z). One of the twelve orders (``"ZXY"``, ...) stores
@@ -418,15 +418,15 @@ class Mimic:
 
 @dataclass(frozen=True, eq=False, init=False)
 class Joint(Value):
-    """An arc of the tree: places the child link on its parent and lets it move there.
+    """An arc of the tree: it places the child link on its parent and defines its motion.
 
     Args:
         name: Name, unique among the joints of a linkage.
-        parent: Name of the link above; None for the root arc, whose parent is the world.
-        child: Name of the link below; of a root arc it may be left empty.
-        articulation: How it moves.
+        parent: Name of the parent link; None for the root arc, whose parent is the world.
+        child: Name of the child link; may be empty for a root arc.
+        articulation: Its motion, such as `Revolute`.
         placement: parent_from_child at zero articulation, 4x4 or a position: the chapter's Lmatrix.
-        mimic: Follow another joint instead of having a value of its own.
+        mimic: Another joint to follow; the joint then has no value of its own.
         velocity: Velocity limit [rad/s or m/s]: one number, or one (or None) for each of its velocities; an angle may
             be a text such as ``"180deg"``. None is no limit.
         acceleration: Acceleration limit [rad/s² or m/s²].
@@ -478,11 +478,11 @@ class Joint(Value):
         return tuple(f"{self.name}.{c}" if c else self.name for c in self.articulation.coordinates)
 
     def with_articulation(self, articulation: Articulation) -> Joint:
-        """Return the joint with another motion; limits of velocity, acceleration and effort stay if units do."""
+        """Return the joint with another articulation; velocity, acceleration and effort limits stay if units match."""
         same = articulation.rate_units == self.articulation.rate_units
         return replace(self, articulation=articulation, **({} if same else NO_MOTION_LIMITS))
 
     def part_limits(self) -> list[dict[str, Any]]:
-        """Return the limits of motion of each of the articulation's `split` parts, by name."""
+        """Return the velocity, acceleration and effort limits of each of the articulation's `split` parts, by name."""
         given = {what: getattr(self, what) for what in MOTION_LIMITS}
         return part_limits(given, self.articulation.elements, f"joint {self.name!r}")

@@ -1,6 +1,6 @@
-"""Forward kinematics, Jacobians and changes of frame: functions of a linkage and a pose, any leading batch axes.
+"""Forward kinematics, Jacobians and changes of frame, for poses with any leading batch axes.
 
-`Evaluator` is the fast array form; `traverse` is the chapter's walk with its stack; both give the same answer.
+`Evaluator` computes on arrays; `traverse` is the chapter's traversal with a stack; both give the same result.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class FrameMap(Shown, Mapping[str, FloatArray]):
         return name in self.names
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return a frame's transforms, or a default where there is no such frame."""
+        """Return a frame's transforms, or a default if there is no such frame."""
         return super().get(name, default) if name in self else default
 
     def __eq__(self, other: object) -> bool:
@@ -296,12 +296,12 @@ def _array(q: Any) -> NDArray[Any]:
 
 @dataclass(frozen=True, eq=False)
 class Visit:
-    """One stop of the walk over the tree.
+    """One step of a tree traversal.
 
     Attributes:
         node: The link.
-        joint: The arc that led to it.
-        matrix: world_from_link, shape (..., 4, 4): what the links below inherit.
+        joint: The arc that leads to it.
+        matrix: world_from_link, shape (..., 4, 4), inherited by child links.
     """
 
     node: Link
@@ -310,7 +310,7 @@ class Visit:
 
     @property
     def data(self) -> list[tuple[Visual, FloatArray]]:
-        """The link's shapes and where to draw them: world_from_shape, with the node transform that no one inherits."""
+        """The link's shapes and their world_from_shape, including the node transform, which is not inherited."""
         ready = self.matrix @ self.node.matrix
         return [(visual, ready @ visual.placement) for visual in self.node.visuals]
 

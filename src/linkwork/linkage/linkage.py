@@ -1,6 +1,6 @@
-"""The linkage: a frozen tree of links (nodes) and joints (arcs), checked once when it is built.
+"""The linkage: an immutable tree of links (nodes) and joints (arcs), checked when it is built.
 
-What one does with a linkage lives in modules of its own; the methods here hand over to them.
+The methods here call functions of other modules.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ class Linkage(Structure):
     Args:
         links: The nodes.
         joints: The arcs between them, in any order.
-        name: Its name in messages and files.
+        name: Its name, used in messages and files.
         frames: Further named frames fixed to links.
         root: The root arc that places the whole linkage in the world: a `Joint` without parent, an articulation, one of
-            ``"fixed"``, ``"planar"`` and ``"floating"``, or a 4x4 transform. Fixed at the origin by default. It is
-            called ``"root"`` unless it brings a name, or is fixed and another joint is called so.
+            ``"fixed"``, ``"planar"`` and ``"floating"``, or a 4x4 transform. Fixed at the origin by default. Its name
+            is ``"root"`` unless it has another, or it is fixed and another joint has this name.
         poses: Named poses, each of shape (nq,).
-        groups: Names of joints by the name of their group, to solve with by ``joints="arm"``; of each, those that have
-            values of their own are kept, in the order of the linkage.
+        groups: Names of joints by group name, for ``joints="arm"`` in solves. Only joints with values of their own are
+            kept, in the order of the linkage.
         disabled_pairs: Pairs of links that are not checked for collisions, as in SRDF, with the reason.
-        loops: Closed loops: pairs of frames that must coincide. Solves close them; a pose may leave them open.
-        couplings: Joints that follow one or several others, by a curve or ratios. Solves hold them; a pose may break
-            them.
-        origin: The file it was read from, if that holds more than a linkage: a mesh with its skin.
+        loops: Closed loops: pairs of frames that must coincide. Solves close them; other poses may leave them open.
+        couplings: Joints that follow one or several others, by a curve or ratios. Solves hold them; other poses may
+            violate them.
+        origin: The file it was read from, if that contains more than a linkage, such as a mesh with its skin.
 
     Raises:
-        LinkageError: If the parts do not make one tree; nothing is half-built.
+        LinkageError: If the parts do not form one tree.
 
     Example:
         >>> from linkwork import Link, Joint, Linkage, Revolute
@@ -130,7 +130,7 @@ class Linkage(Structure):
     # Poses
 
     def neutral(self) -> FloatArray:
-        """Return the neutral pose: mid-range where limited, else zero or no rotation; coupled joints follow."""
+        """Return the neutral pose: the middle of the limits, else zero or no rotation; coupled joints follow."""
         q = mid_range(self.lower, self.upper)
         q[[k for k, _ in self.table.quaternions]] = 1.0
         for cone in self.cones:
@@ -139,17 +139,17 @@ class Linkage(Structure):
 
     @cached_property
     def cones(self) -> tuple[Cone, ...]:
-        """The swing and twist limits of ball joints, and where their quaternions are in the pose."""
+        """The swing and twist limits of ball joints, and the indices of their quaternions in the pose."""
         return tuple(cones_of(self.arcs, self.drives))
 
     @cached_property
     def table(self) -> CoordinateTable:
-        """The table of coordinates: unit, kind, joint, all limits, places in pose and velocity, what wraps around."""
+        """The table of coordinates: unit, kind, joint, limits, indices in pose and velocity, wrap-around."""
         return coordinate_table(self.arcs, self.drives, self.coupling_rows)
 
     @cached_property
     def coordinate_index(self) -> Mapping[str, int]:
-        """Positions in the pose by coordinate name."""
+        """Indices in the pose by coordinate name."""
         return MappingProxyType({name: k for k, name in enumerate(self.coordinates)})
 
     def pose(self, values: PoseLike | None = None, /, *, base: PoseLike | None = None, **named: Any) -> FloatArray:
@@ -157,11 +157,11 @@ class Linkage(Structure):
 
         Args:
             values: Values by joint or coordinate name, or a whole pose to check. A joint with several values takes a
-                sequence; a quaternion takes anything that says its order (a SciPy ``Rotation``, ``{"wxyz": ...}``).
+                sequence; a quaternion takes any form with a defined order (a SciPy ``Rotation``, ``{"wxyz": ...}``).
             base: The pose to change, of shape (..., nq), or the name of a stored one; the neutral pose by default.
             **named: More values by joint name.
 
-        Joints that are coupled to one of those named follow, unless they are named themselves.
+        Joints that are coupled to a named joint follow it, unless they are named themselves.
 
         Example:
             >>> import linkwork as lw
@@ -177,7 +177,7 @@ class Linkage(Structure):
         return read_only(pose)
 
     def follow(self, q: PoseLike) -> FloatArray:
-        """Return poses (..., nq) in which coupled joints are where the joints that they follow put them.
+        """Return poses (..., nq) in which coupled joints have the values set by their drivers.
 
         Example:
             >>> import linkwork as lw
@@ -203,7 +203,7 @@ class Linkage(Structure):
         return pose_vectors.clamped(self, pose_vectors.as_poses(self, q))
 
     def difference(self, start: PoseLike, end: PoseLike) -> FloatArray:
-        """Return the velocity (..., nv) that leads from one pose to another in unit time, the short way round."""
+        """Return the velocity (..., nv) that leads from one pose to another in unit time, by the shorter rotation."""
         return pose_vectors.difference(self, start, end)
 
     def integrate(self, q: PoseLike, velocity: ArrayLike) -> FloatArray:
@@ -211,13 +211,13 @@ class Linkage(Structure):
         return pose_vectors.integrate(self, q, velocity)
 
     def interpolate(self, start: PoseLike, end: PoseLike, t: ArrayLike, *, wrap: bool = True) -> FloatArray:
-        """Return the poses a fraction `t` of the way from one pose to another; quaternions turn the short way.
+        """Return the poses at fractions `t` between two poses; quaternions take the shorter rotation.
 
         Args:
             start: The pose at zero, shape (..., nq).
             end: The pose at one.
             t: Fractions of shape (...), which broadcast against the poses' leading axes.
-            wrap: Let unlimited angles go the short way round; False keeps whole turns.
+            wrap: Let unlimited angles take the shorter rotation; False keeps whole turns.
         """
         return pose_vectors.interpolate(self, start, end, t, wrap=wrap)
 
@@ -235,11 +235,11 @@ class Linkage(Structure):
     @overload
     def forward(self, q: PoseLike, *, frame: str) -> FloatArray: ...
     def forward(self, q: PoseLike, *, frame: str | None = None) -> FrameMap | FloatArray:
-        """Return where frames are in the world.
+        """Return the world transforms of frames.
 
         Args:
             q: Poses of shape (..., nq), the name of a stored pose, or values by joint.
-            frame: Name of one frame; then only what leads to it is computed.
+            frame: Name of one frame; then only the chain to it is computed.
 
         Returns:
             A mapping from frame name to world_from_frame of shape (..., 4, 4), or that one array for a single frame.
@@ -279,7 +279,7 @@ class Linkage(Structure):
             q: Poses of shape (..., nq), the name of a stored pose, or values by joint.
             velocity: Velocities of shape (..., nv) [rad/s, m/s]; leading axes broadcast against those of `q`.
             frame: Name of the frame, as in `jacobian`.
-            axes: Axes of the Jacobian that changes: of the ``"world"`` or of the frame itself (``"local"``).
+            axes: Axes of the Jacobian: of the ``"world"`` or of the frame itself (``"local"``).
 
         Example:
             >>> import linkwork as lw
@@ -330,10 +330,10 @@ class Linkage(Structure):
         return kinematics.convert(self, points, q, source=source, target=target)
 
     def traverse(self, q: PoseLike) -> Iterator[Visit]:
-        """Walk the tree depth first as the chapter does, with a stack of matrices and no recursion.
+        """Traverse the tree depth first as in the chapter, with a stack of matrices and without recursion.
 
-        Each visit has `node` (the link), `joint` (the arc that led there), `matrix` (world_from_link, inherited below)
-        and `data` (the shapes and where to draw them, node transform included).
+        Each visit has `node` (the link), `joint` (the arc that leads there), `matrix` (world_from_link, inherited by
+        children) and `data` (the shapes and their transforms, node transform included).
 
         Example:
             >>> import linkwork as lw
@@ -362,12 +362,12 @@ class Linkage(Structure):
         return forms.closed_form(self, frame, orientation=orientation, free=free)
 
     def pack(self, solvers: Wanted | Mapping[str, Wanted] = (), **options: Unpack[PackOptions]) -> PackedLinkage:
-        """Return the linkage as plain data for ``linkwork.js``: what a web page needs to pose and to solve it.
+        """Return the linkage as plain data for ``linkwork.js``, to pose and solve it in a web page.
 
         Args:
-            solvers: What the page may solve for: the name of a frame, or several; a goal, whose target means nothing; a
-                list of goals for a whole body; or a mapping that gives each of these a name. None by default: frames
-                and Jacobians need no solver.
+            solvers: Solvers for the page: the name of a frame, or several; a goal, whose target is ignored; a list of
+                goals for a whole body; or a mapping from names to these. None by default: frames and Jacobians need no
+                solver.
             **options: As `prepare` takes them, for all solvers: ``tolerance``, ``rotation_tolerance``, ``limits``,
                 ``restarts``, ``seed``.
 
@@ -394,7 +394,7 @@ class Linkage(Structure):
         return edits.replace(self, **changes)
 
     def add_frame(self, name: str, link: str, placement: TransformLike = IDENTITY) -> Linkage:
-        """Return a linkage with one more frame on a link, or on another frame: a tool's tip, a camera.
+        """Return a linkage with another frame on a link or on a frame: a tool's tip, a camera.
 
         Args:
             name: Name of the new frame.
@@ -412,14 +412,14 @@ class Linkage(Structure):
     def attach(self, other: Linkage, frame: str, *, prefix: str = "", at: TransformLike = IDENTITY) -> Linkage:
         """Return a linkage with another one attached to a frame: a gripper on a flange, two robots on a table.
 
-        The other's root arc becomes the joint between the two, so a fixed root is fixed to the frame. Its values are
-        placed in the pose in depth-first order; `pose` takes them by name.
+        The root arc of the other linkage becomes the joint between the two, so a fixed root is fixed to the frame. Its
+        values are inserted into the pose in depth-first order; `pose` takes them by name.
 
         Args:
             other: What to attach, with its shapes, masses, limits, followers, frames, loops and stored poses.
             frame: The link or frame that carries it.
             prefix: Prefix for every name of the other, to keep names unique: ``"left_"``.
-            at: Where the other's world lies in the frame: 4x4 or a position [m].
+            at: Pose of the other linkage's world in the frame: 4x4 or a position [m].
 
         Example:
             >>> import linkwork as lw
@@ -435,15 +435,15 @@ class Linkage(Structure):
         return edits.freeze(self, joint, at=at)
 
     def subtree(self, link: str) -> Linkage:
-        """Return the part of the linkage that hangs below a link, with that link as its root."""
+        """Return the subtree of a link, with that link as its root."""
         return edits.subtree(self, link)
 
     def split(self) -> Linkage:
-        """Return a linkage of one-DOF joints only: complex joints become several, joined by zero-length links."""
+        """Return a linkage of one-DOF joints only: other joints become several, joined by zero-length links."""
         return edits.split(self)
 
     def split_pose(self, q: PoseLike) -> FloatArray:
-        """Return the pose of `split()` that puts every link where it is at `q`."""
+        """Return the pose of `split()` that corresponds to `q`."""
         return edits.split_pose(self, q)
 
     def as_dh(self, frame: str | None = None, *, convention: dh_table.Convention = "standard") -> dh_table.DHTable:

@@ -1,6 +1,6 @@
-"""How heavy a linkage is and where its centre of mass is: from the links' inertia, or by volume of their shapes.
+"""Mass and centre of mass of a linkage, from the links' inertia or from the volume of their shapes.
 
-Everything broadcasts over leading axes of poses.
+All functions broadcast over leading axes of poses.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Masses:
     """The masses of a linkage, packed: only links that have one.
 
     Attributes:
-        links: Names of the links that weigh something.
+        links: Names of the links that have a mass.
         masses: Their masses [kg], shape (n,).
         centers: Their centres of mass in their own axes [m], shape (n, 3).
-        total: The mass of all [kg].
-        by_volume: Whether the model names no mass and the shapes were weighed.
+        total: The total mass [kg].
+        by_volume: Whether the model has no masses, so that they were computed from the shapes.
     """
 
     def __init__(self, linkage: Linkage) -> None:
@@ -87,16 +87,16 @@ class Masses:
 
 
 def masses(linkage: Linkage) -> Masses:
-    """Return the masses of a linkage, packed; they are kept on it.
+    """Return the packed masses of a linkage; they are cached on it.
 
     Raises:
-        LinkageError: If nothing of it weighs anything.
+        LinkageError: If no link has a mass or a solid shape.
     """
     return linkage.cache.get("masses", None, lambda: Masses(linkage))
 
 
 def total_mass(linkage: Linkage) -> float:
-    """Return the mass of a linkage [kg], by volume of its shapes where no link names one.
+    """Return the mass of a linkage [kg], from the volume of its shapes if no link has a mass.
 
     Example:
         >>> import linkwork as lw
@@ -123,7 +123,7 @@ def center_of_mass_jacobian(linkage: Linkage, q: PoseLike) -> FloatArray:
 
 
 def gravity_torques(linkage: Linkage, q: PoseLike, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> FloatArray:
-    """Return what joints must bear to hold poses (..., nq) still, shape (..., nv); see `Linkage.gravity_torques`.
+    """Return the joint efforts that hold poses (..., nq) against gravity, (..., nv); see `Linkage.gravity_torques`.
 
     They are the gradient of the potential energy, ``-mass * jacobian(center of mass).T @ gravity``.
     """
@@ -134,7 +134,7 @@ def gravity_torques(linkage: Linkage, q: PoseLike, gravity: ArrayLike = (0.0, 0.
 
 
 def weighed(linkage: Linkage) -> Masses:
-    """Return the masses that gravity pulls at; where shapes had to be weighed, that is said, once."""
+    """Return the masses for gravity; warn once if they were computed from the volume of shapes."""
     weights = masses(linkage)
     if weights.by_volume:
         linkage.cache.get("said", "gravity of volumes", lambda: _say_by_volume(weights))
@@ -149,7 +149,7 @@ def _say_by_volume(weights: Masses) -> bool:
 
 
 def _not_known(linkage: Linkage) -> LinkageError:
-    """Return the error that says which links weigh something that could not be read, and what the others weigh."""
+    """Return the error that lists the links whose mass could not be read, and the mass of the others."""
     parts = [(link.name, link.inertia) for link in linkage.nodes if link.inertia is not None]
     names = [name for name, part in parts if not part.known]
     known = sum(part.mass for _, part in parts)
@@ -162,7 +162,7 @@ def _not_known(linkage: Linkage) -> LinkageError:
 
 
 def _by_volume(link: Link) -> tuple[float, FloatArray]:
-    """Weigh what is drawn, or what collides where nothing solid is drawn; overlaps count twice."""
+    """Return mass and centre from visual shapes, or from collision shapes if none is solid; overlaps count twice."""
     for role in ("visual", "collision"):
         solid = [v for v in link.visuals if v.role == role and type(v.shape) in VOLUMES]
         if solid:

@@ -1,6 +1,6 @@
-"""Limits of motion: how fast each velocity of a joint may be, how quickly it may change, how hard it may be driven.
+"""Velocity, acceleration and effort limits of joints.
 
-They are a joint's own, one number for each of its velocities; a linkage has them in three arrays of shape (nv,).
+A joint has one number for each of its velocities; a linkage has three arrays of shape (nv,).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The file that a linkage was read from, kept with it: a motion can be put into that file, and its skin be drawn.
+"""The file that a linkage was read from, so that its skin can be drawn and motions can be written into it.
 
-Only the name is kept; the file is opened again when something of it is asked for.
+Only the name is kept; the file is opened again when it is needed.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a linkage comes from, where a file holds more than a linkage can: meshes, skins, materials.
+    """The source file of a linkage, if it contains more than a linkage stores: meshes, skins, materials.
 
     Args:
         file: The file.
-        units: Metres in one of its units.
-        up: Which of its axes points up.
-        folders: Further folders that what belongs to it may be read from.
-        names: The names of links in the file, for links that were given others since.
-        roles: Links by the part of the body that the file says they are, ``{"left_ankle": "J_Bip_L_Foot"}``.
-        has_meshes: Whether there is something to see in it.
+        units: Length of one file unit [m].
+        up: The axis of the file that points up.
+        folders: Further folders from which its resources may be read.
+        names: The names in the file of links that were renamed.
+        roles: Links by body part, as the file states them, ``{"left_ankle": "J_Bip_L_Foot"}``.
+        has_meshes: Whether it contains meshes.
     """
 
     file: str | os.PathLike[str]
@@ -34,14 +34,14 @@ class Origin:
     has_meshes: bool = True
 
     def name_of(self, link: str) -> str:
-        """Return the name that a link has in the file."""
+        """Return the name of a link in the file."""
         return self.names.get(link, link)
 
     def renamed(self, links: Mapping[str, str]) -> Origin:
-        """Return the origin of a linkage whose links have other names.
+        """Return the origin after links were renamed.
 
         Args:
-            links: New names by the old ones; a link that is not there is gone.
+            links: New names by old names; links that are not listed were removed.
 
         Example:
             >>> Origin("xbot.glb").renamed({"hips": "pelvis", "head": "head"}).names

@@ -1,7 +1,7 @@
-"""Tables that packages of others add rows to, by entry points: a format, a model, a goal, a method.
+"""Tables that other packages extend by entry points: formats, models, goals, methods.
 
-Who asks for a row that comes with linkwork pays nothing: other packages are looked at when a name is not among those,
-or when all are listed. A row of another package is imported when it is asked for.
+Built-in rows are found without looking at other packages. These are searched only when a name is not built in, or when
+all rows are listed. A row of another package is imported when it is used.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Pose vectors: by name, checked, compared, moved along and interpolated.
+"""Pose vectors: construction by name, checks, difference, integration and interpolation.
 
-Angles without limits wrap around; limited ones do not; quaternions turn the short way.
+Angles without limits wrap around; limited ones do not; quaternions take the shorter rotation.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The one packer: a linkage's joints as elementary motions, worked out once, and as the arrays that kernels run over.
+"""Pack the joints of a linkage as elementary motions, computed once, and as arrays for the kernels.
 
-Every joint becomes motions about coordinate axes, each after a constant transform; an oblique axis is turned onto z by
-the constants around it. Whoever needs another order of rows (a tree, a chain, a body) packs the same motions::
+Every joint becomes motions about coordinate axes, each after a constant transform; an oblique axis is rotated onto z by
+these constants. Trees, chains and bodies pack the same motions in different orders::
 
     motions = joint_motions(linkage)                  # of each arc, kept on the linkage
     chain = chain_motions(linkage, "tip")             # from the world to a frame, constants folded together

@@ -1,4 +1,4 @@
-"""What a notebook asks of a value that is the last line of a cell: its HTML. `draw` makes it, when it is asked."""
+"""HTML representation of values for notebooks; `draw` creates it on demand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A skin: triangles that links move together, as characters have them. A linkage has none; its file may."""
+"""A skin: triangles moved by several links, as in characters. It is stored in the file, not in the linkage."""
 
 from __future__ import annotations
 

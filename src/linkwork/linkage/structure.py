@@ -1,4 +1,4 @@
-"""The tree of a linkage by name: its links, joints and frames, where they are in it, and the ways between them."""
+"""The tree of a linkage: its links, joints and frames by name, their indices, and the paths between them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Structure(Shown):
 
     @property
     def constrained(self) -> bool:
-        """Whether poses should keep loops closed or couplings held."""
+        """Whether the linkage has loops or couplings."""
         return bool(self.loops or self.couplings)
 
     @cached_property
@@ -55,12 +55,12 @@ class Structure(Shown):
 
     @cached_property
     def frames(self) -> tuple[str, ...]:
-        """Names of all frames: one for each link, then the further ones."""
+        """Names of all frames: one for each link, then the additional ones."""
         return self.links + tuple(frame.name for frame in self.extra_frames)
 
     @property
     def root(self) -> Joint:
-        """The root arc: it places the root link, and so everything, in the world."""
+        """The root arc, which places the root link in the world."""
         return self.arcs[0]
 
     @cached_property
@@ -77,15 +77,15 @@ class Structure(Shown):
             raise error(name, f"linkage {self.name!r}", known) from None
 
     def link(self, name: str) -> Link:
-        """Return the link of a name."""
+        """Return a link by name."""
         return self.nodes[self.link_index(name)]
 
     def joint(self, name: str) -> Joint:
-        """Return the joint of a name; ``"root"`` is the root arc, unless it has another name."""
+        """Return a joint by name; ``"root"`` is the root arc, unless it has another name."""
         return self.arcs[self.arc_index(name)]
 
     def drive(self, name: str) -> Drive:
-        """Return where a joint's values come from: its places in the pose and in the velocity."""
+        """Return the indices of a joint's values in the pose and in the velocity."""
         return self.drives[self.arc_index(name)]
 
     def link_index(self, name: str) -> int:
@@ -114,7 +114,7 @@ class Structure(Shown):
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """Indices of the links directly below each link."""
+        """Indices of the child links of each link."""
         below: list[list[int]] = [[] for _ in self.nodes]
         for child, parent in enumerate(self.parents[1:], start=1):
             below[parent].append(child)
@@ -122,13 +122,13 @@ class Structure(Shown):
 
     @cached_property
     def length(self) -> float:
-        """All placements of joints and frames laid end to end [m]: how large the linkage is, roughly."""
+        """Sum of the lengths of all placements of joints and frames [m]: a rough size of the linkage."""
         placements = [arc.placement for arc in self.arcs[1:]] + [frame.placement for frame in self.extra_frames]
         return sum(math.hypot(*placement[:3, 3]) for placement in placements)
 
     @cached_property
     def loop_size(self) -> float:
-        """How large the loops are [m]: what links measure, laid end to end, of the longest; gaps are measured by it."""
+        """Size of the longest loop, the sum of its link lengths [m]; the scale for gaps."""
         sizes = [0.0]
         for loop in self.loops:
             (first, one), (second, two) = self.path_to(loop.first), self.path_to(loop.second)

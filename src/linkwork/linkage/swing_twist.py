@@ -1,7 +1,7 @@
-"""Swing and twist of ball joints: how far each may go, and poses brought back to where it may be.
+"""Swing and twist limits of ball joints, and projection of poses onto them.
 
-A rotation is a twist about an axis of the child and after it, outside, a swing of that axis:
-``rotation = swing * twist``. The swing's angle is that between the axis in the parent and in the child.
+A rotation is a twist about an axis of the child, followed by a swing of that axis: ``rotation = swing * twist``. The
+swing angle is the angle between the axis in the parent and in the child.
 """
 
 from __future__ import annotations

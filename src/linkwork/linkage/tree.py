@@ -1,4 +1,4 @@
-"""The parts of a tree and how they are put in order: links, further frames, depth-first order, places in the pose."""
+"""The parts of a tree and their order: links, additional frames, depth-first order, indices in the pose."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True, eq=False, init=False)
 class Link(Value):
-    """A node of the tree: an object part in position to be articulated.
+    """A node of the tree: a rigid part of the linkage.
 
     Args:
         name: Name, unique among the links and frames of a linkage.
-        visuals: What it looks like; a shape may be shared by many links.
-        matrix: The node transform that readies the data for articulation, used for drawing and never inherited.
-        inertia: How heavy it is, where that is known.
+        visuals: Its visual and collision shapes; a shape may be shared by many links.
+        matrix: The node transform of its shapes, used for drawing and not inherited by child links.
+        inertia: Its mass properties, if known.
     """
 
     name: str
@@ -80,17 +80,17 @@ class Frame(Value):
 
 @dataclass(frozen=True)
 class Loop:
-    """A place where the mechanism closes: two frames of different links that must coincide.
+    """A closed loop: two frames of different links that must coincide.
 
-    The tree itself stays open there; forward kinematics does not look at loops.
+    The tree itself stays open there; forward kinematics ignores loops.
 
     Args:
         name: Name, unique among the loops of a linkage.
         first: Name of one frame.
         second: Name of the other.
-        kind: What must coincide: ``"point"`` the origins, ``"axis"`` origins and z axes, ``"full"`` everything.
-        tolerance: The gap that still counts as closed [m, rad]. Loops are always closed as far as they can be; a
-            mechanism that holds itself more often than it must, and is a little off, can only be closed that far.
+        kind: What must coincide: ``"point"`` the origins, ``"axis"`` origins and z axes, ``"full"`` the whole frames.
+        tolerance: Largest gap of a closed loop [m, rad]. Loops are always closed as far as possible; an overconstrained
+            mechanism with inaccurate dimensions keeps a small gap.
     """
 
     name: str

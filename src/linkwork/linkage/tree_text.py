@@ -1,4 +1,4 @@
-"""A linkage in words: its tree drawn with characters, and the axes and limits of its joints."""
+"""A text description of a linkage: its tree, and the axes and limits of its joints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies of poses that differ by whole turns: every one within limits, the nearest to a start first."""
+"""Copies of poses that differ by whole turns: all within limits, nearest to a start first."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Ready-made linkages, written from facts and dimensions, and the table of them.
+"""Ready-made linkages, and the table of them.
 
-A new model is one function in a file of this package and one row of `MODELS` in `catalogue`, which the command line,
-the gallery and the tests go through.
+To add a model, write one function in a file of this package and add one row to `MODELS` in `catalogue`. The command
+line, the gallery and the tests use this table.
 
     >>> from linkwork import models
     >>> models.build("planar:15,10,5")

@@ -1,6 +1,6 @@
 """Robot arms: planar chains, two industrial arms, and two classics with a prismatic joint.
 
-Lengths and limits, of motion too, are those of the makers' data sheets.
+Lengths and limits, including velocity limits, are those of the manufacturers' data sheets.
 """
 
 from __future__ import annotations
@@ -163,8 +163,8 @@ _PANDA_LOOKS: tuple[tuple[Visual, ...], ...] = (
 def ur5() -> Linkage:
     """Return the Universal Robots UR5, with the names and frames of its public description.
 
-    Frames ``"base"`` (the controller's, half a turn from ``base_link``) and ``"tool0"`` are the two ends of the maker's
-    Denavit-Hartenberg table; ``"tip"`` is ``tool0``.
+    Frames ``"base"`` (the controller's, half a turn from ``base_link``) and ``"tool0"`` are the two ends of the
+    manufacturer's Denavit-Hartenberg table; ``"tip"`` is ``tool0``.
 
     Example:
         >>> ur5().forward(np.zeros(6), frame="tip")[:3, 3].round(5).tolist()
@@ -222,7 +222,8 @@ def ur5() -> Linkage:
 def stanford() -> Linkage:
     """Return the Stanford arm of 1969: two revolute joints, a prismatic boom and a wrist of three revolute joints.
 
-    It is made from its Denavit-Hartenberg table, whose last frame is ``"flange"``; ``"tip"`` is at the end of the hand.
+    It is built from its Denavit-Hartenberg table, whose last frame is ``"flange"``; ``"tip"`` is at the end of the
+    hand.
 
     Example:
         >>> stanford().joints
@@ -264,9 +265,9 @@ def stanford() -> Linkage:
 
 
 def scara() -> Linkage:
-    """Return an assembly robot: two upright revolute joints, a quill that slides down and turns (R R P R).
+    """Return a SCARA assembly robot: two vertical revolute axes, and a quill that slides down and rotates (R R P R).
 
-    Its reach is 0.6 m, its stroke 0.2 m; ``"tip"`` looks down.
+    Its reach is 0.6 m, its stroke 0.2 m; ``"tip"`` points down.
 
     Example:
         >>> scara().forward([0, 0, 0, 0], frame="tip")[:3, 3].round(3).tolist()

@@ -1,4 +1,4 @@
-"""The table of ready-made models, and building one from a text such as ``"planar:15,10,5"``."""
+"""The table of ready-made models, and `build`, which makes one from a text such as ``"planar:15,10,5"``."""
 
 from __future__ import annotations
 
@@ -86,13 +86,13 @@ class Model:
     """A row of the table of models.
 
     Args:
-        function: Makes the linkage.
+        function: Function that returns the linkage.
         category: A key of `CATEGORIES`.
-        description: What it is, in one line.
-        motion: Makes a short loop for a linkage that the function made.
-        example: A good text for `build`.
-        takes: What may follow the name in that text, in words.
-        read: Reads what follows the name as arguments of the function.
+        description: One line on the model.
+        motion: Function that returns a short looping motion for that linkage.
+        example: An example text for `build`.
+        takes: A description of the arguments that may follow the name in that text.
+        read: Function that converts the text after the name to arguments.
     """
 
     function: Callable[..., Linkage]
@@ -268,14 +268,14 @@ MODELS: Table[Model] = Table("linkwork.models", _OWN, _wrong)
 
 
 def build(text: str) -> Linkage:
-    """Return a ready-made linkage from a text: a name, and what it takes after a colon.
+    """Return a ready-made linkage from a text: a name, optionally with arguments after a colon.
 
     Args:
         text: For example ``"panda"``, ``"planar:15,10,5"``, ``"planar:4"``, ``"snake:9"``, ``"human:floating"``.
 
     Raises:
         ModelNotFoundError: If there is no model of that name.
-        LinkageError: If the model cannot use what follows the colon.
+        LinkageError: If the arguments after the colon are invalid.
 
     Example:
         >>> build("two_link:1,0.8").frames
@@ -289,7 +289,7 @@ def build(text: str) -> Linkage:
 
 
 def motion(text: str) -> Clip:
-    """Return a short loop of a ready-made linkage, given as in `build`: 24 frames a second, the last as the first.
+    """Return a short looping motion of a ready-made linkage, given as in `build`, at 24 frames per second.
 
     Example:
         >>> motion("ferris_wheel:12")

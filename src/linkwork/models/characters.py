@@ -1,6 +1,6 @@
-"""A character as games have them, written as a glTF file: a skeleton in a T-pose and one soft skin over all of it.
+"""A game character, written as a glTF file: a skeleton in a T-pose with one skin.
 
-It stands in for the files of others where skins are drawn and motions are put into a character's own file.
+It is a test character for drawing skins and for writing motions into a character's own file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Classic mechanisms with closed loops: Klann's leg, Peaucellier's inversor, scissors and Bennett's ring.
 
-Those of the plane lie in x and y, y up. The poses they come with are closed by circles that meet or by closed forms.
+Planar mechanisms lie in the xy plane, y up. Their stored poses are closed, by intersecting circles or by closed forms.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def klann_points(angle: float, stride: float) -> dict[str, FloatArray]:
 
 
 def klann(stride: Any = 0.5) -> Linkage:
-    """Return Joseph Klann's leg: a crank, two rockers, and a foot that goes straight for half of each turn.
+    """Return Joseph Klann's leg: a crank, two rockers, and a foot that moves straight for half of each turn.
 
     Joint ``crank`` turns all the way round; ``coupler``, ``leg``, ``lower`` and ``upper`` follow from two closed loops.
     Frame ``"foot"``. It has the dimensions of the patent's first example.
@@ -217,11 +217,11 @@ def scissor_values(stages: int, angle: float, length: float) -> dict[str, float]
 
 
 def bennett(first: Any = 0.5, second: Any = 0.3, twist: Any = "45deg") -> Linkage:
-    """Return Bennett's linkage: four hinges in space that turn all the way round, though a count says they cannot.
+    """Return Bennett's linkage: four hinges in space that turn all the way round, though Gruebler's count forbids it.
 
     Opposite links are equal, and lengths are proportional to the sines of the twists: ``second sin(twist) = first
     sin(other twist)``. With crank c and coupler d, ``tan(c/2) tan(d/2)`` is constant. Joints ``crank``, ``coupler`` and
-    ``follower``; the fourth hinge is a loop by its axis. Frame ``"end"``.
+    ``follower``; the fourth hinge is a loop of kind ``"axis"``. Frame ``"end"``.
 
     Args:
         first: Length of the first and the third link: the distance of their hinges [m].

@@ -1,7 +1,7 @@
 """Mechanisms with closed loops: a four-bar, a pantograph and Jansen's leg.
 
-They lie in the plane of x and y, y up; the poses they come with are closed by circles that meet, and `linkwork.drive`
-moves them from there.
+They lie in the xy plane, y up. Their stored poses are closed, by intersecting circles, and `linkwork.drive` moves them
+from there.
 """
 
 from __future__ import annotations
@@ -83,13 +83,13 @@ def four_bar(ground: Any = 0.4, crank: Any = 0.15, coupler: Any = 0.35, rocker: 
 
     Joints ``crank``, ``coupler`` and ``rocker``; angles of crank and rocker are from the line of the ground, that of
     the coupler from the crank. Frame ``"point"`` is a point of the coupler beside its middle. By Grashof's rule, a bar
-    can turn all the way round if the shortest and the longest are together no longer than the other two.
+    can turn all the way round if the shortest and the longest bar together are no longer than the other two.
 
     Args:
         ground: Distance of the two pivots [m].
-        crank: Length of the bar at the first.
-        coupler: Length of the bar between crank and rocker.
-        rocker: Length of the bar at the second.
+        crank: Length of the bar at the first pivot [m].
+        coupler: Length of the bar between crank and rocker [m].
+        rocker: Length of the bar at the second pivot [m].
 
     Example:
         >>> import linkwork as lw
@@ -175,7 +175,7 @@ def flower(phase: float, size: float) -> FloatArray:
 
 
 def pantograph(ratio: Any = 2.5) -> Linkage:
-    """Return a pantograph: what its ``"tracer"`` draws, its ``"pen"`` draws `ratio` times as large.
+    """Return a pantograph, whose ``"pen"`` copies the path of its ``"tracer"``, scaled by `ratio`.
 
     Four bars make a parallelogram: ``shoulder`` turns the first about the pivot at the origin and ``elbow`` the second
     on it; ``arm`` and ``link`` follow, parallel to the second and the first. Pivot, tracer and pen are on one line.

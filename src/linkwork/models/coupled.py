@@ -1,6 +1,6 @@
 """Mechanisms in which joints follow others: gears, planets, a cam, a Geneva drive; and the Scotch yoke.
 
-They lie in the plane of x and y, y up.
+They lie in the xy plane, y up.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ def gear_train(teeth: Iterable[int] = (20, 40, 30)) -> Linkage:
     """Return spur gears in a row, each turned by the one before.
 
     Joints ``gear1, gear2, ...``, of which the first has a value and the others follow. Frames ``tooth1, ...`` stand on
-    their pitch circles. The ratio of the last gear to the first is that of their teeth, whatever gears are between.
+    their pitch circles. The ratio of the last gear to the first is that of their teeth, independent of the gears
+    between them.
 
     Args:
         teeth: Number of teeth of each gear, at least 6; at least two gears.
@@ -132,7 +133,7 @@ def planetary(sun: Any = 24, planet: Any = 18, planets: Any = 3) -> Linkage:
 def cam_follower(lift: Any = 0.02, follower: str = "translating") -> Linkage:
     """Return a disc cam and its follower with a roller, which rises by a cycloid, dwells, returns and dwells.
 
-    Joint ``cam`` turns; ``follower`` follows by a coupling: it slides along y, or turns about an axle beside the cam.
+    Joint ``cam`` turns; ``follower`` is coupled to it: it slides along y, or turns about an axle beside the cam.
     Frame ``"roller"`` is the centre of the roller. `cam_outline` gives the shape of the disc.
 
     Args:

@@ -1,6 +1,6 @@
-"""Motions of a human who is free to move: a walk that goes somewhere, a squat and a jump, all with feet that stay put.
+"""Motions of a human with a floating root: a walk, a squat and a jump, all without foot sliding.
 
-They are there to be given to other bodies.
+They serve as sources for retargeting.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The linkages of live figures, packed for web pages; a figure asks for them by these names.
+"""The linkages of live figures, packed for web pages, by name.
 
-A new one is one line of `LINKAGES`: how it is built, and the goals that its solver knows. Each is a few kilobytes.
+To add one, add a line to `LINKAGES`: how it is built, and the goals of its solver. Each is a few kilobytes.
 """
 
 from __future__ import annotations

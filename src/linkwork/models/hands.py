@@ -28,12 +28,12 @@ THUMB = (0.045, 0.033, 0.026)
 
 
 def hand(side: str = "right", *, root: str = "fixed") -> Linkage:
-    """Return a hand of life size: fingers up, palm towards x, the wrist at the origin.
+    """Return a life-size hand: fingers up, palm facing x, wrist at the origin.
 
     A finger has a universal joint ``index_knuckle`` (curl, spread towards the thumb), a revolute joint
     ``index_middle`` and a last joint ``index_end`` that follows the middle one. Positive values curl. The thumb has
     ``thumb_base`` (curl, lift off the palm), ``thumb_knuckle`` and ``thumb_end``. Frames ``thumb_tip``, ``index_tip``,
-    ``middle_tip``, ``ring_tip``, ``little_tip`` and ``palm_center`` are there to reach with.
+    ``middle_tip``, ``ring_tip``, ``little_tip`` and ``palm_center`` are end effectors.
 
     Args:
         side: ``"right"`` or ``"left"``.

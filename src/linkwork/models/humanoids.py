@@ -1,7 +1,7 @@
-"""A humanoid robot of revolute joints, as small humanoids of the field are made.
+"""A humanoid robot with revolute joints, similar to common small humanoids.
 
-It is not in the catalogue of models. In the gallery and in examples it stands in for the files of robots, where motions
-are given from one body to another.
+It is not in the catalogue of models. The gallery and the examples use it as a target for retargeting, in place of robot
+files.
 """
 
 from __future__ import annotations

@@ -49,10 +49,10 @@ def human(*, height: float = 1.75, root: str = "fixed") -> Linkage:
 
     Elbows, knees, fingers and toes are revolute: positive values bend them. Clavicles, wrists and ankles are universal
     joints. Spine, neck, shoulders and hips are ball joints stored as Euler angles, so that they can be limited: trunk
-    and shoulders as x, y, z (a shoulder: raise sideways, swing, twist), hips as y, x, z (swing, spread, twist). Gimbal
-    lock is out of reach of hips and spine; a shoulder meets it only where the arm points straight ahead
-    (``ry = -90deg``). At rest the arms hang down, palms inward. It weighs 75 kg, scaled by the cube of its
-    height, and the segments have the shares that they have in a real body.
+    and shoulders as x, y, z (a shoulder: raise sideways, swing, twist), hips as y, x, z (swing, spread, twist). Hips
+    and spine cannot reach gimbal lock; a shoulder reaches it only if the arm points straight ahead (``ry = -90deg``).
+    At rest the arms hang down, palms inward. Its mass is 75 kg, scaled by the cube of its height, and distributed over
+    the segments as in a real body.
 
     Args:
         height: From the ground to the crown [m].

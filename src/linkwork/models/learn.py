@@ -1,4 +1,4 @@
-"""The course for Python and notebooks: what lessons ask, whether an answer is right, and each lesson as a notebook.
+"""The course in Python and notebooks: lessons, checking of answers, and each lesson as a notebook.
 
 >>> import linkwork as lw
 >>> lw.learn.lesson(8).page

@@ -55,11 +55,11 @@ TURF = (0.55, 0.70, 0.45)
 
 
 def planets() -> Linkage:
-    """Return sun, Mercury, Venus, Earth, Moon and Mars as an orrery: the moon about the earth about the sun.
+    """Return an orrery with sun, Mercury, Venus, Earth, Moon and Mars: the moon orbits the earth, the planets the sun.
 
-    Each planet rides on an arm that turns by ``earth_orbit`` (and so on) about the sun and spins on it by
-    ``earth_spin`` about its tilted axis. ``moon_orbit`` turns the moon's arm about the earth, measured from the line to
-    the sun: zero is a full moon. Distances and sizes are scaled for viewing; their order is true.
+    Each planet is on an arm that turns about the sun by ``earth_orbit`` (and so on), and spins about its tilted axis by
+    ``earth_spin``. ``moon_orbit`` turns the moon's arm about the earth, measured from the line to the sun: zero is a
+    full moon. Distances and sizes are scaled for viewing; only their order is correct.
 
     Example:
         >>> planets().forward([0.0] * 9, frame="moon")[0, 3].round(3).item()
@@ -135,7 +135,7 @@ def ferris_wheel(cabins: int = 8) -> Linkage:
 def pogo_stick() -> Linkage:
     """Return a pogo stick: ``travel`` along the ground, ``hop`` above it, ``lean`` and the ``spring``.
 
-    The spring is zero when stretched and negative when pressed together; its rings follow it in proportion.
+    The spring is zero when extended and negative when compressed; its rings follow in proportion.
     Frames: ``"foot"`` on the ground, ``"left_pedal"``, ``"right_pedal"``, ``"left_grip"`` and ``"right_grip"``.
 
     Example:
@@ -181,9 +181,9 @@ def engine(cylinders: int = 1) -> Linkage:
     """Return a piston engine: crankshaft on the block, rods on the crankshaft, pistons on the block.
 
     With one cylinder the joints are ``crank``, ``rod`` and ``piston``; with more, ``rod1``, ``piston1`` and so on. Each
-    cylinder is a closed loop: frames ``rod_end`` and ``pin`` (or ``rod_end1``, ``pin1``, ...) are the two ends that
-    meet; `linkwork.drive` turns the crank, and `engine_pose` is the closed form. Zero is top dead centre of
-    the first.
+    cylinder is a closed loop: its frames ``rod_end`` and ``pin`` (or ``rod_end1``, ``pin1``, ...) coincide.
+    `linkwork.drive` turns the crank, and `engine_pose` is the closed form. Crank angle zero is top dead centre of the
+    first piston.
 
     Args:
         cylinders: Number of cylinders in line along y, 1 to 12.

@@ -1,7 +1,7 @@
-"""A short loop for every ready-made model: its last pose is its first.
+"""A short looping motion for every ready-made model: the last pose equals the first.
 
-A motion is a function of the linkage, so that it serves a model of any size; closed forms where there is one, key poses
-elsewhere. What motions are made with is imported when one is made: most who take a model want only its linkage.
+A motion is a function of the linkage, so it works for a model of any size. It uses closed forms if there are any, key
+poses otherwise. The modules it needs are imported only when a motion is made.
 """
 
 from __future__ import annotations

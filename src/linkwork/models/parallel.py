@@ -1,6 +1,6 @@
 """Parallel robots: platforms on several legs. A Delta, a Stewart platform and a five-bar.
 
-The platform hangs on a path of its own, and loops join the legs to it: `solve_batch` solves each leg by itself.
+The platform has its own chain in the tree, and loops join the legs to it. `solve_batch` solves each leg separately.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ LEAN = math.radians(60.0)  # how far rods and legs may lean aside
 
 
 def delta(base: Any = 0.2, platform: Any = 0.06, arm: Any = 0.22, rod: Any = 0.5) -> Linkage:
-    """Return a Delta robot: three arms carry a platform by rods; the platform moves but never turns.
+    """Return a Delta robot: three arms carry a platform by rods; the platform translates but does not rotate.
 
-    Joints ``x``, ``y`` and ``z`` are the platform's; ``arm1`` to ``arm3`` are driven, from level (0) downwards. The rod
-    of an arm, a parallelogram in the real robot, follows by ``elbow`` and ``swing``. Frame ``"platform"`` takes goals.
+    Joints ``x``, ``y`` and ``z`` are the platform's; ``arm1`` to ``arm3`` are driven, from horizontal (0) downwards.
+    The rod of an arm, a parallelogram in the real robot, follows by ``elbow`` and ``swing``. Use frame ``"platform"``
+    for goals.
 
     Args:
         base: Distance of the arms' joints from the middle [m].

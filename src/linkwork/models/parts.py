@@ -1,4 +1,4 @@
-"""What the ready-made models share: colours, simple solids, joints with limits in degrees, poses, checked sizes."""
+"""Helpers of the ready-made models: colours, simple solids, joints with limits in degrees, poses, checked sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mechanisms with sliders in the plane of x and y: the slider-crank and the quick return of a shaper."""
+"""Mechanisms with sliders in the xy plane: the slider-crank and the quick return of a shaper."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Clips, keys, splines, blending, tracking, the timeline, contacts, inspection and repair."""
+"""Motions: clips, keys, splines, blending, tracking, timelines, contacts, inspection and repair."""

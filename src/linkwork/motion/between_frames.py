@@ -1,4 +1,4 @@
-"""What a motion that keeps clear does between its frames: ways that come too near are found, measured and said."""
+"""Check collision-free motions between their frames: find, measure and report paths that come too near."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Clips cut, retimed and combined: slices, resampling, cross-fades, blends and loops.
+"""Cut, retime and combine clips: slices, resampling, cross-fades, blends and loops.
 
-All of it keeps the signs of quaternions steady from frame to frame.
+Signs of quaternions are kept continuous from frame to frame.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What can be wrong with the values of a motion: flips, spikes and limits, each with frames, joint and amount."""
+"""Faults in the values of a motion: flips, spikes and exceeded limits, each with frames, joint and amount."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ class Finding:
     """One fault of a motion.
 
     Attributes:
-        kind: ``"flip"`` (a joint jumps to another branch, or to other numbers of the same rotation), ``"spike"`` (far
+        kind: ``"flip"`` (a joint jumps to another branch, or to other values of the same rotation), ``"spike"`` (far
             faster than before and after), ``"limit"`` (beyond a limit, or stuck at one), ``"slide"`` (a planted foot
-            moves), ``"ground"`` (below the ground), ``"overlap"`` (two links inside each other), ``"path"`` (a goal is
+            moves), ``"ground"`` (below the ground), ``"overlap"`` (two links overlap), ``"path"`` (a goal is
             missed).
         first: First frame concerned.
         last: Last frame concerned.
         where: The joint, link, two links or goal.
-        amount: How bad it is at its worst.
-        unit: Of the amount: ``"rad"``, ``"m"``, ``"rad/s"``, ``"m/s"``.
-        text: A sentence.
+        amount: Its largest size.
+        unit: Unit of the amount: ``"rad"``, ``"m"``, ``"rad/s"``, ``"m/s"``.
+        text: A sentence on the fault.
     """
 
     kind: str
@@ -56,7 +56,7 @@ class Finding:
     text: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the finding as plain data."""
         return asdict(self)
 
     def __str__(self) -> str:

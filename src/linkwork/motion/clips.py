@@ -1,4 +1,4 @@
-"""Motion: poses of one linkage over time, and key frames made into it.
+"""Clips: poses of one linkage over time, and clips interpolated from key frames.
 
 The methods of `Clip` call modules of their own. Those make a new clip from the one they are given with
 `dataclasses.replace`, so they do not import this module.
@@ -36,16 +36,16 @@ STILL_FPS = 24.0  # of a clip of one frame
 
 
 class SaveOptions(TypedDict, total=False):
-    """What a motion is written with.
+    """Options for writing a motion to a file.
 
     Attributes:
-        into: The file with a mesh that it is put into; by default the one that its linkage came from.
-        bare: Write a skeleton alone, without what the linkage's file has besides.
-        layout: Write a ``.npz`` or ``.csv`` as learners of whole-body control load it, ``"mjlab"`` or
-            ``"beyondmimic"``; a ``.bvh`` with three rotations for every joint that turns, ``"blender"``.
-        fps: Sample it anew, so many frames a second.
-        roles: Links by the part of the body that they are, for a VRM animation (``.vrma``) of a body that did not come
-            from a VRM file: `linkwork.retargeting.recognise` finds them.
+        into: The file with a mesh to write the motion into; by default the file of its linkage.
+        bare: Write only a skeleton, without the other contents of the linkage's file.
+        layout: Layout of a ``.npz`` or ``.csv`` file for training whole-body controllers, ``"mjlab"`` or
+            ``"beyondmimic"``; or of a ``.bvh`` file with three rotations for every rotating joint, ``"blender"``.
+        fps: Resample the motion at this number of frames per second.
+        roles: Links by body part, for a VRM animation (``.vrma``) of a body that was not read from a VRM file;
+            `linkwork.retargeting.recognise` finds them.
     """
 
     into: str | os.PathLike[str] | None
@@ -63,9 +63,9 @@ class Clip(Shown):
         linkage: The linkage that moves.
         times: Times [s], shape (n,).
         poses: One pose for each time, shape (n, nq).
-        residuals: Errors of each frame's goals, if the clip was solved for, shape (n, blocks).
-        name: Name of the motion, in files that have several.
-        source: Where it comes from: a file, or the call that made it.
+        residuals: Errors of each frame's goals, if the clip is the result of a solve, shape (n, blocks).
+        name: Name of the motion, for files with several.
+        source: Its origin: a file, or the call that made it.
     """
 
     linkage: Linkage
@@ -143,7 +143,7 @@ class Clip(Shown):
 
     @property
     def jumps(self) -> tuple[Finding, ...]:
-        """Where a joint turns by more than 0.5 rad, or slides by more than 0.5 m, from one frame to the next."""
+        """Frames at which a joint turns by more than 0.5 rad, or slides by more than 0.5 m, since the frame before."""
         return tuple(checks.leaps(self))
 
     # Cut and retimed
@@ -153,7 +153,7 @@ class Clip(Shown):
         return blending.at(self, times, kind)
 
     def slice(self, start: float | None, end: float | None) -> Clip:
-        """Return the frames between two times [s], both included; None means the begin or the end of the clip."""
+        """Return the frames between two times [s], both included; None means the start or the end of the clip."""
         return blending.cut(self, start, end)
 
     def __getitem__(self, span: Any) -> Clip:
@@ -165,7 +165,7 @@ class Clip(Shown):
         return self.slice(span.start, span.stop)
 
     def resample(self, *, fps: float | None = None, times: ArrayLike | None = None, kind: str = "catmull-rom") -> Clip:
-        """Return the motion at other times: at `fps` frames per second, or at those given. Limits are still kept."""
+        """Return the motion resampled at `fps` frames per second, or at given times [s]. Joint limits are kept."""
         return blending.resample(self, fps, times, kind)
 
     def reverse(self) -> Clip:
@@ -184,18 +184,18 @@ class Clip(Shown):
     ) -> Clip:
         """Return the same motion at other times: as fast as limits allow, or by a factor.
 
-        With limits, or without any argument, it goes along the same path as fast as they allow, from rest to rest:
-        time-optimal path parametrisation on the cubic spline through the poses. Pauses take no time. With `speed`,
-        `duration` or `start` alone, the present timing is stretched or moved.
+        With limits, or without any argument, it follows the same path as fast as they allow, from rest to rest:
+        time-optimal path parametrisation on the cubic spline through the poses. Pauses are removed. With `speed`,
+        `duration` or `start` alone, the present timing is scaled or shifted.
 
         Args:
-            velocity: Limits of the velocities [rad/s, m/s]: one number, one for each of nv, or by joint; those of the
-                linkage where nothing is given.
-            acceleration: Limits of the accelerations [rad/s², m/s²], likewise.
-            fps: Sample the path anew, so many even frames a second; the last comes up to a frame late. By default the
-                poses stay, each at its new time.
-            speed: A factor of the present speed; with limits, a share of the fastest, from 0 to 1.
-            duration: New duration [s]; with limits, not less than they allow.
+            velocity: Velocity limits [rad/s, m/s]: one number, one for each of nv, or by joint; by default those of the
+                linkage.
+            acceleration: Acceleration limits [rad/s², m/s²], likewise.
+            fps: Resample the path at this number of frames per second; the last frame is up to one frame late. By
+                default the poses are kept, each at its new time.
+            speed: Factor on the present speed; with limits, a fraction of the fastest speed, from 0 to 1.
+            duration: New duration [s]; with limits, at least the shortest that they allow.
             start: New start time [s].
 
         Example:
@@ -219,7 +219,7 @@ class Clip(Shown):
             fade: Duration of the cross-fade from one clip to the next [s]. With 0, the next clip begins one frame
                 after the end of the one before.
             align: Move the root of each clip to where the one before ends, heading included.
-            feet: Keep feet where they stand while one clip goes over into the next, if the root is free.
+            feet: Keep planted feet in place during transitions, if the root is floating.
         """
         return blending.concatenate((self, *(self._same_linkage(other) for other in others)), fade, align, feet)
 
@@ -238,19 +238,19 @@ class Clip(Shown):
             weight: Share of the other clip: a number from 0 to 1, one for each frame, or a function of the time since
                 the start [s].
             stretch: Play the other clip slower or faster so that both have the same duration.
-            feet: Play the other clip in step, so that feet come down together, and keep feet where they stand; for a
-                root that is free and clips with footsteps.
+            feet: Synchronise the steps of the other clip with this one, and keep planted feet in place; for clips with
+                a floating root and footsteps.
         """
         return blending.blend(self, self._same_linkage(other), weight, stretch, feet)
 
     def contacts(self, *, feet: str | Sequence[str] | None = None, rules: Thresholds | None = None) -> list[Contact]:
-        """Return when which feet stand on the ground, in order of time.
+        """Return the ground contacts of feet, in order of time.
 
         The list can be edited and given to `plant` and `lw.retarget`.
 
         Args:
             feet: Names of frames; by default those of a body with a free root that are called feet, toes or ankles.
-            rules: What counts as standing: heights and speeds, in sizes of the body.
+            rules: Thresholds of height and speed for a contact, relative to the size of the body.
 
         Example:
             >>> import linkwork as lw
@@ -260,11 +260,11 @@ class Clip(Shown):
         return contacts.contacts_of(self, feet, rules)
 
     def plant(self, contacts: Sequence[Contact] | None = None, *, ease: float = 0.15) -> Clip:
-        """Return the motion with feet that stay where they stand; legs give way, the trunk hardly moves.
+        """Return the motion with planted feet kept in place; the legs are adjusted and the trunk hardly moves.
 
         Args:
-            contacts: When which part stands; found by default.
-            ease: Time in which a part comes to its place and goes back to its path [s].
+            contacts: The contacts to keep; detected by default.
+            ease: Time in which a foot moves to its contact position and back to its path [s].
         """
         from . import footing  # which loads the solvers
 
@@ -278,19 +278,19 @@ class Clip(Shown):
         return other
 
     def loop(self, *, fade: float, cycles: int = 1, travel: bool = True) -> Clip:
-        """Return a motion that repeats without a seam: its end is blended into its beginning.
+        """Return a seamlessly repeating motion: its end is blended into its beginning.
 
         Args:
-            fade: Duration of that blend [s]; the cycle is shorter than the clip by it.
+            fade: Duration of that blend [s]; the cycle is this much shorter than the clip.
             cycles: Number of repetitions.
-            travel: Let each cycle of a floating root go on where the one before ends; False brings it back.
+            travel: Let each cycle of a floating root continue where the one before ends; False returns it to the start.
         """
         return blending.loop(self, fade, cycles, travel)
 
     # Moved
 
     def offset(self, *, position: ArrayLike = (0.0, 0.0, 0.0), turn: float | str = 0.0) -> Clip:
-        """Return the motion with the path of its floating root turned about the vertical, then moved.
+        """Return the motion with the path of its floating root rotated about the vertical, then translated.
 
         Args:
             position: Displacement [m], (x, y) or (x, y, z).
@@ -299,10 +299,10 @@ class Clip(Shown):
         return root_motion.offset(self, position, turn)
 
     def in_place(self, *, sway: bool = False) -> Clip:
-        """Return the motion on the spot: the root stays above its starting point. Height and heading are kept.
+        """Return the motion in place: the root stays above its starting point. Height and heading are kept.
 
         Args:
-            sway: Remove only the root's path averaged over a second, and keep the sway about it.
+            sway: Remove only the path of the root averaged over one second, and keep the sway about it.
         """
         return root_motion.in_place(self, sway)
 
@@ -313,20 +313,20 @@ class Clip(Shown):
         normal: str | ArrayLike | None = None,
         point: ArrayLike = (0.0, 0.0, 0.0),
     ) -> Clip:
-        """Return the mirror image of the motion: left and right change places.
+        """Return the mirror image of the motion, with left and right exchanged.
 
         Args:
-            pairs: Joints that change places, by name. By default they are found by name (left and right) and checked
-                against the geometry; `mirrors.symmetry(linkage)` says what was found.
-            normal: Normal of the mirror, an axis or three numbers; by default from right to left.
-            point: A point of the mirror [m].
+            pairs: Joints to exchange, by name. By default they are found by name (left and right) and checked against
+                the geometry; `mirrors.symmetry(linkage)` returns what was found.
+            normal: Normal of the mirror plane, an axis or three numbers; by default from right to left.
+            point: A point of the mirror plane [m].
         """
         return mirrors.mirror(self, pairs, normal, point)
 
     # Inspected and saved
 
     def report(self, **options: Unpack[InspectOptions]) -> Report:
-        """Return what is wrong with the motion: flips, spikes, limits, sliding feet and more; see `lw.inspect`."""
+        """Return the faults of the motion: flips, spikes, limits, sliding feet and more; see `lw.inspect`."""
         from .inspection import inspect  # which loads the solvers
 
         return inspect(self, **options)
@@ -340,10 +340,10 @@ class Clip(Shown):
 
         Args:
             path: The file.
-            **options: The file with a mesh that it is put into, and others; see `SaveOptions`.
+            **options: Options of the format; see `SaveOptions`.
 
         Returns:
-            Remarks on what a file of this kind cannot hold; they are logged as warnings too.
+            Remarks on what the format cannot store; they are also logged as warnings.
         """
         from .. import formats  # the one import of a later package
 
@@ -362,16 +362,16 @@ def interpolate(
 
     Args:
         linkage: The linkage.
-        keys: (time, pose) pairs with rising times [s], or `Key` objects with a kind of their own; a pose may be the
-            name of a stored one.
+        keys: (time, pose) pairs with increasing times [s], or `Key` objects with their own kind; a pose may be the name
+            of a stored one.
         fps: Frames per second. The last frame is on the last key or less than one frame before it.
         kind: ``"linear"``; ``"ease"`` (slow out of and into every key), ``"ease-in"`` (slow out of it), ``"ease-out"``
             (slow into the next); ``"cubic"`` (a spline with continuous acceleration); ``"catmull-rom"`` (continuous
             velocity, each stretch shaped by its four nearest keys); ``"tcb"`` (the same, with tension, continuity and
             bias at each key); ``"squad"`` (the same velocities, rotations by spherical quadrangles); ``"bezier"``
-            (straight, timed by the handles of each key); ``"step"``.
-            Splines may swing a little beyond their keys, and so beyond limits: `Linkage.clamp` brings them back.
-        wrap: Let unlimited angles go the short way round between keys; False keeps whole turns.
+            (straight, with timing by the handles of each key); ``"step"``. Splines may swing a little beyond their
+            keys, and so beyond limits: `Linkage.clamp` brings them back.
+        wrap: Let unlimited angles take the shorter rotation between keys; False keeps whole turns.
 
     Example:
         >>> import linkwork as lw

@@ -1,7 +1,7 @@
-"""Feet and the ground: when a point is planted, which frames are feet, where the ground is, what goes wrong there.
+"""Ground contacts: when a point is planted, which frames are feet, the ground height, and contact faults.
 
-A point is planted while it is low and slow; two thresholds each, one to begin and a looser one to end, so that noise
-does not make a contact flicker. The ground is a height along the world's z axis.
+A point is planted while it is low and slow. A contact begins at one threshold and ends at a looser one, so that noise
+does not interrupt it. The ground is a height along the world's z axis.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Thresholds:
-    """What counts as planted, for a leg of one metre; heights and speeds scale with the leg.
+    """Thresholds for ground contacts, for a leg of one metre; heights and speeds scale with the leg.
 
     Args:
         height: A contact begins below this height above the ground [m].
@@ -106,12 +106,12 @@ def find_contacts(
     ground: float | None = None,
     rules: Thresholds | None = None,
 ) -> Mask:
-    """Return when a moving point is planted on the ground, shape (frames,).
+    """Return in which frames a moving point is planted on the ground, shape (frames,).
 
     Args:
         points: Its positions, z up [m], shape (frames, 3).
-        times: Rising times [s], shape (frames,).
-        leg: Length of the leg [m], by which the thresholds are multiplied.
+        times: Increasing times [s], shape (frames,).
+        leg: Length of the leg [m]; the thresholds are multiplied by it.
         ground: Height of the ground below the point [m]; by default `ground_level` of its heights.
         rules: Thresholds.
 
@@ -154,14 +154,14 @@ def contacts_in(
 
 @dataclass(frozen=True)
 class Contact:
-    """A part of a body that stands on the ground for a while.
+    """A ground contact of a part of a body, from one time to another.
 
-    A list of them can be edited: `dataclasses.replace` moves one, others are left out or added.
+    A list of contacts can be edited: change one with `dataclasses.replace`, remove or add others.
 
     Args:
-        frame: The link or frame that stands.
-        start: From when [s].
-        end: Until when [s].
+        frame: The link or frame in contact.
+        start: Start time [s].
+        end: End time [s].
     """
 
     frame: str

@@ -1,4 +1,4 @@
-"""Derivatives of a clip: velocities, accelerations and jerk, of rotations too; and the jerk of a point."""
+"""Derivatives of a clip: velocities, accelerations and jerk, including rotations; and the jerk of a point."""
 
 from __future__ import annotations
 

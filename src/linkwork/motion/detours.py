@@ -1,8 +1,8 @@
-"""Ways around the dead ends of a path, where going from frame to frame leads nowhere but another motion leads on.
+"""Find detours where following a path frame by frame ends, but another motion continues.
 
 A redundant arm that goes from pose to pose may drift to a limit, and an arm at a singular pose may take a branch that
-ends. The path is known, so another way is looked for: from solutions at the frame that was missed, which are followed
-backwards and forwards, and to which the poses before are led over, frame by frame, on their goals and without a jump.
+ends. The path is known, so another motion is searched for: solutions at the missed frame are followed backwards and
+forwards, and the poses before are moved over to one of them, frame by frame, on their goals and without a jump.
 """
 
 from __future__ import annotations

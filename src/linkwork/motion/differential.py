@@ -56,19 +56,19 @@ def step(
 ) -> Step:
     """Return the pose after one control cycle of differential inverse kinematics, ``q' = q + dt J^+ v``.
 
-    The goals are made linear at the pose: v is the velocity that makes up for their errors in one cycle, ``gain * error
-    / dt``, and the method says what stands for J^+. A step that would move a joint faster than its speed is shortened
-    as a whole, so that its direction stays; joints that push against a limit are taken out of it. It serves every goal;
-    `prepare` has a compiled cycle that takes as many steps as it needs, ``ik.step(goals, q, dt)``.
+    The goals are linearised at the pose: v is the velocity that corrects their errors in one cycle, ``gain * error /
+    dt``, and the method defines J^+. A step that would exceed the speed limit of a joint is scaled down as a whole, so
+    that its direction is kept; joints that push against a limit are excluded. It supports every goal. For a compiled
+    cycle that takes as many steps as it needs, use `prepare` and ``ik.step(goals, q, dt)``.
 
     Args:
         linkage: The linkage.
         goals: One goal or several.
-        q: The pose now.
+        q: The current pose.
         dt: Duration of the cycle [s].
         method: A method's name.
         gain: Fraction of the error to correct in one cycle.
-        velocity: Largest speeds [rad/s, m/s], one for all or one for each velocity; those of the linkage by default.
+        velocity: Speed limits [rad/s, m/s], one for all or one for each velocity; those of the linkage by default.
         joints: Names of the joints that may move, as in `solve`.
         weights: Cost of moving each joint, as in `solve`.
         **options: As in `solve`.

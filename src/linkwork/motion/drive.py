@@ -1,4 +1,4 @@
-"""Driving a mechanism by one joint: the other joints follow, loops stay closed and couplings held."""
+"""Drive a mechanism by one joint: the other joints follow, with loops closed and couplings held."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ BACK = 1e-6  # a pose this near to the first is the first again
 def drive(linkage: Linkage, joint: str, values: ArrayLike, *, start: PoseLike | None = None, fps: float = 24.0) -> Clip:
     """Return the motion of a mechanism while one joint is driven through given values.
 
-    Each pose is closed from the pose before, by small steps that stay on one branch; the other joints follow.
+    Each pose is found from the pose before, by small steps that stay on one branch; the other joints follow.
 
     Args:
         linkage: A linkage with loops, couplings or gears.
-        joint: Name of the joint that is driven, or of a coordinate. A gear that follows another can be driven too.
+        joint: Name of the driven joint or coordinate. A gear that follows another can be driven too.
         values: Its values in order [rad, m], shape (n,).
         start: Pose from which the loops are closed at the first value, or the name of a stored one. Without one, the
-            mechanism is driven there from the closed stored pose whose joint value is nearest. If there is none, it is
-            assembled near its neutral pose, or else from random starts.
+            mechanism is driven to the first value from the closed stored pose whose joint value is nearest. If there is
+            none, it is assembled near its neutral pose, or else from random starts.
         fps: Frames per second.
 
     Returns:
         A clip with a frame for each value, whose `residuals` are the gaps of loops, then of couplings, shape (n, both).
 
     Raises:
-        LoopError: Where the loops cannot be closed any further; `value` is where the joint had to stop.
+        LoopError: If the loops cannot be closed at a value; `LoopError.value` is where the joint had to stop.
 
     Example:
         >>> import linkwork as lw
@@ -78,22 +78,22 @@ def drive(linkage: Linkage, joint: str, values: ArrayLike, *, start: PoseLike | 
 def drive_rates(
     clip: Clip, joint: str, *, speed: ArrayLike | None = None, acceleration: ArrayLike | None = None
 ) -> LoopRates:
-    """Return the velocities and accelerations of everything in a clip in which one joint drives a mechanism.
+    """Return the velocities and accelerations of all joints and frames in a clip of a driven mechanism.
 
-    Those of the other joints and of frames follow from the closed loops, exactly; no differences are taken of them.
+    They follow exactly from the closed loops, without finite differences.
 
     Args:
         clip: Closed poses, as `drive` returns them.
-        joint: Name of the joint that drives, or of a coordinate.
-        speed: Its velocity [rad/s, m/s], a number or one for each frame; as fast as the clip plays by default.
+        joint: Name of the driving joint or coordinate.
+        speed: Its velocity [rad/s, m/s], a number or one for each frame; by default the speed of the clip.
         acceleration: Its acceleration, likewise; with a speed given, zero by default.
 
     Returns:
-        The rates. Frames in which the others do not follow from the joint, at its dead centres and where branches meet,
-        have none (NaN); `LoopRates.remarks` says which they are, and so does the log.
+        The rates. They are NaN in frames in which the joint does not determine the others: at dead centres and where
+        branches meet. `LoopRates.remarks` and the log list these frames.
 
     Raises:
-        LoopError: If there is no frame in which they follow.
+        LoopError: If the joint determines the others in no frame.
 
     Example:
         >>> import linkwork as lw

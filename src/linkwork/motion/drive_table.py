@@ -1,4 +1,4 @@
-"""A driven mechanism as a table: poses, rates, paths of frames and the transmission angle, frame by frame."""
+"""A table of a driven mechanism: poses, rates, paths of frames and the transmission angle, for each frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames of a path, without a jump from one to the next as long as there is a way."""
+"""Solve the frames of a path without jumps, as long as there is a continuous motion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Feet that stay where they stand: planted while they are in contact, and in step when two motions become one."""
+"""Keep feet planted while they are in contact, and synchronise steps when two motions are combined."""
 
 from __future__ import annotations
 

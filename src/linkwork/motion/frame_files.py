@@ -1,6 +1,6 @@
-"""Frames of long motions in files instead of memory: numbers are collected in blocks, and read where they are used.
+"""Store frames of long motions in files instead of memory, in blocks that are read on demand.
 
-The files have no names. They are gone with the last array that uses them, however the process ends.
+The files have no names. They are deleted with the last array that uses them, however the process ends.
 """
 
 from __future__ import annotations

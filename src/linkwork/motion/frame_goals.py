@@ -1,7 +1,7 @@
-"""Goals that change from frame to frame, held as arrays, and solved for over a whole motion in one compiled call.
+"""Goals that change from frame to frame, stored as arrays and solved for a whole motion in one compiled call.
 
-A clip has thousands of goals, which differ in their targets alone: they are packed once, and the targets of all frames
-written into the solver's numbers at once.
+The thousands of goals of a clip differ only in their targets. They are packed once, and the targets of all frames are
+written into the solver's arrays at once.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ class GoalTrack:
     """One goal over all frames of a motion.
 
     Args:
-        kind: ``"place"`` or ``"turn"`` of a frame, ``"direction"`` of an axis of it, or ``"pose"`` of the joints.
-        frame: The frame; none for joints.
-        values: What it should be: places (frames, 3), rotations (frames, 3, 3), directions (frames, 3) or poses.
-        weights: How much it counts in each frame; metres and radians alike, times these.
+        kind: ``"place"`` (position) or ``"turn"`` (orientation) of a frame, ``"direction"`` of an axis of it, or
+            ``"pose"`` of the joints.
+        frame: Name of the frame; None for joints.
+        values: Target values: positions (frames, 3) [m], rotations (frames, 3, 3), directions (frames, 3) or poses.
+        weights: Weight in each frame; it multiplies errors in metres and in radians alike.
         axis: The axis of a direction, in the coordinates of the frame.
     """
 
@@ -46,11 +47,11 @@ class GoalTrack:
     axis: FloatArray | None = None
 
     def between(self, part: slice) -> GoalTrack:
-        """Return the goal over some of its frames."""
+        """Return the goal for some of its frames."""
         return replace(self, values=self.values[part], weights=self.weights[part])
 
     def goal(self, frame: int, arm: float) -> Goal:
-        """Return the goal of one frame; `arm` is what solvers multiply radians by, beside metres."""
+        """Return the goal of one frame; `arm` [m] is the factor by which solvers convert radians to metres."""
         value, weight = self.values[frame], float(self.weights[frame])
         if self.kind == "place":
             return Reach(self.frame, position=value, weight=weight, tolerance=UNJUDGED)

@@ -1,4 +1,4 @@
-"""The continuity report: everything that is wrong with a motion, found in one call."""
+"""Inspection of a motion: all its faults in one report."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class InspectOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False)
 class Report(Shown):
-    """What was found in a clip.
+    """The faults found in a clip.
 
     Attributes:
         clip: The clip.
-        findings: What is wrong, in the order of kinds, then of frames.
+        findings: The faults, sorted by kind, then by frame.
         ground: Height of the ground [m], or None.
-        feet: The frames that are feet.
+        feet: Names of the frames taken as feet.
         options: The options that the report was made with.
     """
 
@@ -59,12 +59,12 @@ class Report(Shown):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether no fault was found."""
         return not self.findings
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many findings there are of each kind."""
+        """Number of findings of each kind."""
         counted = Counter(finding.kind for finding in self.findings)
         return {kind: counted[kind] for kind in KINDS}
 
@@ -111,20 +111,20 @@ def inspect(
     depth: float | None = None,
     overlap: float | None = None,
 ) -> Report:
-    """Return the faults of a motion: jumps, exceeded limits, sliding feet, links below the ground or overlapping.
+    """Return the faults of a motion: jumps, exceeded limits, sliding feet, links below the ground, overlaps.
 
     Args:
         clip: The motion.
         goals: Goals it should follow, as for `lw.track`: one goal, or list of goals, for each frame; or a function of
             the time [s]. By default the residuals of the clip are checked, if it has any.
-        ground: Height of the ground [m]; by default where the feet of a floating body are lowest.
+        ground: Height of the ground [m]; by default the lowest height of the feet of a floating body.
         feet: Names of the frames that should not slide while they are planted; by default found by name.
-        tolerance: Largest allowed position error of a goal [m]; 1e-3 by default, less for what is below 10 cm.
+        tolerance: Largest allowed position error of a goal [m]; 1e-3 by default, less for linkages below 10 cm.
         rotation_tolerance: Largest allowed rotation error [rad].
-        slide: How far a planted foot may move from its place [m]; 1.2 % of the body's size by default.
-        depth: How far below the ground a link may be [m]; 1.2 % of the body's size by default.
-        overlap: How deep two links may be in each other [m]; 1.2 % of the body's size by default. Links without shapes
-            are bones, slim capsules.
+        slide: Largest allowed displacement of a planted foot [m]; 1.2 % of the body's size by default.
+        depth: Largest allowed depth of a link below the ground [m]; 1.2 % of the body's size by default.
+        overlap: Largest allowed overlap of two links [m]; 1.2 % of the body's size by default. Links without shapes are
+            treated as slim capsules.
 
     Example:
         >>> import linkwork as lw

@@ -22,14 +22,14 @@ class Key:
     """A pose at a time.
 
     Args:
-        time: When [s].
+        time: Time [s].
         pose: The pose (nq,), values by joint name, or the name of a stored pose.
         kind: Interpolation from here to the next key, as in `lw.interpolate`; that of the whole motion by default.
         tension: For ``"tcb"``: 1 makes the curve tight at this key, -1 round.
-        continuity: For ``"tcb"``: away from 0, the motion has a corner here.
-        bias: For ``"tcb"``: 1 overshoots after the key, -1 swings before it.
-        handles: For ``"bezier"``: how the way to the next key is gone, as a cubic from (0, 0) to (1, 1) with handles
-            (x1, y1, x2, y2), x time and y the way; by default it leaves and arrives at rest.
+        continuity: For ``"tcb"``: if not 0, the motion has a corner here.
+        bias: For ``"tcb"``: 1 overshoots after the key, -1 before it.
+        handles: For ``"bezier"``: timing up to the next key, as a cubic from (0, 0) to (1, 1) with handles (x1, y1, x2,
+            y2), where x is time and y is the fraction of the path; by default it starts and ends at rest.
 
     Example:
         >>> Key(0.5, [0.1, 0.2], kind="ease-out")

@@ -1,4 +1,4 @@
-"""Layers: one motion laid over another in some joints, as a whole or as what it adds."""
+"""Layers: apply one motion over another in some joints, replacing it or adding to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links of a motion that go through each other led apart: as little as is needed, smoothly before and after."""
+"""Separate links that pass through each other in a motion, as little as needed and smoothly over time."""
 
 from __future__ import annotations
 

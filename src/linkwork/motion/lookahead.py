@@ -1,7 +1,7 @@
-"""Choosing among the branches of a whole path of goals, by dynamic programming.
+"""Choose among the branches of a whole path of goals, by dynamic programming.
 
 The pose nearest to the last one may lead into a dead end: a limit further on, or a branch that ends. Looking ahead
-chooses another branch in time. What plain tracking finds is among the choices, so that the choice is never worse.
+chooses another branch in time. The result of plain tracking is one of the choices, so the result is never worse.
 """
 
 from __future__ import annotations

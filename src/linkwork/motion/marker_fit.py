@@ -1,7 +1,7 @@
-"""A linkage moved so that points on it follow markers: least squares over all markers that are seen in a frame.
+"""Fit a linkage to markers: least squares over all visible markers of each frame.
 
-Where a marker sits on its link is often not known. It is found from a few frames: pose the linkage, put each marker to
-its mean place on its link, and again.
+The position of a marker on its link is often unknown. It is estimated from a few frames by repeating two steps: pose
+the linkage, then set each marker to its mean position on its link.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class MarkerFit:
 
     Args:
         clip: The motion.
-        offsets: Where each marker sits, in the coordinates of its frame [m].
-        errors: How far each marker is from its point on the linkage [m], shape (frames, markers); NaN where not seen.
+        offsets: Position of each marker in the coordinates of its frame [m].
+        errors: Distance of each marker from its point on the linkage [m], shape (frames, markers); NaN where not seen.
     """
 
     clip: Clip
@@ -43,7 +43,7 @@ class MarkerFit:
     errors: FloatArray
 
     def report(self) -> str:
-        """Return a table: root mean square, worst error and missing share of each marker, the worst first."""
+        """Return a table: root mean square error, largest error and missing share of each marker, worst first."""
         seen = ~np.isnan(self.errors)
         squares = np.where(seen, self.errors, 0.0) ** 2
         rms = np.sqrt(squares.sum(axis=0) / np.maximum(seen.sum(axis=0), 1))
@@ -67,12 +67,12 @@ def solve_markers(
     """Return the motion of a linkage that follows markers, by least squares over all of them.
 
     Args:
-        linkage: The linkage; its proportions are those of the person already.
+        linkage: The linkage, already scaled to the proportions of the person.
         markers: The markers.
-        on: The frame of the linkage that each marker sits on, by marker: ``{"LKNE": "left_shin"}``; with the place
-            there [m] where it is known, ``("left_shin", (0, 0.05, 0))``. Other markers are not used.
-        weights: How much markers count beside others, 1 by default.
-        start: Pose before the first frame; the neutral pose by default, put where the markers are if the root floats.
+        on: The frame of each marker, by marker name: ``{"LKNE": "left_shin"}``; or with its position there [m], if
+            known, ``("left_shin", (0, 0.05, 0))``. Other markers are ignored.
+        weights: Weights by marker name, 1 by default.
+        start: Pose before the first frame; the neutral pose by default, moved to the markers if the root is floating.
 
     Example:
         >>> import linkwork as lw

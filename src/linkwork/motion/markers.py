@@ -1,4 +1,4 @@
-"""Paths of markers, as optical motion capture records them: points with names, some of them out of sight at times."""
+"""Marker paths from optical motion capture: named points, which may be hidden in some frames."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..transforms import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Markers:
-    """Where markers were over time.
+    """Positions of markers over time.
 
     Args:
-        names: The names, each once.
-        times: When [s], rising, shape (frames,).
-        points: Where [m], z up, shape (frames, markers, 3); NaN where a marker was not seen.
-        remarks: What was assumed or odd in the file.
+        names: The names, each unique.
+        times: Increasing times [s], shape (frames,).
+        points: Positions [m], z up, shape (frames, markers, 3); NaN where a marker was not seen.
+        remarks: Notes on assumptions and oddities of the file.
 
     Example:
         >>> markers = Markers(("heel", "toe"), [0.0, 0.1], [[[0, 0, 0], [0.2, 0, 0]], [[0, 0, 0], [np.nan] * 3]])

@@ -1,4 +1,4 @@
-"""Mirror images of motions: which joints change places, in which plane, and their values there."""
+"""Mirror images of motions: the joints to exchange, the mirror plane, and the mirrored values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pose nearest to a given one that meets goals: pins change no more of a body than they must."""
+"""The pose nearest to a given one that meets goals, so that pins change a body as little as possible."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Where a body goes through itself in a motion: which two links, in which frames, how deep.
+"""Overlaps of a body with itself in a motion: the pair of links, the frames and the depth.
 
-A character without shapes is given bones, see `collision.thick_bones`, of which those that are two joints apart do not
-count: feet bend towards shins. What is found then is that bones come that near, and bodies are wider than bones.
+A character without shapes gets capsules, see `collision.thick_bones`. Capsules two joints apart are not checked,
+because feet bend towards shins. Since bodies are wider than these capsules, some overlaps may be missed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Paths of goals: where an effector should be, frame by frame."""
+"""Paths of goals: the targets of an effector, frame by frame."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ..transforms import FloatArray, as_array, is_whole
 
 
 def line(linkage: Linkage, goal: Reach, *, start: PoseLike, frames: int = 21) -> list[Reach]:
-    """Return intermediate goals on the straight line from where the effector is to a goal, both ends included.
+    """Return goals on the straight line from the effector's current position to a goal, both ends included.
 
-    Positions are spaced evenly; orientations turn evenly the short way. This is how the chapter animates (5.3).
+    Positions are evenly spaced; orientations are interpolated by the shorter rotation, as in the chapter (5.3).
 
     Args:
         linkage: The linkage.
@@ -54,7 +54,7 @@ def spline(frame: str, points: ArrayLike, *, frames: int = 48, closed: bool = Fa
         frame: Name of the frame that should follow it.
         points: The points to pass, in order.
         frames: Number of goals.
-        closed: Come back to the first point without a corner.
+        closed: Return smoothly to the first point.
     """
     from scipy.interpolate import CubicSpline
 

@@ -1,6 +1,6 @@
-"""Motions repaired without inventing new ones: unwound, solved again, bridged, pinned.
+"""Repair motions: unwind, solve again, bridge, pin.
 
-One function for each kind of finding; `repair` tries them in turn and keeps what helps.
+There is one function for each kind of finding; `repair` tries them in turn and keeps those that help.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Repair:
 
     Attributes:
         clip: The motion, repaired as far as possible.
-        done: What was done, in words.
+        done: Sentences on what was done.
         before: The report before the repair.
         after: The report after it: what remains.
     """
@@ -59,7 +59,7 @@ class Repair:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What was done, or that nothing was."""
+        """Sentences on what was done, or that nothing was."""
         nothing = "there was nothing to do" if self.before.ok else "nothing could be done"
         return self.done or (nothing,)
 
@@ -67,10 +67,10 @@ class Repair:
 def repair(clip: Clip, **options: Unpack[InspectOptions]) -> Repair:
     """Return a repaired motion, what was done to it and what remains.
 
-    Flips to other numbers of a rotation are unwound; flips to another branch are solved again from the frame before,
-    with the end of the chain on its old path; spikes are bridged; values beyond limits are brought back and smoothed;
-    sliding feet are pinned and links below the ground are lifted onto it; links that go through each other are led
-    apart; missed goals are solved for again. A step that leaves more wrong than before is undone.
+    Flips to other values of the same rotation are unwound. Flips to another branch are solved again from the frame
+    before, with the end of the chain on its old path. Spikes are bridged, values beyond limits are clamped and
+    smoothed, sliding feet are pinned, links below the ground are lifted onto it, overlapping links are separated, and
+    missed goals are solved again. A step that increases the number of faults is undone.
 
     Args:
         clip: The motion.

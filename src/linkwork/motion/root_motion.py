@@ -1,4 +1,4 @@
-"""The path of a floating or planar root: reading it, and moving it. The vertical is the world's z axis."""
+"""Read and change the path of a floating or planar root. The vertical is the world's z axis."""
 
 from __future__ import annotations
 

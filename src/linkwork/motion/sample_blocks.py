@@ -1,4 +1,4 @@
-"""Interpolation along long motions, block by block: what is held in memory does not grow with them."""
+"""Interpolate long motions block by block, so that memory does not grow with their length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Corrections of a motion over time: noise smoothed away, and corrections of planted feet faded in and out."""
+"""Smooth noise in a motion, and fade corrections of planted feet in and out."""
 
 from __future__ import annotations
 

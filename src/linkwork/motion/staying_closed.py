@@ -1,4 +1,4 @@
-"""Motions of mechanisms stay closed: what is put between closed poses is closed too."""
+"""Close the loops of poses that are interpolated between closed poses."""
 
 from __future__ import annotations
 

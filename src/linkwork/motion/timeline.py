@@ -1,4 +1,4 @@
-"""Pose keys and goal keys on one timeline: a body that plays, and pins that hold parts of it to goals for a while."""
+"""Pose keys and goal keys on one timeline: a body motion, and pins that hold parts of it at goals for a while."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Pin:
     """A goal that holds from one time to another and is eased in and out.
 
     Args:
-        start: From when it holds [s].
-        end: Until when it holds [s].
-        goal: A goal; a function of the time [s] that returns one; or the name of a frame, which stays where the body
-            has it at the start.
-        ease: Duration of easing in before the start and out after the end [s]; or a pair of both.
+        start: Time from which it holds [s].
+        end: Time until which it holds [s].
+        goal: A goal; a function of the time [s] that returns one; or the name of a frame, which is held where it is in
+            the body's motion at the start.
+        ease: Duration of easing in before the start and out after the end [s], or a pair of durations.
 
     Example:
         >>> import linkwork as lw
@@ -89,7 +89,7 @@ class Pin:
         return cls(float(times[0]), float(times[-1]), goal, ease=ease)
 
     def weight(self, times: FloatArray) -> FloatArray:
-        """Return its weight at times, from 0 to 1."""
+        """Return the weight at times, from 0 to 1."""
         shares = np.ones_like(times)
         for away, ease in ((self.start - times, self.ease[0]), (times - self.end, self.ease[1])):
             out = away > 1e-9
@@ -138,16 +138,16 @@ class Faded(Goal):
 
 
 class Timeline:
-    """Pose keys and pins of one linkage, in any order of the two.
+    """Pose keys and pins of one linkage.
 
     Args:
         linkage: The linkage.
-        items: `Key` objects or (time, pose) pairs, with rising times, and `Pin` objects among them.
-        body: A clip that plays beneath the pins, in place of keys.
-        fps: Frames per second, of keys.
-        kind: Interpolation from keys that have none of their own, as in `lw.interpolate`.
-        wrap: Let unlimited angles go the short way round between keys.
-        stiff: Factors by joint name on how firmly a joint keeps to the body's motion. By default a joint that carries
+        items: `Key` objects or (time, pose) pairs with increasing times, and `Pin` objects, in any order.
+        body: A clip to which the pins are applied, instead of keys.
+        fps: Frames per second, for keys.
+        kind: Interpolation for keys without a kind of their own, as in `lw.interpolate`.
+        wrap: Let unlimited angles take the shorter rotation between keys.
+        stiff: Factors by joint name on how firmly a joint follows the body's motion. By default a joint that carries
             more links is stiffer.
 
     Example:

@@ -1,9 +1,9 @@
-"""The fastest timing of a path: along the poses of a clip, no joint above its velocity or its acceleration.
+"""The fastest timing of a path through the poses of a clip, within velocity and acceleration limits.
 
 Time-optimal path parametrisation by reachability analysis (Pham and Pham, 2018). The path is a spline q(s) through the
 poses. With x the square of ds/dt and u the second derivative of s, joints move by ``q' sqrt(x)`` and ``q' u + q'' x``:
-limits are lines in x and u. One pass from the end finds the largest x from which the rest of the path can still be
-kept; one from the start goes as fast as that allows.
+limits are lines in x and u. A backward pass finds the largest x from which the rest of the path can still be followed;
+a forward pass goes as fast as that allows.
 """
 
 from __future__ import annotations

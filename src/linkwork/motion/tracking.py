@@ -1,4 +1,4 @@
-"""Solving along a series of goals, so that the path of the end effector is prescribed."""
+"""Solve a series of goals, so that the end effector follows a prescribed path."""
 
 from __future__ import annotations
 
@@ -48,25 +48,28 @@ def track(
 ) -> Clip:
     """Return the motion that follows goals over time, each solved from the pose before.
 
-    `damped` and `robust` follow without a jump: a joint turns by less than 0.5 rad unless the goals go far. Where
-    nothing leads on, the frames before are moved over to another way that does, for one `Reach` a frame. If there is
-    none, `damped` comes as near as it can and `robust` jumps, if there is another solution; ``clip.residuals`` and
-    ``clip.jumps`` tell. With other methods each frame is what they find from the pose before.
+    `damped` and `robust` follow without a jump: a joint turns by less than 0.5 rad per frame unless the goals are far
+    apart. At a dead end, the frames before are moved to another motion that continues, if there is one `Reach` per
+    frame. If there is no such motion, `damped` comes as near as it can and `robust` jumps to another solution, if there
+    is one; see ``clip.residuals`` and ``clip.jumps``. With other methods each frame is solved from the pose before.
 
     Args:
         linkage: The linkage.
-        goals: Those of each frame, one or a list; a function of the time [s], with `frames`; or one `Reach`, straight.
+        goals: A goal or a list of goals for each frame; a function of the time [s], with `frames`; or one `Reach`,
+            which is approached in a straight line.
         fps: Frames per second.
         frames: Number of frames, for a function or a single goal (21 by default).
         method: A method's name.
         start: Pose before the first frame, or its name; by default the neutral pose, with a joint bent if that helps.
-        steps: Solver steps per frame (the chapter takes one); frame 0 is then the start. None solves each frame.
+        steps: Solver steps per frame (one in the chapter); frame 0 is then the start. None solves each frame
+            completely.
         lookahead: Choose among the branches of all frames and the motion found without it, by dynamic programming:
-            fewest missed goals, then fewest jumps (0.5 rad or m a frame), then least motion; for one `Reach` a frame.
-        avoid: An `Avoid` or `World` to keep clear of, in frames and between; its errors are the last of the residuals.
+            fewest missed goals, then fewest jumps (0.5 rad or m per frame), then least motion; for one `Reach` per
+            frame.
+        avoid: An `Avoid` or `World` to keep clear of, in and between frames; its errors are the last of the residuals.
         joints: Names of the joints that may move, or of a group of them; the others keep the values of the start.
         weights: Cost of moving each joint, as in `solve`.
-        progress: Called with the number of frames done and the number of all.
+        progress: Called with the number of frames done and the total number.
         **options: As in `solve`.
 
     Returns:

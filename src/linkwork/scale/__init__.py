@@ -1,1 +1,1 @@
-"""Datasets of goals and folders of motions: threads, a graphics card, a cluster."""
+"""Solve datasets of goals and retarget folders of motions, with threads, GPUs or a cluster."""

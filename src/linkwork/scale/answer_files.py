@@ -1,7 +1,7 @@
-"""Datasets of answers: a part for each block of goals, there in full or not at all, in one of several formats.
+"""Datasets of answers in several formats: one part for each block of goals, written completely or not at all.
 
-What the columns are is told in `solvers.answer_tables`; how they are written, in a module for each format. `runs` keeps
-the digest of every file.
+`solvers.answer_tables` defines the columns, and a module for each format writes them. `runs` keeps the digest of every
+file.
 """
 
 from __future__ import annotations

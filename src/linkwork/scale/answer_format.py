@@ -1,4 +1,4 @@
-"""What a format of answers has to say: how parts are named, written and read again. Each format has a module."""
+"""Interface of an answer format: how parts are named, written and read. Each format has a module."""
 
 from __future__ import annotations
 

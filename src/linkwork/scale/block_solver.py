@@ -1,4 +1,4 @@
-"""What is done with a block of goals: read it, solve it, write its part and keep a record of that."""
+"""Read a block of goals, solve it, write its part of the answers and record it."""
 
 from __future__ import annotations
 
@@ -97,14 +97,14 @@ class BlockSolver:
         columns, self.options = goals.columns, options
         if isinstance(columns, BodyColumns):
             if device != "cpu":
-                raise DeviceError("several goals a row are solved on the processor; take the engine local, or ray.")
+                raise DeviceError("several goals per row are solved on the processor; use the engine local or ray.")
             self.errors, statuses = body_columns(self._no_bodies())
         else:
             self.options = {**options, "position": columns.position, "orientation": bool(columns.turn)}
             self.errors, statuses = columns.errors, ()
         several = self.options.get("solutions") is not None
         if several and frame is None:
-            raise OptionError("several solutions are found for one frame; solve the goals of each frame on their own.")
+            raise OptionError("solutions needs one frame for all rows; solve the goals of each frame separately.")
         _refuse_taken(goals, linkage, (*self.errors, *statuses))
         schema = schema_of(linkage, self.errors, goals.types, store, statuses=statuses, several=several)
         self.form = form[0](schema, form[1], goals.rows, block_rows, tuple(linkage.coordinates))
@@ -113,7 +113,7 @@ class BlockSolver:
         self._cards: SimpleQueue[str] | None = None  # cards that have room for a thread
         self._frames: RowFrames | None = None  # of a thread's making: which frames rows may be for
         if frame is None and device != "cpu":
-            raise DeviceError("goals with a frame each are solved on the processor; take the engine local, or ray.")
+            raise DeviceError("rows with different frames are solved on the processor; use the engine local or ray.")
         if device != "cpu":
             self.linkage = linkage.replace()  # kernels are chosen for this run alone, whatever was solved before
 
@@ -339,7 +339,7 @@ def _refuse_taken(goals: Goals, linkage: Linkage, more: Sequence[str]) -> None:
     if source is not None:
         called = goals.carried[source]
         raise OptionError(
-            f"answers have a column {called!r} of their own, so {source!r} of the goals cannot be carried along under "
-            f"that name; give it another, keep={{{source!r}: 'goal_{source}'}} or --keep {source}=goal_{source}, or "
+            f"answers have a column {called!r} of their own, so the column {source!r} of the goals cannot keep that "
+            f"name; give it another, keep={{{source!r}: 'goal_{source}'}} or --keep {source}=goal_{source}, or "
             "ignore it."
         )

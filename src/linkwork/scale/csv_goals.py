@@ -1,7 +1,7 @@
 """CSV files of goals: their header, where their blocks begin, and the rows of one block.
 
-A value has no line break inside, so that blocks may begin at any line. A line that cannot be read (a cell that is no
-number, too few or too many of them, nothing at all between others) is one row without numbers, and a note says why.
+Values must not contain line breaks, so that blocks can begin at any line. A line that cannot be read (a cell that is
+not a number, too few or too many cells, a blank line) gives one row without numbers, and a note with the reason.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def plan_lines(place: Place, most: int, room: int) -> Iterator[tuple[int, int, i
         while at < end:
             data = file.read(min(CHUNK, end - at))
             if not data:
-                raise FormatError(str(place), "is shorter than it was.")
+                raise FormatError(str(place), "has become shorter since the run began.")
             ends = at + 1 + np.flatnonzero(np.frombuffer(data, np.uint8) == NEWLINE)
             at += len(data)
             if at == end and (not len(ends) or ends[-1] < end):

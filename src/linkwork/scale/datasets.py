@@ -1,7 +1,7 @@
-"""Whole datasets of goals solved into datasets of answers, by this computer, a graphics card or many machines.
+"""Solve datasets of goals into datasets of answers, on this computer, on GPUs or on a cluster.
 
-What a row's answer is depends on its number, the linkage and the options, not on blocks and workers, so that an
-interrupted run is resumed to the same answers.
+The answer of a row depends on its number, the linkage and the options, but not on blocks and workers. So a resumed run
+gives the same answers as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ Progress = Callable[["DatasetResult"], None] | bool | None
 
 @dataclass(frozen=True)
 class DatasetResult:
-    """What a run over a dataset has given so far, or in all.
+    """Result of a run over a dataset, so far or in all.
 
     Attributes:
-        folder: Where the answers are.
-        total: How many rows the input has.
-        counts: How many of them ended how: ``reached``, ``closest``, ``beyond``, ``invalid``.
+        folder: Folder of the answers.
+        total: Number of rows in the input.
+        counts: Number of rows by status: ``reached``, ``closest``, ``beyond``, ``invalid``.
         missing: Rows without an answer, because their block of the input cannot be read.
-        resumed: Rows that were there from a run before.
-        seconds: How long it took.
-        unread: Files of the input that hold no goals.
-        notes: On single rows that could not be read, which are answered as ``invalid``.
-        times: Where the time went [s], of all workers together: ``digest`` of the input, ``read``, ``wait`` for a
-            graphics card, ``solve``, ``write``.
-        foreign: Files in the folder that this run did not write and that readers would take for answers.
+        resumed: Number of rows that an earlier run had answered.
+        seconds: Duration of the run [s].
+        unread: Input files that hold no goals.
+        notes: Notes on single rows that could not be read; their status is ``invalid``.
+        times: Time by task [s], summed over all workers: ``digest`` of the input, ``read``, ``wait`` for a GPU,
+            ``solve``, ``write``.
+        foreign: Files in the folder that this run did not write but that readers would take for answers.
     """
 
     folder: Path | str
@@ -69,22 +69,22 @@ class DatasetResult:
 
     @property
     def answered(self) -> int:
-        """Rows that have an answer."""
+        """Number of rows with an answer."""
         return sum(self.counts.values())
 
     @property
     def reached(self) -> int:
-        """Rows whose goal is reached."""
+        """Number of rows whose goal is reached."""
         return self.counts.get("reached", 0)
 
     @property
     def complete(self) -> bool:
-        """Whether every row has an answer, every file of the input was read, and answers alone are in the folder."""
+        """Whether every row has an answer, every input file was read and the folder has no foreign files."""
         return self.answered == self.total and not self.unread and not self.foreign
 
     @property
     def rate(self) -> float:
-        """Answers a second, of those of this run."""
+        """Answers per second, without those of an earlier run."""
         return (self.answered - self.resumed) / self.seconds if self.seconds > 0.0 else 0.0
 
     def __repr__(self) -> str:
@@ -93,17 +93,17 @@ class DatasetResult:
 
 
 class DatasetOptions(BatchOptions, total=False):
-    """The options of `solve_dataset` beside those of `solve_batch`.
+    """The options of `solve_dataset` in addition to those of `solve_batch`.
 
     Args:
-        also: Goals that are the same in all rows, where rows have several: ``[lw.Hold("left_foot"), lw.Balance()]``.
-        block_rows: Rows of a block at most, which is solved and written as one: 262,144, or 1,048,576 on a card.
-        ignore: Columns to leave out.
-        keep: Columns of any kind to carry along to the answers; ``{"status": "old_status"}`` gives them other names.
-        store: How numbers are written: ``"float64"``, or ``"float32"``, which takes half the room.
+        also: Goals that are the same in all rows, if rows have several: ``[lw.Hold("left_foot"), lw.Balance()]``.
+        block_rows: Largest number of rows that are solved and written as one block: 262,144, or 1,048,576 on a GPU.
+        ignore: Columns to ignore.
+        keep: Columns of any type to copy to the answers; ``{"status": "old_status"}`` renames them.
+        store: Number type of the answers: ``"float64"``, or ``"float32"``, which halves the size.
         format: ``"parquet"``; ``"zarr"``: one group, ``zarr.open(output)["q"]``; ``"webdataset"``: tar files of
-            samples; ``"huggingface"``: Parquet with a card, for ``datasets.load_dataset(output)``.
-        compression: ``"zstd"``, ``"gzip"``, ``"lz4"``, ``"none"``, of Parquet also ``"snappy"``.
+            samples; ``"huggingface"``: Parquet with a dataset card, for ``datasets.load_dataset(output)``.
+        compression: ``"zstd"``, ``"gzip"``, ``"lz4"``, ``"none"``; for Parquet also ``"snappy"``.
     """
 
     also: Sequence[Goal]
@@ -131,30 +131,30 @@ def solve_dataset(
     progress: Progress = None,
     **options: Unpack[DatasetOptions],
 ) -> DatasetResult:
-    r"""Solve a dataset of goals into a dataset of answers, in memory that does not grow with it.
+    r"""Solve a dataset of goals into a dataset of answers; memory use does not grow with its size.
 
     Args:
         linkage: The linkage.
-        frame: Name of the frame that goals are for. For several goals a row a list of frames, or of goals with a frame,
-            ``["left_hand", lw.LookAt("eyes", at=(1, 0, 0))]``, with columns left_hand.x, eyes.x; None: column frame.
-        goals: A Parquet or CSV file; a folder of them, with folders in it (``robot=panda`` names a column); a pattern
-            such as ``"day-*/*.parquet"``; or a URL. Columns are x, y, z and qw, qx, qy, qz (or r11 to r33), id and
-            start.COORDINATE, those that there are.
+        frame: Name of the frame of the goals; None if the column frame names it. For several goals per row, a list of
+            frames or goals: ``["left_hand", lw.LookAt("eyes", at=(1, 0, 0))]``, with columns left_hand.x, eyes.x.
+        goals: A Parquet or CSV file; a folder of them, with subfolders (``robot=panda`` is a column and its value); a
+            pattern such as ``"day-*/*.parquet"``; or a URL. Columns, as far as present: x, y, z and qw, qx, qy, qz (or
+            r11 to r33), id and start.COORDINATE.
         output: A folder or a URL for the answers, ``part-0000000000.parquet`` and so on, with the columns id,
-            q.COORDINATE, success, status, position_error, rotation_error (of several goals left_hand.position_error
+            q.COORDINATE, success, status, position_error, rotation_error (for several goals left_hand.position_error
             and so on) and restarts. With ``solutions=8``, poses and errors are lists; solutions and diversity follow.
-        engine: ``"local"``: threads of this process; ``"cuda"``: its graphics cards; ``"ray"``: workers of Ray Data.
-        workers: How many threads or workers; by default as many as there are cores. With cards, threads read and write.
+        engine: ``"local"``: threads of this process; ``"cuda"``: GPUs of this computer; ``"ray"``: Ray Data workers.
+        workers: Number of threads or workers; by default one per core. With GPUs, the threads read and write.
         address: The Ray cluster, such as ``"auto"`` or ``"ray://head:10001"``; by default Ray on this computer alone.
-        gpu: Whether each of Ray's workers has a graphics card of its own and solves there.
-        devices: The numbers of the graphics cards to take; by default all that there are.
-        resume: Whether to continue a run. Parts that are damaged, or whose goals have changed, are made anew.
-        start: A pose (nq,), or the name of a stored one, to begin with where no column says so.
-        progress: A function that is told what there is after each block; True for a bar, or lines in a log.
-        **options: As in `DatasetOptions` and `solve_batch`, but for a time budget.
+        gpu: Give each Ray worker a GPU of its own to solve on.
+        devices: Numbers of the GPUs to use; by default all.
+        resume: Continue an interrupted run. Answers that are damaged, or whose goals have changed, are solved again.
+        start: Start pose (nq,), or the name of a stored pose, for rows without start columns.
+        progress: Called with the result so far after each block; True shows a progress bar, or lines in a log.
+        **options: As in `DatasetOptions` and `solve_batch`, except time_budget.
 
     Raises:
-        FormatError: If the goals cannot be read at all, or the answers cannot be written.
+        FormatError: If the goals cannot be read, or the answers cannot be written.
         RunError: If the folder holds another run.
 
     Example:
@@ -180,13 +180,13 @@ def solve_dataset(
 def check_run(
     linkage: Linkage, source: str | os.PathLike[str], output: str | os.PathLike[str], progress: Progress
 ) -> None:
-    """Raise what is wrong with a run at once; one that wrote into the folder that it reads would read its answers."""
+    """Check the arguments of a run; its output must not be in the folder that it reads."""
     check_linkage(linkage)
     if not callable(progress) and progress not in (None, True, False):
         raise OptionError(f"progress is True, False, None or a function of the result so far, got {progress!r}.")
     inner, outer = place_of(output), place_of(source)
     if outer.is_folder() and is_below(inner, outer):
-        raise OptionError(f"{str(inner)!r} is in the folder that is read, {str(outer)!r}; give another for the output.")
+        raise OptionError(f"output {str(inner)!r} is inside the input folder {str(outer)!r}; give another folder.")
 
 
 def _planned(
@@ -198,13 +198,13 @@ def _planned(
     known: Sequence[str],
     options: DatasetOptions,
 ) -> BlockSolver:
-    """Return what solves the blocks of a dataset."""
+    """Return the solver of the blocks of a dataset."""
     store = options.pop("store", "float64")
     if store not in STORES:
         raise OptionError(f"no store {store!r}; there are {listed(STORES)}.")
     form = format_named(options.pop("format", "parquet"), options.pop("compression", None))
     if options.get("time_budget") is not None:
-        raise OptionError("a dataset has no time_budget: interrupt the run, and resume continues it.")
+        raise OptionError("time_budget does not apply to datasets; interrupt the run, and continue it with resume.")
     block_rows = options.pop("block_rows", None)
     rows = ROWS[device] if block_rows is None else whole("block_rows", block_rows, least=1, most=2**24)
     asked: dict[str, Any] = {name: options.pop(name) for name in ("ignore", "keep") if name in options}
@@ -213,7 +213,7 @@ def _planned(
     if frame is None:
         asked["keep"] = with_frames(asked.get("keep", ()))
     if several is None and len(also):
-        raise OptionError("also is for several goals a row; give the frames as a list: ['left_hand'].")
+        raise OptionError("also needs a list of frames, one for each goal of a row: ['left_hand'].")
     for name in ("position", "orientation") if several is None else ():
         if name in options:
             asked[name] = options.pop(name) is not False
@@ -221,7 +221,7 @@ def _planned(
     plan = open_goals(goals, linkage, block_rows=rows, known=known, aligned=form[0].aligned, **asked)
     gone = [name for name in known if name not in plan.files]
     if gone:
-        raise RunError(f"the run cannot be resumed: its input had {listed(gone)}, not there any more.")
+        raise RunError(f"the run cannot be resumed: these files of its input are missing: {listed(gone)}.")
     batch: dict[str, Any] = {k: v for k, v in options.items() if k not in ("solutions", "apart") or v is not None}
     how: dict[str, Any] = {"device": device, "store": store, "form": form, "block_rows": rows}
     if frame is None:
@@ -240,20 +240,20 @@ def collect(
     unread: Iterable[str] = (),
     sweep: Callable[[], Sequence[str]] = tuple,
 ) -> DatasetResult:
-    """Have items done that are not, say in the folder whether it is complete, and return what there is then.
+    """Process the items that are not done, record in the folder whether it is complete, and return the result.
 
     Args:
         run: The run.
         names: The names of all files that it writes.
         spans: The first row and the number of rows of each item.
-        there: How the rows of items ended that are there already.
-        done: Does items, by number, and yields a receipt for each.
-        progress: A function that is told what there is after each item; True for a bar, or lines in a log.
+        there: Counts by status of the items that are done already.
+        done: Processes items, by number, and yields a receipt for each.
+        progress: Called with the result so far after each item; True shows a progress bar, or lines in a log.
         unread: Files that were not read.
-        sweep: Clears the folder of what no record has, and returns what is not of this run and stays.
+        sweep: Removes files without a record from the folder, and returns the foreign files that stay.
 
     Raises:
-        RunError: If a receipt says that the run cannot go on.
+        RunError: If a receipt reports that the run cannot go on.
     """
     began = time.perf_counter()
     counts: Counter[str] = Counter()

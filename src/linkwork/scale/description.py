@@ -1,4 +1,4 @@
-"""What a dataset of answers is like: how its rows ended, how far they are off, and how the joints are used."""
+"""Summary of a dataset of answers: statuses, errors, and the distribution of joint values."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ SHARES = {"median": 0.5, "99 %": 0.99}
 
 @dataclass
 class ColumnSpread:
-    """How the numbers of a column are spread.
+    """Distribution of the numbers in a column.
 
     Attributes:
-        count: How many there are; empty cells do not count.
-        least: The least of them.
-        largest: The largest.
-        mean: Their mean.
-        bins: How many fall into each of equal bins between the least and the largest.
+        count: Number of values, without empty cells.
+        least: Smallest value.
+        largest: Largest value.
+        mean: Mean value.
+        bins: Histogram: number of values in each of equal bins from `least` to `largest`.
     """
 
     count: int = 0
@@ -51,18 +51,18 @@ class ColumnSpread:
 
 @dataclass(frozen=True)
 class Description:
-    """What a dataset of answers is like.
+    """Summary of a dataset of answers.
 
     Attributes:
-        folder: The folder.
-        rows: How many answers it has.
+        folder: The folder of the answers.
+        rows: Number of answers.
         complete: Whether the run is complete.
-        counts: How many of them ended how.
-        errors: How far they are off, by column: position [m], rotation [rad].
-        joints: How the values of each coordinate are spread.
-        restarts: How many starts they took.
-        solutions: How many solutions rows have, where several were asked for.
-        diversity: How far apart the nearest two of a row are, from 0 to 1.
+        counts: Number of rows by status.
+        errors: Distribution of the errors, by column: position [m], rotation [rad].
+        joints: Distribution of the values of each coordinate.
+        restarts: Distribution of the number of restarts.
+        solutions: Distribution of the number of solutions per row, if several were requested.
+        diversity: Distribution of the distance of the two nearest solutions of a row, from 0 to 1.
     """
 
     folder: Path | str
@@ -76,7 +76,7 @@ class Description:
     diversity: ColumnSpread = field(default_factory=ColumnSpread)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a page of it: tables, and a histogram of every joint."""
+        """Write an HTML page with tables and a histogram of every joint."""
         write_text(path, _page(self))
 
     def __repr__(self) -> str:
@@ -85,11 +85,11 @@ class Description:
 
 
 def describe_dataset(folder: str | os.PathLike[str]) -> Description:
-    r"""Read a dataset of answers through, and return what it is like.
+    r"""Summarize a dataset of answers: statuses, errors and joint values.
 
     Raises:
-        RunError: If no run began there.
-        FormatError: If a part cannot be read.
+        RunError: If the folder is not that of a run.
+        FormatError: If a file of answers cannot be read.
 
     Example:
         >>> import linkwork as lw, pathlib, tempfile
@@ -130,7 +130,7 @@ def describe_dataset(folder: str | os.PathLike[str]) -> Description:
 
 
 def _read(form: AnswerFormat, folder: Place, parts: list[Record], errors: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield the columns of some rows at a time: words, and numbers without empty cells."""
+    """Yield columns, some rows at a time: texts, and numbers without empty cells."""
     wanted = [*(VALUE + name for name in form.coordinates), *errors, "status", *ROWS]
     for part in parts:
         for rows in form.read(folder, part, wanted):
@@ -214,7 +214,7 @@ def _head(text: str) -> Safe:
 
 
 def _bars(spread: ColumnSpread) -> Safe:
-    """Return the histogram of a column as a picture."""
+    """Return the histogram of a column as SVG."""
     most = max(max(spread.bins), 1)
     bars = "".join(
         f'<rect x="{5 * k}" y="{30.0 * (1.0 - count / most):.1f}" width="4" height="{30.0 * count / most:.1f}"/>'

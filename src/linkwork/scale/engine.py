@@ -1,6 +1,6 @@
-"""Engines that do the work of runs over many items: threads of this process, or workers of Ray.
+"""Engines that process the items of a run: threads of this process, or Ray workers.
 
-They yield a receipt for each item, as it is done.
+They yield a receipt for each finished item.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of an item: how its rows ended, which are missing and why, or why the whole run cannot go on.
+    """Result of an item: statuses of its rows, missing rows with the reason, or why the run cannot go on.
 
     Notes are on single rows that could not be read; times are seconds of the worker, by kind of work.
     """
@@ -56,7 +56,7 @@ Receipts = Generator[Receipt, None, None]
 
 
 def linkage_digest(linkage: Linkage) -> str:
-    """Return what tells a linkage from another: a digest of its scene text."""
+    """Return an identifier of a linkage: a digest of its scene text."""
     return hashlib.sha256(dump(linkage, "json").encode()).hexdigest()
 
 
@@ -79,17 +79,17 @@ def check_engine(
     gpu: bool = False,
     devices: Sequence[int] | None = None,
 ) -> None:
-    """Raise OptionError for an unknown engine, or one that is given what it has no use for."""
+    """Raise OptionError for an unknown engine, or an option that the engine does not have."""
     if engine not in known:
         raise OptionError(f"no engine {engine!r}; engines are {listed(known)}.")
     if engine != "ray" and (address is not None or gpu):
-        raise OptionError("address is for the engine ray, and so is gpu.")
+        raise OptionError("address and gpu need the engine ray.")
     if devices is not None:
         if engine != "cuda":
-            raise OptionError("devices are for the engine cuda: the numbers of graphics cards.")
+            raise OptionError("devices needs the engine cuda: it holds the numbers of GPUs.")
         numbers = [whole("devices", number) for number in devices]
         if not numbers or len({*numbers}) < len(numbers):
-            raise OptionError(f"devices are numbers of graphics cards, each once, got {numbers}.")
+            raise OptionError(f"devices holds the numbers of GPUs, each once, got {numbers}.")
     if workers is not None:
         whole("workers", workers, least=1, most=2**16)
 
@@ -97,7 +97,7 @@ def check_engine(
 def run_ray(
     work: Work, items: Sequence[int], workers: int | None, *, address: str | None = None, gpu: bool = False
 ) -> Receipts:
-    """Do the work with Ray Data: actors that each have a core, or a graphics card, of their own.
+    """Process items with Ray Data: each actor has a core, or a GPU, of its own.
 
     An item whose worker dies is done again by another. Where Ray is started on this computer, threads begin meanwhile.
     """
@@ -197,7 +197,7 @@ class _Worker:
 
 
 def _look_for(address: str) -> None:
-    """Raise RunError if no one answers at an address: Ray itself would try for minutes."""
+    """Raise RunError if there is no cluster at an address: Ray itself would try for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
         return  # "auto", or the name of a cluster: Ray says at once what it finds
@@ -209,7 +209,7 @@ def _look_for(address: str) -> None:
 
 @contextmanager
 def _cluster(ray: Any, workers: int | None, address: str | None, gpu: bool) -> Iterator[None]:
-    """Be connected to Ray: as the program already is, to a cluster, or to one of this machine for the time being."""
+    """Connect to Ray: keep an existing connection, join a cluster, or start Ray on this machine."""
     if ray.is_initialized():
         yield
         return

@@ -1,7 +1,7 @@
-"""Whole libraries of motions given to another body or robot, a file for each file.
+"""Retarget folders of motions to another body or robot: one output file for each input file.
 
-A run like that over a dataset, whose items are files: what is written is there in full or not at all, and an
-interrupted run is resumed.
+Works like a run over a dataset, with files as items: each file is written completely or not at all, and an interrupted
+run can be resumed.
 """
 
 from __future__ import annotations
@@ -58,28 +58,29 @@ def retarget_library(
     reading: ReadOptions | None = None,
     **options: Unpack[RetargetOptions],
 ) -> DatasetResult:
-    """Give every motion of a folder, and of the folders in it, to another body or robot.
+    """Retarget every motion of a folder and its subfolders to another body or robot.
 
     Args:
-        source: The folder, or a URL. Of a file with several motions, the first is taken.
-        linkage: Who should move so.
-        output: A folder or a URL for the motions, under the same names; those of files that share one have the old
-            ending in them as well. ``_report.csv`` says how good each of them is.
-        suffix: How the names of what is written end, which says the format.
-        engine: ``"local"``: threads of this process; ``"ray"``: workers of Ray Data.
-        workers: How many; by default one thread, or a worker of Ray for each core.
+        source: The folder, or a URL. From a file with several motions, the first is used.
+        linkage: The body or robot to move.
+        output: A folder or a URL for the motions, under the same names. Files that differ only in their suffix keep it
+            in the name. ``_report.csv`` reports the quality of each motion.
+        suffix: Suffix of the files to write, which determines their format.
+        engine: ``"local"``: threads of this process; ``"ray"``: Ray Data workers.
+        workers: Number of threads or workers; by default one thread, or one Ray worker per core.
         address: The Ray cluster; by default Ray on this computer alone.
-        resume: Whether to continue a run that was interrupted. Motions that are damaged, or whose files have changed or
-            been added since, are made anew; the others stay.
-        progress: A function that is told what there is after each file; True for a bar, or lines in a log.
+        resume: Continue an interrupted run. Motions that are damaged, or whose files have changed or been added since,
+            are made again; the others stay.
+        progress: Called with the result so far after each file; True shows a progress bar, or lines in a log.
         reading: How to read the motions, as in `load_clip`: ``{"up": "z"}``.
         **options: As in `retarget`: map, role, frame, root, smooth, first, avoid.
 
     Returns:
-        How many were ``written``; those that could not be read, or whose parts cannot be told, are ``missing``.
+        The result: its counts have the number ``written``; motions that cannot be read, or whose body parts are not
+        recognised, are ``missing``.
 
     Raises:
-        FormatError: If there are no motions, or nothing can be written.
+        FormatError: If there are no motions, or the output cannot be written.
         RunError: If the folder holds another run.
     """
     check_run(linkage, source, output, progress)
@@ -105,7 +106,7 @@ def retarget_library(
 
 
 def _motions(folder: Place, suffix: str) -> dict[str, str]:
-    """Return the files with motions below a folder, by their names in it, and the names they are written under."""
+    """Return the output file name of each motion file below a folder."""
     if not folder.is_folder():
         raise FormatError(str(folder), "is not a folder of motions.")
     suffixes = {*formats.suffixes("clips", "reads")} - {
@@ -121,7 +122,7 @@ def _motions(folder: Place, suffix: str) -> dict[str, str]:
 
 @dataclass
 class ClipRetargeter:
-    """Reads a motion, gives it to another linkage and writes it; it travels to the workers."""
+    """Reads a motion, retargets it and writes it; it is sent to the workers."""
 
     source: Place
     names: dict[str, str]
@@ -132,7 +133,7 @@ class ClipRetargeter:
     run: Run = field(default_factory=lambda: Run(Here(""), ""))
 
     def facts(self) -> dict[str, Any]:
-        """Return what decides the motions, as plain data; the files are apart from it."""
+        """Return what determines the motions, besides the files, as plain data."""
         return {
             "kind": "motions",
             "linkage": {"name": self.linkage.name, "sha256": linkage_digest(self.linkage)},
@@ -141,7 +142,7 @@ class ClipRetargeter:
         } | ({"reading": {name: repr(value) for name, value in sorted(self.reading.items())}} if self.reading else {})
 
     def kept(self) -> dict[int, Mapping[str, int]]:
-        """Return which motions are written, whole and made from what the files are now."""
+        """Return the motions that are already written, undamaged and from the current files."""
         numbers = {target: k for k, target in enumerate(self.names.values())}
         sources = list(self.names)
 
@@ -152,7 +153,7 @@ class ClipRetargeter:
         return {numbers[record.file]: record.counts for record in self.run.kept(numbers, fits)}
 
     def __call__(self, item: int) -> Receipt:
-        """Do one motion; one that cannot be read or handed over is told of, anything else raises."""
+        """Retarget one motion; report one that cannot be read or retargeted, raise any other error."""
         name, target = list(self.names.items())[item]
         place = self.source.below(name)
         room = self.run.folder.path if isinstance(self.run.folder, Here) else Path(tempfile.gettempdir())
@@ -185,7 +186,7 @@ class ClipRetargeter:
         return found.hexdigest(), size
 
     def _made(self, place: Place) -> tuple[Clip, dict[str, Any]]:
-        """Return a motion of the linkage as a file has it, and how good it is."""
+        """Return the retargeted motion of a file, and its quality."""
         if isinstance(place, Here):
             outcome = retarget_with_report(formats.load_clip(place.path, **self.reading), self.linkage, **self.options)
         else:  # readers take files of this computer
@@ -197,14 +198,14 @@ class ClipRetargeter:
 
 
 def _measured(report: Report, remarks: Sequence[str]) -> dict[str, Any]:
-    """Return how good a motion is as plain data."""
+    """Return the quality of a motion as plain data."""
     values: dict[str, Any] = {name: getattr(report, name) for name in MEASURES}
     plain = {name: value if isinstance(value, int) else round(float(value), 6) for name, value in values.items()}
     return {**plain, "direction": round(report.direction, 6), "poor": report.wrong(), "remarks": list(remarks)}
 
 
 def write_report(run: Run) -> None:
-    """Write a table of how good each motion is."""
+    """Write a table of the quality of each motion."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(("file", *MEASURES, "direction", "poor", "remarks"))
@@ -216,7 +217,7 @@ def write_report(run: Run) -> None:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Return an option as plain data: digests of what is large or in a file, the text of anything that is no number."""
+    """Return an option as plain data: a digest of large values and files, otherwise a number or text."""
     if name == "avoid" and (apart := as_avoid(value)) is not None:
         return avoid_facts(apart)
     if isinstance(value, Clip):

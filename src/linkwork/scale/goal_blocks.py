@@ -1,7 +1,7 @@
-"""Blocks of goals: how row groups of Parquet files and lines of CSV files are cut, and small ones put together.
+"""Blocks of goals, cut and combined from row groups of Parquet files and lines of CSV files.
 
-A block is solved and written as one; its pieces are rows of one file each. A file that is added at the end changes no
-block but the last that was not full. Digests tell whether the bytes that a block is made from are still the same.
+A block is solved and written as one; each of its pieces is rows of one file. Adding a file at the end changes only the
+last block, if it was not full. Digests detect whether the input of a block has changed.
 """
 
 from __future__ import annotations

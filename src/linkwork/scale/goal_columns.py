@@ -1,4 +1,4 @@
-"""What the columns of a table of goals mean, told once from their names: for datasets and for the command line."""
+"""Meaning of the columns of a table of goals, from their names: for datasets and the command line."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def _mended(name: str, may_be_kept: bool) -> str:
     """Return what to do about a column that says nothing of goals."""
     if not may_be_kept:
         return "Rename it, or leave it out."
-    return f"Carry it along, keep=[{name!r}] (--keep {name}), or leave it out, ignore=[{name!r}] (--ignore {name})."
+    return f"Copy it to answers, keep=[{name!r}] (--keep {name}), or ignore it, ignore=[{name!r}] (--ignore {name})."
 
 
 def _refuse_wrong_starts(source: str | os.PathLike[str], names: Sequence[str], linkage: Linkage | None) -> None:

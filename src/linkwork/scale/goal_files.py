@@ -1,6 +1,6 @@
-"""Datasets of goals: Parquet or CSV files of a folder, of its folders and of stores, planned as blocks of rows.
+"""Datasets of goals: Parquet or CSV files, in folders and object stores, divided into blocks of rows.
 
-What the columns mean is told once, from their names; no file is ever in memory as a whole. `goal_rows` reads blocks.
+Column names determine what columns mean. No file is ever loaded as a whole. `goal_rows` reads the blocks.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _called(keep: Sequence[str] | Mapping[str, str], carried: Iterable[str]) -> 
     called: dict[str, Any] = {name: keep.get(name, name) if isinstance(keep, Mapping) else name for name in carried}
     if len({*called.values()}) < len(called) or not all(name and isinstance(name, str) for name in called.values()):
         told = [repr(name) for name in called.values()]
-        raise OptionError(f"columns that are kept have a name each in the answers, got {listed(told)}.")
+        raise OptionError(f"each kept column needs a name of its own in the answers, got {listed(told)}.")
     return called
 
 

@@ -1,4 +1,4 @@
-"""The rows of blocks of goals, read a few at a time and turned into targets, starts and what is carried along."""
+"""Read the rows of blocks of goals, some at a time, as targets, starts and columns to keep."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class GoalRows:
         first: Number of the first row.
         targets: As `solve_batch` takes them: an array, or arrays by frame.
         starts: Shape (n, nq), or None.
-        carried: Columns that go along to the answers, the ids among them: pyarrow's, by name.
-        notes: On rows that cannot be read.
+        carried: pyarrow columns to copy to the answers, by name, including ids.
+        notes: Notes on rows that cannot be read.
     """
 
     first: int
@@ -46,7 +46,7 @@ class GoalRows:
 
 @dataclass(frozen=True)
 class MissingRows:
-    """Items without an answer: rows of a dataset, or a file of a library, and why."""
+    """Items without an answer, with the reason: rows of a dataset, or a file of a folder of motions."""
 
     first: int
     count: int
@@ -111,7 +111,7 @@ class RowReader:
             file.seek(piece.begin)
             data = file.read(piece.end - piece.begin)
         if len(data) < piece.end - piece.begin:
-            raise FormatError(str(piece.place), "is shorter than it was.")
+            raise FormatError(str(piece.place), "has become shorter since the run began.")
         numbers = [name for name in self.goals.columns.numbers if name not in piece.partition]
         table, notes = read_lines(data, piece.rows, list(piece.types), numbers, self._wanted(piece), piece.skip)
         yield table, [f"{piece.place}: {note}" for note in notes]

@@ -1,4 +1,4 @@
-"""Files whose digest is known when they are written."""
+"""Files whose digest is computed while they are written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work that threads of this process do while workers elsewhere are being started."""
+"""Process items with threads of this process while other workers are starting."""
 
 from __future__ import annotations
 

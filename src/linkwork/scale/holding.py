@@ -1,4 +1,4 @@
-"""A folder held by one run: while it works there no other run enters, whatever the system and the disk."""
+"""Lock the folder of a run, so that no other run writes there, on any system and disk."""
 
 from __future__ import annotations
 
@@ -68,4 +68,4 @@ def _locked(path: Path) -> int:
             os.close(handle)
             raise
         os.close(handle)
-    raise RunError(f"other runs come and go in {str(path.parent)!r}; try again.")
+    raise RunError(f"cannot lock {str(path.parent)!r}: other runs keep starting and ending there; try again.")

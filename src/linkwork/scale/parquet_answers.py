@@ -1,4 +1,4 @@
-"""Answers as Parquet: checksums on the pages, and in the footer which run, block and rows a part belongs to."""
+"""Answers as Parquet, with page checksums; the footer names the run, block and rows of a part."""
 
 from __future__ import annotations
 

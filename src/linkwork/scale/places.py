@@ -1,7 +1,7 @@
-"""Where datasets lie: on this computer, or at a URL that fsspec serves (``s3://``, ``gs://``, ``az://``, ``memory://``).
+"""Locations of datasets: this computer, or a URL that fsspec serves (``s3://``, ``gs://``, ``az://``, ``memory://``).
 
-What is written is there in full or not at all, wherever it lies: a file beside the target takes its place, and an
-object of a store appears when its last part has arrived.
+Everything is written completely or not at all: a temporary file beside the target replaces it, and an object in a store
+appears when its last part has arrived.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ STORES = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oss"}  # that
 
 
 class Place:
-    """A file or a folder, by its whole name; the two kinds of places are below."""
+    """A file or a folder, by its full name: `Here` on this computer, `There` at a URL."""
 
     def __init__(self, whole: str) -> None:
         self.whole = whole

@@ -1,4 +1,4 @@
-"""Goals that are for a frame each, which a column of theirs names: those whose frame is of no use fail alone."""
+"""Goals whose frame is named by a column; a row with an unusable frame fails on its own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RowFrames:
         tried: Solves no goals at all for a frame, and raises what is wrong with that.
 
     Raises:
-        GoalError: If there is no frame that could be brought anywhere.
+        GoalError: If the linkage has no frame that can be moved to a goal.
     """
 
     def __init__(self, linkage: Linkage, tried: Callable[[str], Any]) -> None:
@@ -30,7 +30,7 @@ class RowFrames:
         self.known: dict[str, str] = {}  # why a frame is of no use, or nothing
         self.usual = next((name for name in reversed(linkage.frames) if not self.why_not(name)), "")
         if not self.usual:
-            raise GoalError(f"linkage {linkage.name!r} has no frame that could be brought anywhere.")
+            raise GoalError(f"linkage {linkage.name!r} has no frame that can be moved to a goal.")
 
     def why_not(self, name: Any) -> str:
         """Return why goals cannot be for a frame, or nothing."""

@@ -1,10 +1,10 @@
-"""The folder of a run: what it was begun with, a record of every file that it wrote, and whether it is complete.
+"""The folder of a run: its settings, a record of every file written, and whether it is complete.
 
-`_manifest.json` says what decides the answers. Every file that is written gets a record in `_parts` with the digest of
-its input and its own, so that a file which was damaged, swapped or cut since, or whose input has changed, is found and
-made anew. At the end the records are one file, `_parts.json`, and beside it lies `_SUCCESS` or, if something is
-missing, `_missing.json`: an incomplete folder cannot be taken for a complete one. Readers of Parquet pass by names like
-these.
+`_manifest.json` holds the settings that determine the answers. Every file written gets a record in `_parts` with the
+digests of its input and of the file itself. So a file that was damaged, swapped or truncated, or whose input has
+changed, is detected and made again. At the end, `_parts.json` combines the records, and `_SUCCESS` is added or, if
+something is missing, `_missing.json`: an incomplete folder cannot be taken for a complete one. Parquet readers ignore
+these names.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ def _begin(folder: Place, facts: Mapping[str, Any], resume: bool) -> None:
                 f"Resume it with the same, or give another folder."
             )
     elif {*folder.files()} - {LOCK, MARK}:
-        raise RunError(f"{str(folder)!r} is not empty, and no run began there; give a folder of its own.")
+        raise RunError(f"{str(folder)!r} is not empty and not the folder of a run; give an empty folder.")
 
 
 def _difference(name: str, before: Any, now: Any) -> str:

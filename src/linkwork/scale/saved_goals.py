@@ -1,4 +1,4 @@
-"""Goals that are arrays, written as a dataset: the columns that `solve_dataset` reads."""
+"""Write arrays of goals as a dataset, with the columns that `solve_dataset` reads."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def save_goals(
 
     Args:
         path: A file that ends in ``.parquet`` or ``.csv``, or a URL of one.
-        goals: Transforms (n, 4, 4), positions (n, 3) or rotations (n, 3, 3). Of those that `sample_goals` has drawn,
-            the columns ``reachable`` and, with a world, ``free`` and ``touching`` are written as well.
-        columns: More columns, such as ``id``, by name; say ``keep`` to `solve_dataset` to carry them along.
-        starts: The linkage, where the poses that were found for sampled goals are to be written too, as columns
+        goals: Transforms (n, 4, 4), positions (n, 3) or rotations (n, 3, 3). For goals from `sample_goals`, the
+            columns ``reachable`` and, with a world, ``free`` and ``touching`` are written as well.
+        columns: More columns, such as ``id``, by name; the option ``keep`` of `solve_dataset` copies them to answers.
+        starts: The linkage of sampled goals, to write the poses that were found for them too, as columns
             ``start.COORDINATE``.
 
     Raises:
-        FormatError: If nothing can be written there.
+        FormatError: If the file cannot be written.
 
     Example:
         >>> import linkwork as lw, pathlib, tempfile
@@ -59,7 +59,7 @@ def save_goals(
     more = dict(columns or {})
     twice = [name for name in more if name in named]
     if twice:
-        raise OptionError(f"goals have columns {listed(list(named))}; {listed(twice)} cannot be there twice.")
+        raise OptionError(f"goals already have the columns {listed(list(named))}; rename {listed(twice)}.")
     count = len(next(iter(named.values())))
     wrong = [f"{name} ({np.shape(values)})" for name, values in more.items() if np.shape(values)[:1] != (count,)]
     if wrong:
@@ -87,7 +87,7 @@ def _columns(goals: SampledGoals | ArrayLike, starts: Linkage | None) -> Iterato
         yield from zip(QUATERNION, matrix_quaternion(targets[:, :3, :3].astype(np.float64)).T, strict=True)
     if drawn is None:
         if starts is not None:
-            raise OptionError("starts are those of sampled goals; give others as columns start.COORDINATE.")
+            raise OptionError("starts needs goals from sample_goals; give other starts as columns start.COORDINATE.")
         return
     yield "reachable", drawn.reachable
     if drawn.free is not None:

@@ -1,4 +1,4 @@
-"""What a dataset with several goals a row asks for: what columns give targets of, and goals that stay."""
+"""Goals of a dataset with several per row: those with target columns, and those that are the same in all rows."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def several_goals(asked: Sequence[str | Goal], also: Sequence[Goal]) -> SeveralG
     wrong = [one for one in asked if not (isinstance(one, str) or isinstance(getattr(one, "frame", None), str))]
     if wrong or not asked:
         what = "nothing" if not asked else repr(wrong[0])
-        raise GoalError(f"columns give targets of frames, or of goals that have a frame, got {what}; also= has others.")
+        raise GoalError(f"frame lists frame names, or goals that have a frame, got {what}; pass other goals as also=.")
     if isinstance(also, Goal) or not all(isinstance(goal, Goal) for goal in also):
         raise GoalError(f"also is a list of goals such as [Balance()], got {also!r}.")
     found = SeveralGoals(tuple(asked), tuple(also))
     if len({*found.frames}) < len(found.frames):
         raise GoalError(
-            f"columns are told apart by the names of frames, and one is there twice: {listed(found.frames)}; give it "
-            "another name, linkage.add_frame(...)."
+            f"each goal of a row needs a frame of its own, but one is there twice: {listed(found.frames)}; add a frame "
+            "with another name, linkage.add_frame(...)."
         )
     return found
 

@@ -1,4 +1,4 @@
-"""Whether the folder of a run is whole: every file as it was written, none missing, none too many."""
+"""Check the folder of a run: no file is damaged, missing or foreign."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .runs import MISSING, SUCCESS, Record, read_manifest, read_records, sound
 
 @dataclass(frozen=True)
 class Verification:
-    """What was found in the folder of a run.
+    """Result of checking the folder of a run; true if there are no faults.
 
     Attributes:
         folder: The folder.
-        files: How many files have a record.
-        rows: How many rows, or motions, they hold.
-        faults: What is wrong, by name of the file; the folder itself is ``""``.
+        files: Number of files that the run recorded.
+        rows: Number of rows, or motions, in these files.
+        faults: Faults by file name; ``""`` stands for the folder itself.
     """
 
     folder: Path | str
@@ -30,15 +30,15 @@ class Verification:
     faults: dict[str, str]
 
     def __bool__(self) -> bool:
-        """Return whether nothing is wrong."""
+        """Return whether there are no faults."""
         return not self.faults
 
 
 def verify_dataset(folder: str | os.PathLike[str]) -> Verification:
-    r"""Look at everything that a run of `solve_dataset` or `retarget_library` has written, byte by byte.
+    r"""Verify every file that a run of `solve_dataset` or `retarget_library` has written, byte by byte.
 
     Raises:
-        RunError: If no run began there.
+        RunError: If the folder is not that of a run.
 
     Example:
         >>> import linkwork as lw, pathlib, tempfile

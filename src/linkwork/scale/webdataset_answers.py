@@ -1,4 +1,4 @@
-"""Answers as WebDataset: tar files of samples, each a pose (``q.npy``) and what is known of it (``json``)."""
+"""Answers as WebDataset: tar files of samples, each a pose (``q.npy``) and its other columns (``json``)."""
 
 from __future__ import annotations
 

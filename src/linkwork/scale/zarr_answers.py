@@ -1,7 +1,7 @@
 """Answers as one Zarr group, ``zarr.open("FOLDER")["q"]``: an array for each kind of column, a chunk for each block.
 
-zarr makes the bytes of a chunk in memory; they are written as all files of a run are. A block that is missing leaves
-its chunks out, which zarr reads as NaN, and as the status -1.
+zarr encodes a chunk in memory; it is then written like all files of a run. The chunks of a missing block are left out;
+zarr reads them as NaN, and as the status -1.
 """
 
 from __future__ import annotations

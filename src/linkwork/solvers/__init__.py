@@ -1,6 +1,6 @@
-"""Inverse kinematics: one table of methods, one way to call them. Modules are imported on first use.
+"""Inverse kinematics: a table of methods with a common interface. Modules are imported on first use.
 
-A new method is one class with a `step` and one row of `METHODS` in `methods`.
+To add a method, write one class with a `step` and add one row to `METHODS` in `methods`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The analytic method: a closed form where the linkage has one, both elbows, all solutions on request."""
+"""The analytic method: closed forms for arms and limbs, with both elbow solutions."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Arms that have a closed form, recognised by how the axes of their joints lie.
+"""Recognise arms with a closed form by the geometry of their joint axes.
 
-Joints are read as lines in the world, axis and point, so that neither names nor places of frames along an axis matter.
+Joints are read as lines in the world, so names, and positions of frames along an axis, do not matter.
 """
 
 from __future__ import annotations

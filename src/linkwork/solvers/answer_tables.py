@@ -1,4 +1,4 @@
-"""Answers of batches as tables of Arrow: which columns they have, told once, for `Batch.to_arrow` and for datasets."""
+"""Results of batches as Arrow tables: their columns, for `Batch.to_arrow` and for datasets."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a program without Python needs to put goals together itself: which frames reach or are held is said there.
+"""Data with which a program without Python can combine goals itself, for frames chosen at run time.
 
-A pack has solvers of goals that Python was told of. In a page a person takes hold of any link and pins any other: the
-arrays of `BodyProgram` for such goals are made by ``web/goals.js``, from the numbers of all columns that stand here.
+A packed linkage contains solvers for goals defined in Python. In a web page a user may drag any link and pin any other:
+``web/goals.js`` makes the arrays of `BodyProgram` for such goals from the columns listed here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Many targets: dealt out in blocks to threads, solved by the compiled search.
+"""Solve many targets with the compiled search, in blocks distributed to threads.
 
-Answers do not depend on the number of threads, and memory beyond targets and answers is that of a few blocks.
+Results do not depend on the number of threads. Memory beyond targets and results is that of a few blocks.
 """
 
 from __future__ import annotations
@@ -78,30 +78,30 @@ def solve_batch(
     start: PoseLike | None = None,
     **options: Any,
 ) -> Batch | SolutionsBatch | BodyBatch:
-    """Return poses that bring a frame to each of many targets, or several frames at once to targets of their own.
+    """Return poses that bring a frame to each of many targets, or several frames at once to their own targets.
 
-    A parallel robot, whose loops join legs to the link of the frame, is solved leg by leg, with all loops closed.
+    A parallel robot, whose loops join legs to the frame's link, is solved leg by leg, with all loops closed.
 
     Args:
         linkage: The linkage.
-        frame: Name of the frame; or a name for each target. For several at once, targets by frame, a row for each
-            problem: ``{"left_hand": poses, "head": points}``, poses (n, 4, 4), rotations (n, 3, 3) or positions (n, 3),
-            by their shape. A goal in place of a name says more: ``{lw.LookAt("eyes", at=(1, 0, 0)): points}``, any that
-            has a target (see `BodySolver.batch`), with a weight, a tolerance and a priority of its own.
-        targets: Of one frame, shape (n, 4, 4). With ``orientation=False`` also positions (n, 3), with
-            ``position=False`` rotations (n, 3, 3). A target that is not finite or not rigid fails alone. Answers have
-            the leading axes of targets, also where there are more than one.
-        solutions: Return up to this many distinct solutions of each target, far apart from each other, as a
+        frame: Name of the frame, or a name for each target. For several frames at once, targets by frame with one row
+            per problem: ``{"left_hand": poses, "head": points}``; the shape tells poses (n, 4, 4), rotations (n, 3, 3)
+            and positions (n, 3) apart. A goal can replace a name: ``{lw.LookAt("eyes", at=(1, 0, 0)): points}``. It may
+            be any goal with a target (see `BodySolver.batch`), and has its own weight, tolerance and priority.
+        targets: Targets of one frame, shape (n, 4, 4). With ``orientation=False`` also positions (n, 3), with
+            ``position=False`` rotations (n, 3, 3). A target that is not finite or not rigid fails; the others are not
+            affected. Results have the leading axes of the targets, one or more.
+        solutions: Return up to this many distinct solutions per target, far apart from each other, as a
             `SolutionsBatch`.
-        apart: Least difference of two solutions in some joint [rad, m], whole turns aside: 0.01 by default. Isolated
-            solutions of a closed form are distinct without it.
+        apart: Smallest difference of two solutions in some joint [rad, m], ignoring whole turns: 0.01 by default.
+            Isolated solutions of a closed form are always distinct.
         start: Start pose (nq,), the name of a stored one, or a start pose for each row (n, nq).
         **options: As in `TargetOptions`, for several frames as in `BodyTargetOptions`; and as in `prepare`: position,
-            orientation, free, tolerance, rotation_tolerance, limits, restarts, seed, joints, avoid: answers are then
-            free of collisions too.
+            orientation, free, tolerance, rotation_tolerance, limits, restarts, seed, joints, avoid (results are then
+            collision-free).
 
     Returns:
-        For several frames at once a `BodyBatch`, with a status and errors for every goal of every row; else a `Batch`.
+        A `Batch`; for several frames at once a `BodyBatch`, with a status and errors for every goal of every row.
 
     Example:
         >>> import linkwork as lw
@@ -199,9 +199,9 @@ def solve_blocks(
     closest: Closest = "quick",
     **options: Unpack[PrepareOptions],
 ) -> Iterator[Batch]:
-    """Yield a batch for each block of targets as it comes: any number of them in the memory of one.
+    """Yield a batch for each block of targets as it arrives; only one block is in memory at a time.
 
-    Random starts are drawn as if all blocks were one batch, so that the answers are the same.
+    Random starts are drawn as if all blocks were one batch, so the results are the same.
     """
     check_linkage(linkage)
     work = work_on(device, linkage, frame, dtype, threads, None, options)

@@ -1,4 +1,4 @@
-"""What a batch of solves gives back: poses, how each ended and how far it is off, a row for each target."""
+"""Results of a batch of solves: poses, status and errors, one row per target."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ POSES = ("q", "residuals")  # that have an axis of their own
 
 @dataclass(frozen=True, eq=False)
 class BatchRow:
-    """One answer of a batch; true if it succeeded.
+    """Result of one target of a batch; true if it succeeded.
 
     Attributes:
         linkage: The linkage.
-        goal: A goal of the target's kind; its own target has no meaning.
-        q: The pose (nq,): an answer, or the closest found.
+        goal: A goal of the target's kind; its own target is ignored.
+        q: The pose (nq,): a solution, or the closest found.
         success: Whether it is within tolerance and limits.
         status: How it ended, as in `Batch`.
-        residuals: Position [m] and rotation [rad] error, those asked for.
+        residuals: Position [m] and rotation [rad] error, as far as the goal has them.
         restarts: Number of starts used.
         frame: The frame that the target is for.
     """
@@ -68,23 +68,24 @@ class BatchRow:
 
 @dataclass(frozen=True, eq=False)
 class Batch(Shown):
-    """Result of a batch of solves, a row for each target.
+    """Result of a batch of solves, one row per target.
 
     Arrays have the leading axes of the targets: one for n targets, as below, or more. ``batch[5]`` is a `BatchRow`;
-    ``batch[2:9]`` and ``batch[~batch.success]`` are batches; a loop goes through the rows.
+    ``batch[2:9]`` and ``batch[~batch.success]`` are batches; iterating gives the rows.
 
     Attributes:
         linkage: The linkage.
-        goal: A goal of the targets' kind; its own target has no meaning.
-        q: Poses, shape (n, nq): answers, or the closest found; the neutral pose where a target is invalid.
+        goal: A goal of the targets' kind; its own target is ignored.
+        q: Poses, shape (n, nq): solutions, or the closest found; the neutral pose where a target is invalid.
         success: Whether each is within tolerance and limits, shape (n,).
-        residuals: Position [m] and rotation [rad] errors, those asked for, shape (n, 1 or 2); NaN where invalid.
+        residuals: Position [m] and rotation [rad] errors, as far as the goal has them, shape (n, 1 or 2); NaN where
+            invalid.
         restarts: Number of starts used for each, shape (n,).
-        status: ``reached``, ``closest``, ``beyond`` (reach), ``collides`` (reached, but with ``avoid`` no pose found is
-            free), ``invalid`` (no finite rigid transform) or ``time``.
-        frames: The frame of each target, shape (n,); None where all targets are for one frame.
-        rows: The number of each row in the batch that they were picked from, shape (n,), which is its id in tables;
-            None where nothing was picked: rows are counted from 0.
+        status: ``reached``, ``closest``, ``beyond`` (reach), ``collides`` (reached, but every pose found collides with
+            what ``avoid`` lists), ``invalid`` (not a finite rigid transform) or ``time`` (time was up).
+        frames: The frame of each target, shape (n,); None if all targets are for one frame.
+        rows: The number of each row in the original batch, shape (n,), which is its id in tables; None if this is the
+            original batch, with rows counted from 0.
 
     Example:
         >>> import linkwork as lw
@@ -145,7 +146,7 @@ class Batch(Shown):
         """Return one sentence on how a row ended.
 
         Raises:
-            OptionError: If there is no such row, or it is not one.
+            OptionError: If there is no such row, or the index is not a single row.
         """
         with known_rows(row, self.shape):
             found: BatchRow | Batch = self[row]
@@ -154,10 +155,10 @@ class Batch(Shown):
         return found.reason
 
     def to_arrow(self) -> Any:
-        """Return a table of Arrow, a row for each target, with the columns of datasets (docs/batches.md).
+        """Return an Arrow table with one row per target and the columns of datasets (docs/batches.md).
 
-        Invalid rows have no pose: their cells are empty. More than one leading axis is laid out as one. Rows that were
-        picked, as ``batch[~batch.success]`` does, keep their ids.
+        Invalid rows have no pose: their cells are empty. Several leading axes are flattened. Selected rows, as in
+        ``batch[~batch.success]``, keep their ids.
 
         Raises:
             MissingExtraError: If pyarrow is not installed.
@@ -171,7 +172,7 @@ class Batch(Shown):
         return table_of(flat, schema_of(self.linkage, errors_of(self.goal), types), carried=carried)
 
     def to_pandas(self) -> Any:
-        """Return a data frame of pandas with the columns of `to_arrow`.
+        """Return a pandas data frame with the columns of `to_arrow`.
 
         Raises:
             MissingExtraError: If pyarrow or pandas is not installed.

@@ -1,7 +1,7 @@
-"""The solutions nearest to starts, of many targets: what a batch is asked for with `nearest=True`.
+"""The solutions nearest to starts for many targets, for batches with `nearest=True`.
 
-A batch follows its starts, which leads to a pose near each but not always to the nearest one. Closed forms know all
-solutions: of six joints all poses, of seven all curves, as for one target.
+A batch searches from its starts, which gives a pose near each start but not always the nearest one. Closed forms give
+all solutions: all poses of six joints, all curves of seven.
 """
 
 from __future__ import annotations

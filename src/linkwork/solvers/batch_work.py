@@ -1,4 +1,4 @@
-"""The work of a batch: blocks of targets dealt out to threads of the processor, or sent to a graphics card."""
+"""Distribute the blocks of a batch to CPU threads, or send them to a GPU."""
 
 from __future__ import annotations
 

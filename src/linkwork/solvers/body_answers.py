@@ -1,4 +1,4 @@
-"""What many problems of one body give back: poses, how each ended, and how far each of its goals is off."""
+"""Results of many problems of one body: poses, status, and the error of each goal."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ SERVED, MISSED, WISH, WRONG, LEFT = range(len(GOAL_STATUSES))
 
 @dataclass(frozen=True, eq=False)
 class BodyBatch(Shown):
-    """Result of many problems of one body, a row for each.
+    """Result of many problems of one body, one row per problem.
 
     Attributes:
         linkage: The linkage.
-        goals: One goal of each kind, in order; where targets are arrays, its own target has no meaning.
-        q: Poses, shape (n, nq): answers, or the closest found; the start where a target is invalid.
+        goals: One goal of each kind, in order; if targets are arrays, its own target is ignored.
+        q: Poses, shape (n, nq): solutions, or the closest found; the start where a target is invalid.
         success: Whether each meets all its goals within limits, shape (n,).
-        residuals: Size of each block of errors [m, rad], shape (n, blocks); NaN where a row is invalid.
+        residuals: Norm of each block of errors [m, rad], shape (n, blocks); NaN where a row is invalid.
         restarts: Number of starts used for each, shape (n,).
         status: How each row ended: ``reached``, ``closest``, ``invalid`` (a target is not finite or not rigid) or
             ``time``.
         valid: Whether each target is finite and rigid, shape (n, goals).
         tolerances: Tolerance of each block.
-        rows: The number of each row in the batch that they were picked from, shape (n,), which is its id in tables;
-            None where nothing was picked: rows are counted from 0.
+        rows: The number of each row in the original batch, shape (n,), which is its id in tables; None if this is the
+            original batch, with rows counted from 0.
 
     Example:
         >>> import numpy as np
@@ -71,7 +71,7 @@ class BodyBatch(Shown):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """A name for each goal: its frame, or its kind where it has none."""
+        """A name for each goal: its frame, or its kind if it has none."""
         return goal_names(self.goals)
 
     @property
@@ -91,7 +91,7 @@ class BodyBatch(Shown):
 
     @property
     def goal_codes(self) -> NDArray[np.int8]:
-        """How each goal of each row ended, shape (n, goals), as places in `GOAL_STATUSES`."""
+        """How each goal of each row ended, shape (n, goals), as indices in `GOAL_STATUSES`."""
         near = self.residuals <= self.tolerances
         missed = np.zeros(self.valid.shape, np.bool_)
         wish = np.ones(len(self.goals), np.bool_)
@@ -107,27 +107,27 @@ class BodyBatch(Shown):
     def goal_status(self) -> NDArray[np.str_]:
         """How each goal of each row ended, shape (n, goals).
 
-        It is ``reached``, ``missed``, ``invalid``, ``wish`` (a goal that is never judged) or ``unsolved`` (another goal
-        of the row is invalid, or time was up).
+        It is ``reached``, ``missed``, ``invalid``, ``wish`` (a goal that does not affect success) or ``unsolved``
+        (another goal of the row is invalid, or time was up).
         """
         result: NDArray[np.str_] = np.array(GOAL_STATUSES)[self.goal_codes]
         return result
 
     @property
     def residual(self) -> FloatArray:
-        """The largest of each row's residuals that are judged."""
+        """The largest residual of each row, without wishes."""
         judged = np.isfinite(self.tolerances)
         largest: FloatArray = self.residuals[:, judged].max(axis=1, initial=0.0)
         return largest
 
     @cached_property
     def places(self) -> tuple[tuple[int, int], ...]:
-        """Which goal each block of errors belongs to, and which part of its error it is."""
+        """The goal of each block of errors, and which part of the goal's error it is."""
         blocks = ((k, block.unit) for k, goal in enumerate(self.goals) for block in goal.blocks)
         return tuple((k, UNITS.index(unit)) for k, unit in blocks)
 
     def reason(self, row: int) -> str:
-        """Return one sentence on how a row ended: how far the goals that it missed are off, or all of them.
+        """Return one sentence on how a row ended, with the errors of the missed goals, or of all if none is missed.
 
         Raises:
             OptionError: If there is no such row.
@@ -147,9 +147,9 @@ class BodyBatch(Shown):
         return f"{self.names[goal]}: {errors_in_words(*zip(*own, strict=True))}"
 
     def to_arrow(self) -> Any:
-        """Return a table of Arrow, a row for each problem, with the columns of datasets (docs/batches.md).
+        """Return an Arrow table with one row per problem and the columns of datasets (docs/batches.md).
 
-        Rows that were picked, as ``batch[~batch.success]`` does, keep their ids.
+        Selected rows, as in ``batch[~batch.success]``, keep their ids.
 
         Raises:
             MissingExtraError: If pyarrow is not installed.
@@ -159,7 +159,7 @@ class BodyBatch(Shown):
         return table_of(self, schema_of(self.linkage, errors, {}, statuses=statuses))
 
     def to_pandas(self) -> Any:
-        """Return a data frame of pandas with the columns of `to_arrow`.
+        """Return a pandas data frame with the columns of `to_arrow`.
 
         Raises:
             MissingExtraError: If pyarrow or pandas is not installed.

@@ -1,6 +1,6 @@
-"""Many problems of one body, each on its own: dealt out in blocks to threads, packed and solved there.
+"""Solve many independent problems of one body, in blocks distributed to threads.
 
-Answers do not depend on the number of threads, and memory beyond targets and answers is that of a few blocks.
+Results do not depend on the number of threads. Memory beyond targets and results is that of a few blocks.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The part of a tree that a list of goals depends on, turned into the arrays that the kernels of bodies read.
+"""Pack the part of a tree that a list of goals depends on into arrays for the whole-body kernels.
 
-Joints that no goal depends on are left out, and stay where they are.
+Joints that no goal depends on are left out and keep their values.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A body and a list of goals, packed once for the compiled solver of whole bodies: what `robust` and `prepare` call."""
+"""The compiled whole-body solver for a list of goals, packed once; used by `robust` and `prepare`."""
 
 from __future__ import annotations
 
@@ -73,16 +73,16 @@ class SearchResult(NamedTuple):
 
 
 class BodySolver:
-    """Inverse kinematics of a list of goals, packed: call it with goals of the same kinds.
+    """Prepared inverse kinematics of a list of goals: call it with goals of the same kinds.
 
     Attributes:
         problem: The goals it was made for.
-        program: What the kernels read.
+        program: The packed arrays for the kernels.
         settings: Tolerances and limits.
-        restarts: Other starts at most, for one problem.
-        seed: Where they come from.
-        steering: What the kernels are steered by.
-        avoid: What it keeps clear of; None where no goal says so.
+        restarts: Largest number of other starts for one problem.
+        seed: Seed of the random starts.
+        steering: Parameters of the kernels.
+        avoid: What to keep clear of; None if no goal is an `Avoid`.
     """
 
     def __init__(
@@ -129,14 +129,14 @@ class BodySolver:
 
     @cached_property
     def follower(self) -> BodyFollower:
-        """What control cycles are made by."""
+        """The object that computes control cycles."""
         return BodyFollower(self)
 
     def __repr__(self) -> str:
         return f"<BodySolver of {self.linkage.name!r}: {len(self._kinds)} goals, {len(self.program.columns)} columns>"
 
     def goal_numbers(self, goals: Sequence[Goal]) -> FloatArray:
-        """Return the numbers of resolved goals of the kinds that it was made for; weights and targets may differ."""
+        """Return the packed numbers of resolved goals of the prepared kinds; weights and targets may differ."""
         if [_kind(goal) for goal in goals] != self._kinds:
             raise GoalError(
                 f"this was prepared for {len(self._kinds)} goals of other kinds, frames or tolerances; prepare it anew."
@@ -166,14 +166,14 @@ class BodySolver:
         begin: int = 0,
         tries: int | None = None,
     ) -> SearchResult:
-        """Return what is found for the numbers of m problems and their starts (m, nq).
+        """Return the search results for the packed numbers of m problems and their starts (m, nq).
 
         Args:
-            numbers: What `goal_numbers` gives for each, shape (m, size).
-            starts: A pose for each; with `chained`, only the first counts.
-            chained: Begin every problem with the answer to the one before.
-            begin: Number of the first problem, which its random starts depend on.
-            tries: Starts after the first.
+            numbers: The result of `goal_numbers` for each, shape (m, size).
+            starts: A pose for each; with `chained`, only the first is used.
+            chained: Start every problem from the solution of the one before.
+            begin: Number of the first problem; random starts depend on it.
+            tries: Number of starts after the first.
         """
         program, status = self.program, np.zeros(len(numbers), np.int64)
         tries = self.restarts if tries is None else tries
@@ -220,7 +220,7 @@ class BodySolver:
         return self.solve(goals, self._start(start))
 
     def stay(self, goals: Goal | Sequence[Goal], start: PoseLike | None) -> Solution:
-        """Return the answer that a continuous motion from a start leads to; see `stay` in a call."""
+        """Return the solution that a continuous motion from a start reaches; see `stay` in a call."""
         if start is None:
             raise OptionError("stay=True keeps to the branch of a start; give start=, the pose to go on from.")
         pose = self._start(start)
@@ -237,24 +237,24 @@ class BodySolver:
         velocity: ArrayLike | None = None,
         scale: float = 1.0,
     ) -> BodyStep:
-        """Return the next pose of a control loop: one cycle on the way to goals, without a jump.
+        """Return the next pose of a control loop: one cycle towards the goals, without a jump.
 
         No joint moves by more than its velocity limit times `dt`; one without such a limit turns by at most 0.25 rad,
-        or slides by a sixteenth of the body's length. Limits and levels of priority are kept, and where goals are out
-        of reach the body comes as near as it can. A joint beyond its limits is brought back at once. A goal that keeps
-        something where it is, such as `Hold`, keeps it where it is in `q`, cycle by cycle; one that is to keep it where
-        it was at the beginning is resolved once, ``Hold("foot").resolve(body, q)``.
+        or slides by a sixteenth of the body's length. Limits and priority levels are kept, and if goals are out of
+        reach the body comes as near as it can. A joint beyond its limits is brought back at once. A goal without a
+        target, such as `Hold("foot")`, takes its target from `q` in every cycle; to keep the initial target, resolve it
+        once: ``Hold("foot").resolve(body, q)``.
 
         Args:
             goals: Goals of the kinds that it was made for.
-            q: The pose now, or the step before.
-            dt: How long a cycle lasts [s].
-            velocity: Speeds at most [rad/s, m/s], one for all joints or one for each velocity; those of the linkage by
+            q: The current pose, or the step before.
+            dt: Duration of a cycle [s].
+            velocity: Speed limits [rad/s, m/s], one for all joints or one for each velocity; those of the linkage by
                 default.
-            scale: What speeds are multiplied by: 0.5 moves at half the speed allowed.
+            scale: Factor on the speed limits: 0.5 moves at half the allowed speed.
 
         Returns:
-            A `Step`: the pose `q`, a `status` and numbers. It can stand for its pose, as here.
+            A `Step`: the pose `q`, a `status` and numbers. It can be used in place of its pose, as below.
 
         Example:
             >>> import linkwork as lw
@@ -273,7 +273,7 @@ class BodySolver:
         return self.follower.step(known, pose, float(dt), velocity, scale)
 
     def solve(self, goals: Goal | Sequence[Goal], start: FloatArray, *, time_budget: float | None = None) -> Solution:
-        """Return the solution from a checked start, or from many (..., nq) for the same goals."""
+        """Return the solution from a checked start, or from many starts (..., nq) for the same goals."""
         known = resolve_goals(self.linkage, goals, start)
         numbers, starts = self.goal_numbers(known)[None], start.reshape(-1, self.linkage.nq)
         if len(starts) != 1:
@@ -294,7 +294,7 @@ class BodySolver:
         return from_rows(self.linkage, known, "robust", start, rows, settings, group=self.problem.group)
 
     def aimed(self, numbers: FloatArray, starts: FloatArray) -> FloatArray:
-        """Return starts (m, nq) from which a base that travels is not far from what problems ask for."""
+        """Return starts (m, nq) with a mobile base moved near the goals."""
         if self.carried is None:
             return starts
         goal: Any = self.problem.goals[self.carried]
@@ -303,9 +303,9 @@ class BodySolver:
     def firm(
         self, goals_of: Callable[[int], tuple[Goal, ...]], starts: FloatArray, found: SearchResult, tries: int
     ) -> SearchResult:
-        """Return what a search found, with no level worse off than it is without the last one.
+        """Return the search results, with no priority level worse than it is without the last level.
 
-        What the goals of a row are is asked only where it matters.
+        The goals of a row are looked up only when needed.
         """
         if len(self.emphasis) > 1:
             tolerances = self.settings.tolerances(self.problem)
@@ -341,13 +341,13 @@ class BodySolver:
     def follow(
         self, frames: Iterable[Goal | Sequence[Goal]], *, start: PoseLike | None = None, restarts: bool = True
     ) -> BodyBatch:
-        """Return the poses that serve goals frame by frame, each begun with the pose before; what a clip is made of.
+        """Return the poses that meet goals frame by frame, each solved from the pose before, to make a clip.
 
         Args:
-            frames: Goals of every frame, all of the kinds that it was made for. A goal that keeps something where it is
-                keeps it where it is at the start.
-            start: Pose before the first frame; the neutral one by default.
-            restarts: Whether a frame that misses its goals from there is also begun elsewhere, which makes it jump.
+            frames: Goals of every frame, all of the prepared kinds. A goal without a target, such as `Hold`, takes it
+                from the start.
+            start: Pose before the first frame; the neutral pose by default.
+            restarts: Whether to try other starts for a frame that misses its goals, which makes it jump.
         """
         pose, problems = self._start(start), ListedProblems(self, frames)
         first, count = pose, len(problems)
@@ -375,20 +375,21 @@ class BodySolver:
         progress: Progress = False,
         first: int = 0,
     ) -> BodyBatch:
-        """Return the poses that serve many problems, each on its own, on all cores; the same for any number of threads.
+        """Return the poses of many independent problems, solved on all cores; results do not depend on the threads.
 
         Args:
-            goals: The goals that all problems share, where `targets` say in what they differ. Without `targets`, the
-                goals of every problem, a list each. All are of the kinds that it was made for.
-            targets: Arrays of targets, a row for each problem, by the goal or the frame that they are for: poses
-                (n, 4, 4), rotations (n, 3, 3) or positions (n, 3) of `Reach`, `Hold` and `Relate`, points (n, 3) of
-                `LookAt`, `Bend`, `OnPlane`, `OnLine` and `Distance`, directions (n, 3) of `Align`, poses (n, nq) of
-                `Rest`. Other goals stay as they are. A target that is not finite or not rigid fails alone.
-            start: One pose for all, or one for each; the neutral one by default.
-            threads: How many at a time; by default as many as there are cores.
-            time_budget: Seconds after which problems not yet looked at are left, with status ``time``.
+            goals: With `targets`, the goals that all problems share. Without, a list of goals for every problem. All
+                are of the prepared kinds.
+            targets: Arrays of targets, a row for each problem, by the goal or the frame that they are for: poses (n, 4,
+                4), rotations (n, 3, 3) or positions (n, 3) of `Reach`, `Hold` and `Relate`, points (n, 3) of `LookAt`,
+                `Bend`, `OnPlane`, `OnLine` and `Distance`, directions (n, 3) of `Align`, poses (n, nq) of `Rest`. Other
+                goals are the same for all problems. A target that is not finite or not rigid fails; the others are not
+                affected.
+            start: One pose for all, or one for each; the neutral pose by default.
+            threads: Number of threads; by default the number of cores.
+            time_budget: Time [s] after which remaining problems are skipped, with status ``time``.
             progress: True for a bar, False for none, a function of (done, total).
-            first: Number of the first problem, where these are some of more: random starts are drawn by number.
+            first: Number of the first problem, if these are part of a larger set: random starts depend on it.
 
         Example:
             >>> import numpy as np

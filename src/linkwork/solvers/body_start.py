@@ -1,4 +1,4 @@
-"""Where a body begins: a base that travels is taken first to goals that are further away than the body is long."""
+"""Start poses of a body: a mobile base is first moved towards goals that are further away than the body is long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Control cycles of a body with many goals: what `BodySolver.step` and `stay=True` call, on `kernels.body_step`."""
+"""Control cycles of a body with many goals, for `BodySolver.step` and `stay=True`, by `kernels.body_step`."""
 
 from __future__ import annotations
 

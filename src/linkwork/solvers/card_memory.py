@@ -1,4 +1,4 @@
-"""Memory of a graphics card that is lent with answers: asking the card for it takes longer than the answers do."""
+"""A pool of GPU memory for results; allocating it takes longer than computing the results."""
 
 from __future__ import annotations
 

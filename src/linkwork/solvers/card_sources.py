@@ -1,4 +1,4 @@
-"""Where several solutions of a target come from on a graphics card; which of them are kept, the processor decides."""
+"""Sources of several solutions per target on a GPU; the CPU chooses which to keep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cyclic coordinate descent: one joint at a time, each put where it brings the effector nearest the goal."""
+"""Cyclic coordinate descent: one joint at a time is set to bring the effector nearest to the goal."""
 
 from __future__ import annotations
 

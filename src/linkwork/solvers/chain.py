@@ -1,7 +1,7 @@
 """A chain: the joints from the world to a frame, packed for the compiled search.
 
-Joints of several values become turns and slides here; revolute joints are put in Denavit-Hartenberg form, which takes a
-third of the arithmetic. `kernels.chain_memory` says what stands in the arrays.
+Joints with several values become rotations and translations; revolute joints are put in Denavit-Hartenberg form, which
+takes a third of the arithmetic. `kernels.chain_memory` describes the arrays.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The closest pose to a target that the compiled search missed; `kernels.closest` says what is made small."""
+"""The closest pose to a target that the compiled search missed; `kernels.closest` defines the minimised error."""
 
 from __future__ import annotations
 

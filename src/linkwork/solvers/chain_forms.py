@@ -1,4 +1,4 @@
-"""The closed forms of a prepared chain: they are imported when one is asked for, so that other chains do not wait."""
+"""The closed forms of a prepared chain, imported only when one is used."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FormedChain(PackedChain):
 
     @cached_property
     def form(self) -> ClosedForm | NoForm:
-        """The chain's closed form for goals of this kind, where there is one; else why not, which is false."""
+        """The chain's closed form for goals of this kind, or a `NoForm` with the reason, which is false."""
         from .closed_form.finding import closed_form, form_for, form_of
         from .closed_form.partial import partial_form
 
@@ -84,22 +84,22 @@ class FormedChain(PackedChain):
 
     @property
     def knows_nearest(self) -> bool:
-        """Whether a closed form gives the solution nearest to a start, and not only one near it."""
+        """Whether a closed form gives the solution nearest to a start, not only one near it."""
         answering = self._answering
         return self._eliminate is not None if answering is None else answering.proves or self.looks_nearer
 
     @property
     def looks_nearer(self) -> bool:
-        """Whether a look along curves puts the solution nearest to a start in place of one near it."""
+        """Whether a search along curves of solutions replaces a solution near the start by the nearest one."""
         return self._answering is not None and self._answering.known_nearer is not None
 
     @property
     def has_form(self) -> bool:
-        """Whether a closed form is asked before anything is searched for."""
+        """Whether a closed form is tried before the search."""
         return self._answering is not None
 
     @property
     def branches(self) -> Callable[[FloatArray], FloatArray] | None:
-        """What gives all branches of targets (m, 4, 4), solutions or not, as values (m, 8, 6); None without a form."""
+        """Function from targets (m, 4, 4) to all branches, valid or not, as values (m, 8, 6); None without a form."""
         found: Callable[[FloatArray], FloatArray] | None = getattr(self._answering, "branches", None)
         return found

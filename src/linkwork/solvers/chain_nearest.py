@@ -1,4 +1,4 @@
-"""The solution nearest to a pose, and all solutions, of a prepared chain: what is asked for beside one answer."""
+"""The solution nearest to a pose, and all solutions, of a prepared chain."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def nearest_solution(prepared: Prepared, target: FloatArray, pose: FloatArray, s
 
 
 class AllPoses:
-    """All poses that bring a frame to a target, by a closed form; poses are made when they are asked for.
+    """All poses that bring a frame to a target, by a closed form; poses are computed when accessed.
 
     Attributes:
         prepared: The chain.
         answers: The values of its solutions.
-        base: The pose (nq,) that joints outside the chain have.
+        base: The pose (nq,) of the joints outside the chain.
     """
 
     __slots__ = ("answers", "base", "prepared")
@@ -50,7 +50,7 @@ class AllPoses:
 
     @property
     def q(self) -> FloatArray:
-        """The poses, shape (k, nq), nearest to the start first, where there is one."""
+        """The poses, shape (k, nq), nearest to the start first, if a start was given."""
         return self.prepared.pose(self.answers.values, self.base)
 
     @property
@@ -60,12 +60,12 @@ class AllPoses:
 
     @property
     def doubles(self) -> NDArray[np.bool_]:
-        """Which are two solutions in one, or stand for a continuum, shape (k,): the target is singular there."""
+        """Which are double solutions, or represent a continuum, shape (k,): the target is singular there."""
         return self.answers.doubles | self.answers.continua
 
     @property
     def evidence(self) -> str | None:
-        """The reason why there is no solution, in words; None if there is one."""
+        """A text on why there is no solution; None if there is one."""
         return self.answers.evidence
 
     def __repr__(self) -> str:

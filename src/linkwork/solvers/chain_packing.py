@@ -1,4 +1,4 @@
-"""What the kernels of a chain's search read: settings, limits, numbers and starts, packed once; targets likewise."""
+"""Pack settings, limits, numbers, starts and targets for the kernels of a chain's search."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ class PackedChain:
 
     @property
     def whole_pose(self) -> bool:
-        """Whether goals ask for position and orientation, all of them."""
+        """Whether goals constrain the complete position and orientation."""
         return self.goal.coordinates == 3 and len(self.goal.rows) == 6 and self.goal.free is None
 
     def packed(self, dtype: Any, *, bounded: bool = False) -> NDArray[Any]:
-        """Return settings, limits and numbers in a precision; with `bounded`, goals out of reach are given up at once.
+        """Return settings, limits and numbers in a precision; with `bounded`, goals out of reach are rejected at once.
 
-        How far the chain reaches takes a few hundredths of a second to work out, which pays in a batch.
+        Computing the reach of the chain takes a few hundredths of a second, which pays off in a batch.
         """
         kind = np.dtype(dtype)
         return self.cache.get("numbers", (kind, bounded), lambda: self._packed(kind, bounded))
@@ -68,7 +68,7 @@ class PackedChain:
 
     @property
     def kept_limits(self) -> FloatArray:
-        """The chain's limits as the search keeps them: none where they are ignored."""
+        """The chain's limits as used by the search; none if they are ignored."""
         limits = self.chain.limits.copy()
         if self.settings.limits == "ignore":
             record = memory.LIMITS.view(limits)
@@ -93,16 +93,16 @@ class PackedChain:
         return shells(self.chain)
 
     def residuals(self, report: FloatArray) -> FloatArray:
-        """Return position and rotation errors [m, rad], those asked for, from what the kernels report (..., 4)."""
+        """Return position and rotation errors [m, rad], as far as the goal has them, from kernel reports (..., 4)."""
         errors = memory.REPORT.view(report)
         return unsquared(self.goal, errors.position_error, errors.rotation_error)
 
     def residuals_at(self, _poses: FloatArray, report: FloatArray) -> FloatArray:
-        """Return the residuals of all goals at poses (..., nq): those of the frame, and what a subclass has beside."""
+        """Return the residuals of all goals at poses (..., nq): those of the frame, and those added by a subclass."""
         return self.residuals(report)
 
     def spun(self, targets: FloatArray) -> FloatArray:
-        """Return targets whose z axis is the one that must agree, where an axis is free."""
+        """Return targets with the free axis, if there is one, turned to z."""
         if self.turn is None:
             return targets
         result = targets.copy()
@@ -118,11 +118,11 @@ class PackedChain:
         return one
 
     def as_targets(self, targets: FloatArray) -> FloatArray:
-        """Return targets (m, 4, 4) from matrices, or from positions or rotations where no more is asked for."""
+        """Return targets (m, 4, 4) from matrices, or from positions or rotations if the goal needs no more."""
         return read_targets(self.goal, targets)
 
     def check(self, targets: FloatArray, values: FloatArray, report: FloatArray) -> NDArray[np.bool_]:
-        """Bring values (m, n) within limits and write their errors, in double precision, into their reports.
+        """Clamp values (m, n) to limits and write their errors, in double precision, into their reports.
 
         Return which are within tolerance.
         """

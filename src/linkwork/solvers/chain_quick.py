@@ -1,7 +1,7 @@
-"""Poses near to targets that cannot be reached, quickly: from poses at the edge of what a chain can do, learnt once.
+"""Fast closest poses for unreachable targets, started from precomputed poses at the boundary of the workspace.
 
-Most descents from poses somewhere in a chain's range end in another minimum than the least. Poses that are closest to
-other targets out of reach begin next to it: four of them do what a dozen of the others do.
+Most descents from arbitrary poses end in a local minimum. Poses that are closest to other unreachable targets start
+near the global one: four of them are as good as a dozen others.
 """
 
 from __future__ import annotations

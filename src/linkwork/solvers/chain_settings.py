@@ -1,4 +1,4 @@
-"""What the compiled search of a chain is told beside the chain: weights of errors, tolerances, damping and reach."""
+"""Settings of the compiled search of a chain: weights of errors, tolerances, damping and reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the compiled search gives back for one target."""
+"""Result of the compiled search for one target."""
 
 from __future__ import annotations
 

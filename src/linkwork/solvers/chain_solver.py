@@ -1,6 +1,6 @@
-"""A frame and a kind of goal, packed once for the compiled search: what control loops, batches and `robust` call.
+"""The compiled search for a frame and a kind of goal, packed once; used by control loops, batches and `robust`.
 
-`prepare` is the public way to one.
+Use `prepare` to create one.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ NEW = object.__new__  # answers are filled in by hand, in half the time of a con
 
 
 class Prepared(FormedChain):
-    """Inverse kinematics of one frame, packed: call it with a target.
+    """Prepared inverse kinematics of one frame: call it with a target.
 
     Attributes:
-        goal: A goal of the kind that it serves; its target means nothing.
+        goal: A goal of the prepared kind; its target is ignored.
         chain: The joints that move the frame.
         settings: Tolerances and limits.
-        restarts: Starts at most, for one target.
-        seed: Where random starts come from.
+        restarts: Largest number of starts for one target.
+        seed: Seed of the random starts.
         group: The joints that may move, or None for all of them.
-        rest: The pose that the others have where no start says otherwise.
-        avoid: What it keeps clear of; None for a chain that knows of no obstacles, as this class does.
+        rest: The pose of the other joints if no start is given.
+        avoid: What to keep clear of; always None in this class.
     """
 
     avoid: Avoid | None = None
@@ -145,7 +145,7 @@ class Prepared(FormedChain):
         return self(self.as_target(target), start=start, stay=stay)
 
     def stay(self, target: FloatArray, start: PoseLike | None) -> Solution:
-        """Return the answer that a continuous motion from a start leads to; see `stay` in a call."""
+        """Return the solution that a continuous motion from a start reaches; see `stay` in a call."""
         if start is None:
             raise OptionError("stay=True keeps to the branch of a start; give start=, the pose to go on from.")
         pose: Any = start if self._is_pose(start) else self.checked_start(start)
@@ -155,23 +155,23 @@ class Prepared(FormedChain):
     def step(
         self, target: ArrayLike, q: PoseLike, dt: float, *, velocity: ArrayLike | None = None, scale: float = 1.0
     ) -> ChainStep:
-        """Return the next pose of a control loop: one cycle on the way to a target, without a jump.
+        """Return the next pose of a control loop: one cycle towards a target, without a jump.
 
         No joint moves by more than its velocity limit times `dt`; one without such a limit turns by at most 0.25 rad,
-        or slides by a sixteenth of the chain's length. Limits are kept, singularities are taken slowly, and where the
+        or slides by a sixteenth of the chain's length. Limits are kept, singularities are passed slowly, and if the
         target is out of reach the chain comes as near as it can without a jump.
 
         Args:
             target: As for a call.
-            q: The pose now. Or the step before, which also tells how the chain moves: it goes on so where it can, and
-                passes smoothly through poses where branches meet.
-            dt: How long a cycle lasts [s].
-            velocity: Speeds at most [rad/s, m/s], one for all joints or one for each velocity; those of the linkage by
+            q: The current pose, or the step before. A step also holds the current motion, which is continued where
+                possible, so that the chain passes smoothly through poses where branches meet.
+            dt: Duration of a cycle [s].
+            velocity: Speed limits [rad/s, m/s], one for all joints or one for each velocity; those of the linkage by
                 default.
-            scale: What speeds are multiplied by: 0.5 moves at half the speed allowed.
+            scale: Factor on the speed limits: 0.5 moves at half the allowed speed.
 
         Returns:
-            A `Step`: the pose `q`, a `status` and numbers. It can stand for its pose, as here.
+            A `Step`: the pose `q`, a `status` and numbers. It can be used in place of its pose, as below.
 
         Example:
             >>> import linkwork as lw
@@ -202,7 +202,7 @@ class Prepared(FormedChain):
         return self.step(self.as_target(target), q, dt, velocity=velocity, scale=scale)
 
     def nearest(self, target: ArrayLike, start: PoseLike, *, starts: int = 256) -> Solution:
-        """Return, of the solutions that many starts find, the one nearest to a pose; more thorough than a call."""
+        """Return the solution nearest to a pose among those found from many starts; more thorough than a call."""
         pose, aim = self.checked_start(start), self.as_target(target)
         if not self.fits(pose):
             return self.held_at(pose).nearest(aim, pose, starts=starts)
@@ -211,13 +211,13 @@ class Prepared(FormedChain):
     def all(self, target: ArrayLike, *, start: PoseLike | None = None, windings: bool = False) -> AllPoses:
         """Return all poses that bring the frame to a target, by the chain's closed form.
 
-        There are no others, and where there is none, `evidence` says why. A chain without a closed form is refused; see
-        `closed_form` and `solve_all`.
+        The result is complete; if there is no solution, `evidence` says why. A chain without a closed form raises
+        `GoalError`; see `closed_form` and `solve_all`.
 
         Args:
             target: A 4x4 matrix.
-            start: A pose: the nearest to it comes first. Joints that do not move the frame are taken from it.
-            windings: Whether copies that differ by whole turns are poses of their own, every one within limits.
+            start: A pose: the solution nearest to it comes first. Joints that do not move the frame keep its values.
+            windings: Whether to list copies that differ by whole turns, all within limits.
 
         Example:
             >>> import linkwork as lw
@@ -244,8 +244,8 @@ class Prepared(FormedChain):
     def solve_within(self, seconds: float, target: FloatArray, *, start: PoseLike | None = None) -> Solution:
         """Return the solution for a target (4, 4), or the closest pose found in time.
 
-        The compiled search cannot be interrupted, so it is repeated with twice as many starts. They are the same starts
-        in the same order: an answer found in time is the one that `solve` finds.
+        The compiled search cannot be interrupted, so it is repeated with twice as many starts each time. They are the
+        same starts in the same order: a solution found in time is the one that `solve` finds.
         """
         deadline, tries = time.perf_counter() + seconds, min(ROUND, self.restarts)
         while True:
@@ -314,7 +314,7 @@ class Prepared(FormedChain):
         return solution
 
     def fits(self, pose: FloatArray) -> bool:
-        """Return whether the joints that stay, and lead to the frame, are in a pose as they are here."""
+        """Return whether the held joints that lead to the frame have the same values in a pose as here."""
         return self.stiff is None or pose[self.stiff].tobytes() == self._resting
 
     def _elsewhere(self, target: FloatArray, pose: FloatArray, seed: int, tries: int) -> Found:
@@ -335,14 +335,14 @@ class Prepared(FormedChain):
         return self.linkage.forward(self.rest, frame=str(self.base))
 
     def held_at(self, pose: FloatArray) -> Prepared:
-        """Return the same with the joints that stay as a pose (nq,) has them; it is kept on the linkage."""
+        """Return the same solver with the held joints at their values in a pose (nq,); it is cached on the linkage."""
         if self.fits(pose):
             return self
         given = self.linkage, self.goal, self.settings, self.restarts, self.seed
         return prepared_for(*given, self.group, pose)
 
     def resting_at(self, pose: FloatArray) -> Prepared:
-        """Return the same where joints outside the chain, and those that stay, rest as a pose (nq,) has them."""
+        """Return the same solver with held joints, and joints outside the chain, at their values in a pose (nq,)."""
         held = self.held_at(pose)
         if held.whole:
             return held
@@ -362,14 +362,14 @@ class Prepared(FormedChain):
         return start.__class__ is np.ndarray and start.dtype is FLOAT64 and start.shape == self._shape
 
     def checked_start(self, start: PoseLike | None) -> FloatArray:
-        """Return the one pose that a solve begins with, or say what is wrong with it."""
+        """Return the start pose of a solve; raise an error if it is not valid."""
         pose = start_pose(self.linkage, start)
         if pose.ndim != 1:
             raise OptionError(f"one target takes one start of shape ({self.linkage.nq},), got shape {pose.shape}.")
         return pose
 
     def put(self, values: FloatArray, base: FloatArray) -> FloatArray:
-        """Return whole poses from the chain's values, the rest as in `base`."""
+        """Return whole poses from the chain's values, with the other joints as in `base`."""
         q = self.chain.put(values, np.array(np.broadcast_to(base, (*values.shape[:-1], self.linkage.nq))))
         if self.strays:  # joints outside the chain may have begun beyond theirs
             q = within_limits(self.linkage, q, self.group)
@@ -391,7 +391,7 @@ class Prepared(FormedChain):
     def search_free(
         self, targets: FloatArray, base: FloatArray, given: FloatArray, first: int
     ) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
-        """Return values, reports and status of targets where there is something to `avoid`; `FreeChain` has it."""
+        """Return values, reports and status of targets with collision avoidance; implemented by `FreeChain`."""
         raise NotImplementedError
 
     def search(
@@ -408,7 +408,7 @@ class Prepared(FormedChain):
     ) -> tuple[FloatArray, FloatArray]:
         """Return values (m, n) and reports (m, 4) for targets (m, 4, 4) whose status is 0; their status is written.
 
-        With `bounded`, goals out of reach are given up soon; with `leave` too, they are only marked.
+        With `bounded`, goals out of reach are given up early; with `leave` too, they are only marked.
         """
         count, values, kind = len(status), self.chain.values, np.dtype(dtype)
         poses, report = np.zeros((count, values)), np.zeros((count, memory.REPORT.size))
@@ -449,9 +449,9 @@ class Prepared(FormedChain):
     def candidates(
         self, target: FloatArray, count: int, *, first: int = 0, base: FloatArray | None = None
     ) -> FloatArray:
-        """Return the poses (k, nq) that random starts, `count` of them, reach; many may be the same.
+        """Return the poses (k, nq) reached from `count` random starts; many may be the same.
 
-        What is outside the chain is as in `base`.
+        Joints outside the chain have their values in `base`.
         """
         generator = np.random.default_rng([self.seed, first])
         given = self.chain.spread(generator.random((count, self.chain.values)))

@@ -1,4 +1,4 @@
-"""Control cycles of a prepared chain: what `Prepared.step` and `stay=True` call, on the compiled `kernels.follow`."""
+"""Control cycles of a prepared chain, for `Prepared.step` and `stay=True`, by `kernels.follow`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Targets of many problems; those of a chain as kernels read them, 4x4 arrays in double precision, row by row."""
+"""Targets of many problems; for a chain as contiguous 4x4 arrays in double precision, as the kernels read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Control cycles of a prepared chain that keeps clear: what its own cycle proposes, kept clear by a guard."""
+"""Control cycles of a prepared chain with collision avoidance: a guard corrects the pose that its cycle proposes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The studio: a page in the browser where a linkage is posed, solved and animated by hand.
+"""The studio: a browser page to pose, solve and animate a linkage interactively.
 
 websockets (extra ``studio``) is imported when a studio is opened.
 """
@@ -39,17 +39,17 @@ def open_studio(
     tell: Callable[[str], None] | None = None,
     **options: Unpack[ReadOptions],
 ) -> Studio:
-    """Open the studio and return it, serving: `url` says where, `wait` serves until interrupted, `close` ends it.
+    """Open the studio and return it while it serves its page at `url`.
 
-    As the last line of a notebook's cell it shows itself below it.
+    `wait` serves until interrupted, and `close` stops the server. A notebook shows the page as the result of a cell.
 
     Args:
         thing: A linkage, a file, or the name of a ready-made model.
-        world: The obstacles around it; by default those of its scene file, if it has any.
+        world: The obstacles; by default those of its scene file, if it has any.
         host: The address to bind; by default only this machine can reach it.
-        port: The port; the next free one if it is taken, any for 0.
-        tell: Told the address before the studio is there: a browser can begin to load the page meanwhile. What may
-            fail, such as reading a file, is done before.
+        port: The port; if it is taken, the next free one; 0 for any free port.
+        tell: Called with the address before the studio is ready, so that a browser can already load the page. Steps
+            that may fail, such as reading a file, are done before.
         **options: How to read a file, as in `load`.
 
     Raises:
@@ -68,7 +68,7 @@ def open_studio(
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Hold garbage collection off: of what modules make when they are imported, nothing is garbage."""
+    """Pause garbage collection: objects that modules make when they are imported are not garbage."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -79,7 +79,7 @@ def _uncollected() -> Iterator[None]:
 
 
 def _opened(thing: Any, world: World | None, door: Door, tell: Callable[[str], None], options: ReadOptions) -> Studio:
-    """Import what a studio needs, and open it behind a door."""
+    """Import the modules of a studio, and open it behind a door."""
     sure = world is None and isinstance(thing, str) and thing in NAMED and not Path(thing).exists()
     if sure:
         tell(door.server.url)

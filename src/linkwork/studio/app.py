@@ -1,8 +1,8 @@
-"""The studio as one thing: a session, the server that shows it, and the two threads that do all the work.
+"""The studio: a session, the server of its pages, and the two threads that do all the work.
 
-Every page shows the same session. What a page or a script asks for is done by one worker, one thing after another, so
-that pages cannot corrupt each other; what takes long (explanations, motions, films) is worked out by a second one, on
-a scene that never changes, and handed back. Dragging and playing are solved in the page itself, by the same kernels.
+Every page shows the same session. One worker handles the requests of pages and scripts, one after another, so that
+pages cannot corrupt each other. A second worker does long computations (explanations, motions, films) on an immutable
+scene and hands the results back. Dragging and playing are computed in the page itself, by the same kernels.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ SETTLED = 0.15  # seconds without a change, after which motions and reasons are 
 
 
 class Studio:
-    """A page for one linkage, served until it is closed.
+    """The studio of one linkage, served until it is closed.
 
     Args:
-        scene: What to begin with.
-        remarks: What is to be known about the file it came from.
-        path: The scene file that may be saved over, if one was opened.
-        door: Where pages come in; some may be waiting there.
+        scene: The first scene.
+        remarks: Remarks on the file that the scene came from.
+        path: The scene file that may be overwritten, if one was opened.
+        door: Accepts pages; some may be waiting already.
 
     Attributes:
-        session: What the page shows.
+        session: The session that all pages show.
     """
 
     def __init__(
@@ -98,15 +98,15 @@ class Studio:
     # At the door, in the server's thread
 
     def _arrived(self, client: Client) -> None:
-        """Show everything to a page that has come."""
+        """Send everything to a page that has connected."""
         self.worker.submit(partial(self._welcome, client))
 
     def _left(self, client: Client) -> None:
-        """Forget a page that has gone."""
+        """Forget a page that has disconnected."""
         self.worker.submit(partial(self._forget, client))
 
     def _received(self, client: Client, message: Message) -> None:
-        """Have done what a page asks for: an action, or files as bytes."""
+        """Handle a message of a page: an action, or files as bytes."""
         number = 0
         if isinstance(message, bytes):
             self.thinker.submit(partial(self._upload, client, message))
@@ -154,7 +154,7 @@ class Studio:
         return f'{{"stage":{self._revision},"scene":{self._stages[self._revision][1]}}}'
 
     def _show(self) -> None:
-        """Tell all pages what has changed."""
+        """Send all changes to all pages."""
         scene = self.session.scene
         self._show_stage(scene)
         self._show_solver(scene)
@@ -177,7 +177,7 @@ class Studio:
         return {"status": shown, "file": file, "lost": lost, "motion": fits, "near": near}
 
     def _show_stage(self, scene: Scene) -> None:
-        """Send the linkage where it is another one; one that was shown before is not made again."""
+        """Send the linkage if it has changed; data of linkages shown before are reused."""
         if self._revision and self._stages[self._revision][0] is scene.linkage:
             return
         for revision, (linkage, _) in self._stages.items():
@@ -192,18 +192,18 @@ class Studio:
         self.broadcast(self._stage_message)
 
     def _keep_stage(self, linkage: Linkage, text: str) -> int:
-        """Keep how a linkage is shown, and return the number of that."""
+        """Keep the data of a linkage for pages, and return their number."""
         self._newest += 1
         self._stages[self._newest] = linkage, text
         return self._newest
 
     def show_anew(self) -> None:
-        """Have pages begin anew, though they may show the same linkage."""
+        """Make pages load the scene again, even if they show the same linkage."""
         self._stages = {k: shown for k, shown in self._stages.items() if shown[0] is not self.session.linkage}
         self._revision = 0
 
     def _show_solver(self, scene: Scene) -> None:
-        """Send the solver of the goals where they ask for other things than before, wherever they stand."""
+        """Send the solver of the goals if the goals have changed in more than their positions."""
         goals = self.session.goals
         asks = tuple(_asked_of(target, where=target.kind == "balance") for target in scene.targets)
         key = (scene.linkage, asks, scene.around)
@@ -223,7 +223,7 @@ class Studio:
     # In the thinker's thread: on scenes and solutions that never change
 
     def _work_out(self, scene: Scene, solution: Solution | None) -> None:
-        """Find out what takes a moment: the motion, and why goals were not served."""
+        """Compute the motion, and why goals were not reached."""
         if scene.timeline.keys and not self._has_motion(scene):
             self._motions += 1
             try:
@@ -237,7 +237,7 @@ class Studio:
             self.worker.submit(partial(self._explained, solution, why))
 
     def _has_motion(self, scene: Scene) -> bool:
-        """Return whether the motion that pages have is that of a scene."""
+        """Return whether pages have the motion of a scene."""
         known = self._motion[0]
         return known is not None and all(a is b or a == b for a, b in zip(known, _motion_key(scene), strict=True))
 
@@ -257,7 +257,7 @@ class Studio:
             self.broadcast(news)
 
     def _upload(self, client: Client, message: bytes) -> None:
-        """Read files that were dropped on a page, and go on with what is in them."""
+        """Read files that were dropped on a page, and open their scene."""
         try:
             upload = self._uploads.read(message)
             stage = sight.stage_text(upload.scene)  # what cannot be shown is refused, and nothing has changed
@@ -285,25 +285,25 @@ class Studio:
         """Write the scene over the file that the studio was opened with, and return its name.
 
         Raises:
-            OptionError: If another linkage is at hand by now, so that saving over the file would lose its own; or if
-                the file is a link that leads out of its folder.
+            OptionError: If the studio shows another linkage by now, so that saving would lose the one in the file; or
+                if the file is a link that leads out of its folder.
         """
         return self.file.write(self.session.scene, self.session.history.present[0])
 
     @property
     def unsaved(self) -> bool:
-        """Whether there are changes that no file has."""
+        """Whether there are changes that are not saved."""
         return self.session.history.present[0] is not self.file.saved
 
     def recover(self, number: int) -> None:
-        """Go on with a scene that an earlier studio left behind; its file stays until what became of it is kept."""
+        """Open a scene that an earlier studio left unsaved; its file stays until the scene is saved again."""
         path = self._left_behind(number)
         self.session.open(*read_scene(path), "a recovered scene")
         self._taken.append(path)
         self._lost.remove(path)
 
     def forget(self, number: int) -> None:
-        """Take a scene away that an earlier studio left behind."""
+        """Delete a scene that an earlier studio left unsaved."""
         path = self._left_behind(number)
         path.unlink(missing_ok=True)
         self._lost.remove(path)
@@ -314,14 +314,14 @@ class Studio:
         return self._lost[number]
 
     def model(self, name: str) -> Linkage:
-        """Return a ready-made model; one that the history has is not made again."""
+        """Return a ready-made model, built once."""
         made = self._models.get(name)
         if made is None:
             made = self._models[name] = build(name)
         return made
 
     def offer(self, file: File) -> str:
-        """Return where a page finds a file to download."""
+        """Return the URL at which pages can download a file."""
         token = secrets.token_urlsafe(18)
         self._downloads[token] = file
         for old in list(self._downloads)[:-KEPT]:
@@ -329,13 +329,13 @@ class Studio:
         return f"/download?file={token}"
 
     def _failed(self, error: Exception) -> None:
-        """Say what went wrong; the studio goes on."""
+        """Report an error to all pages; the studio goes on."""
         self.broadcast(json.dumps({"failed": in_words(error)}))
 
     # For scripts and notebooks
 
     def do(self, work: Callable[[Session], Any]) -> Any:
-        """Have something done to the session, shown in all pages, and return what it returns."""
+        """Call a function with the session, update all pages, and return its result."""
         done = threading.Event()
         found: dict[str, Any] = {}
 
@@ -357,13 +357,13 @@ class Studio:
         return found.get("result")
 
     def add_goal(self, frame: str, *, kind: str = "reach") -> str:
-        """Add a goal for a frame and return its name; it is there in all pages."""
+        """Add a goal for a frame, in all pages, and return its name."""
         name: str = self.do(lambda session: session.add_target(kind, frame).name)
         return name
 
     @property
     def q(self) -> Any:
-        """The pose; set it, and all pages show it."""
+        """The pose. Setting it updates all pages."""
         return self.session.q.copy()
 
     @q.setter
@@ -372,7 +372,7 @@ class Studio:
 
     @cached_property
     def url(self) -> str:
-        """Where the page is."""
+        """The address of the page."""
         return self.server.url
 
     def wait(self) -> None:
@@ -381,7 +381,7 @@ class Studio:
             continue
 
     def idle(self, timeout: float) -> bool:
-        """Wait until nothing is left to do, and return whether that came about in time [s]."""
+        """Wait until all work is done; return False if the timeout [s] passes first."""
         end = time.monotonic() + timeout
         while time.monotonic() < end:
             left = max(0.0, end - time.monotonic())
@@ -390,13 +390,13 @@ class Studio:
         return False
 
     def close(self, *, keep: bool = False) -> bool:
-        """End the server and its threads.
+        """Stop the server and its threads.
 
         Args:
-            keep: Whether changes that were not saved are kept: the next studio offers them.
+            keep: Whether to keep unsaved changes: the next studio offers to recover them.
 
         Returns:
-            Whether something was kept.
+            Whether changes were kept.
         """
         if self._closed.is_set():
             return False
@@ -426,7 +426,7 @@ class Studio:
 
 
 def in_words(error: Exception) -> str:
-    """Return what a page is told of an error: its text, and its kind if it is none of linkwork's own.
+    """Return the text of an error for a page, with its type unless it is one of linkwork's own.
 
     Example:
         >>> in_words(KeyError("a")), in_words(OptionError("no clip."))

@@ -1,8 +1,8 @@
 """Dimensional synthesis: mechanisms for a given path, motion, function or stroke.
 
-`path` finds those whose coupler point follows a path, `motion` those whose coupler passes through positions (`dyads`
-are what these are made of), `function` those whose rocker turns as a function of the crank, `crank_rocker` those whose
-rocker swings with a time ratio. `slider_crank` and `quick_return` have a stroke and a time ratio.
+`path` finds four-bars whose coupler point follows a path, `motion` those whose coupler passes through positions (built
+from `dyads`), `function` those whose rocker angle is a function of the crank angle, and `crank_rocker` those with a
+given swing and time ratio. `slider_crank` and `quick_return` find mechanisms with a given stroke and time ratio.
 
     >>> import numpy as np
     >>> import linkwork as lw

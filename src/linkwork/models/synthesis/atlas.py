@@ -1,7 +1,7 @@
-"""An atlas of coupler curves: thousands of four-bars whose crank turns, to find those whose curves look like a path.
+"""An atlas of coupler curves: thousands of four-bars with a turning crank, to find curves similar to a path.
 
-Curves are compared as shapes: place, size, heading and where they begin do not matter. For closed curves that is one
-product of Fourier descriptors; arcs are laid along open paths.
+Curves are compared by shape, independent of position, size, orientation and starting point. Closed curves are compared
+by one product of Fourier descriptors; open paths are compared with arcs of the curves.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The four-bar in closed form, for many at once: points of the plane are complex numbers, and derivatives are exact.
+"""Closed form of the four-bar, vectorised: points of the plane are complex numbers, and derivatives are exact.
 
 A row of nine numbers is a four-bar: both coordinates of the crank's pivot and of the rocker's, the lengths of crank,
 coupler and rocker, and both coordinates of the coupler point, seen from the crank pin with x along the coupler.

@@ -1,4 +1,4 @@
-"""What synthesis gives: a four-bar, how well it does what was asked, and what is wrong with it, in words."""
+"""Results of synthesis: a four-bar, its errors and its defects."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Design:
 
     Attributes:
         four_bar: Its dimensions.
-        angles: Crank angle from the ground line at each point, position or pair asked for, in order [rad].
-        errors: Error at each: metres for paths and motions, radians for functions.
-        defects: Reasons why it cannot do so in one continuous motion, in words; empty if it can.
+        angles: Crank angle from the ground line at each given point, position or pair, in order [rad].
+        errors: Error at each of them: metres for paths and motions, radians for functions.
+        defects: Reasons why it cannot pass through them in one continuous motion; empty if it can.
         unit: The unit of the errors, "m" or "rad".
 
     Example:
@@ -58,12 +58,12 @@ class Design:
 
     @cached_property
     def transmission(self) -> float:
-        """The least transmission angle along the motion [rad]; less than about 40 degrees runs badly under load."""
+        """The smallest transmission angle along the motion [rad]; below about 40 degrees it runs badly under load."""
         return float(self.four_bar.transmission(self.four_bar.span(self.angles)).min())
 
     @cached_property
     def linkage(self) -> Linkage:
-        """It as a linkage; its pose ``"start"`` is the first thing that was asked for."""
+        """The design as a linkage; its pose ``"start"`` is at the first given point, position or pair."""
         return self.four_bar.linkage(float(self.angles[0]))
 
     def __str__(self) -> str:

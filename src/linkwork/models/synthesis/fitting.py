@@ -1,7 +1,6 @@
 """Least squares of many four-bars at once: damped Gauss-Newton steps with exact derivatives.
 
-Where crank angles are free, each point's own angle is eliminated: what is left of an error is what no turn of the crank
-mends, the distance from the curve.
+If crank angles are free, the angle of each point is eliminated: the remaining error is the distance from the curve.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A four-bar as dimensions: where it stands, how long its bars are, what it can do, and the linkage it becomes."""
+"""A four-bar given by its dimensions: pivots, lengths, type, motion, and its linkage."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ SLACK = 1e-9  # of its size: so much a change point may be missed by
 
 @dataclass(frozen=True, eq=False)
 class FourBar:
-    """Dimensions of a four-bar in the plane of x and y.
+    """Dimensions of a four-bar in the xy plane.
 
     Attributes:
         numbers: Pivot of the crank (x, y), pivot of the rocker (x, y), lengths of crank, coupler and rocker, and the
-            coupler point (x, y), seen from the crank pin with x along the coupler [m]; shape (9,).
-        side: How it is put together: 1 where the rocker's pin is to the left of the way from crank pin to rocker pivot,
-            else -1.
+            coupler point (x, y), relative to the crank pin with x along the coupler [m]; shape (9,).
+        side: Assembly mode: 1 if the rocker's pin is to the left of the line from crank pin to rocker pivot, else -1.
         tilt: The angle of frame ``"point"`` of its linkage from the coupler [rad].
 
     Example:
@@ -65,7 +64,7 @@ class FourBar:
         return self.kind in ("crank-rocker", "double-crank")
 
     def path(self, angles: FloatArray) -> FloatArray:
-        """Return where the coupler point is at angles of the crank from the line of the ground, shape (n, 2).
+        """Return the positions of the coupler point at crank angles from the ground line, shape (n, 2) [m].
 
         Example:
             >>> FourBar(np.array([0, 0, 4.0, 0, 2, 4, 2, 2, 0])).path(np.array([np.pi / 2])).round(6).tolist()
@@ -82,7 +81,7 @@ class FourBar:
         return np.asarray(np.minimum(turn, math.pi - turn))
 
     def span(self, angles: FloatArray) -> FloatArray:
-        """Return crank angles over a motion: a full turn if the crank can turn, else smallest to largest."""
+        """Return crank angles over a motion: a full turn if the crank can turn, else from smallest to largest."""
         if self.turns:
             return np.linspace(0.0, TURN, 181)
         around = self.middle + np.angle(np.exp(1j * (angles - self.middle)))
@@ -90,9 +89,10 @@ class FourBar:
 
     @property
     def middle(self) -> float:
-        """The middle of the crank's range from the ground line [rad]: 0 or half a turn, if it cannot turn fully.
+        """The middle of the crank's range from the ground line [rad]: 0 or half a turn if it cannot turn fully.
 
-        A range without both ends of that line has two parts; then the middle is a quarter turn, in the upper part.
+        If the range contains neither 0 nor half a turn, it has two parts; then this is a quarter turn, in the upper
+        part.
         """
         ground, crank, coupler, rocker = self.lengths
         folded, stretched = abs(ground - crank), ground + crank
@@ -100,7 +100,7 @@ class FourBar:
         return 0.0 if near and not far else math.pi if far and not near else math.pi / 2.0
 
     def linkage(self, angle: float, *, name: str = "four_bar") -> Linkage:
-        """Return it as a linkage, with the pose ``"start"`` at an angle of the crank from the line of the ground [rad].
+        """Return the linkage, with the pose ``"start"`` at a given crank angle from the ground line [rad].
 
         Joints ``crank``, ``coupler`` and ``rocker`` as in `linkwork.models.four_bar`; frame ``"point"``.
         """

@@ -21,7 +21,7 @@ VAST = 1e-6  # of the ground: a bar that would be longer than 1 / this is none
 
 
 def spaced(start: float, stop: float, count: int) -> FloatArray:
-    """Return Chebyshev's precision points between two values: they are closer together at both ends.
+    """Return Chebyshev's precision points between two values, which are closer together at both ends.
 
     Args:
         start: The first value.
@@ -41,9 +41,9 @@ def function(
 ) -> tuple[Design, ...]:
     """Return four-bars whose rocker angle is a given function of the crank angle, the best first.
 
-    Freudenstein's equation, ``K1 cos(output) - K2 cos(input) + K3 = cos(input - output)``, is linear in
-    three ratios of lengths, so three pairs are met exactly. More are met by least squares, first of the
-    equation, then of the output angles. Errors are those of the output angle [rad].
+    Freudenstein's equation, ``K1 cos(output) - K2 cos(input) + K3 = cos(input - output)``, is linear in three ratios of
+    lengths, so three pairs are fitted exactly. More pairs are fitted by least squares, first of the equation, then of
+    the output angles. Errors are those of the output angle [rad].
 
     Args:
         inputs: Angles of the crank from the line of the ground [rad], shape (n,), n at least 3.

@@ -81,8 +81,8 @@ def motion(
 ) -> tuple[Design, ...]:
     """Return four-bars whose coupler passes exactly through three or four positions, the best first.
 
-    Frame ``"point"`` of their linkages is the body: it has the wanted places and angles. Designs without defects come
-    before others, then those whose transmission angle stays largest.
+    Frame ``"point"`` of their linkages is the body: it passes through the given positions and angles. Designs without
+    defects come first, then those with the largest minimum transmission angle.
 
     Args:
         positions: Positions of the body in order: x and y of a point of it [m] and its angle [rad], shape (3 or 4, 3).

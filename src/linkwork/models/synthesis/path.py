@@ -1,4 +1,4 @@
-"""Path generation: four-bars whose coupler point passes along a path."""
+"""Path generation: four-bars whose coupler point follows a path."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def path(
 ) -> tuple[Design, ...]:
     """Return four-bars whose coupler point passes through or near given points, the best first.
 
-    Curves of an atlas that look like the path are laid on it, and the nine dimensions of each are fitted by least
-    squares. A four-bar has enough dimensions for nine points (five where the crank's angles are given); more are met
-    as closely as possible. Designs without defects come before others, then those with the smaller error.
+    Curves of an atlas that are similar to the path are placed on it, and the nine dimensions of each are fitted by
+    least squares. A four-bar can meet nine points (five if crank angles are given); more are approximated. Designs
+    without defects come first, then those with the smaller error.
 
     Args:
         points: The points in the order in which they are passed [m], shape (n, 2), n at least 3.
@@ -39,7 +39,7 @@ def path(
         starts: Number of curves of the atlas to try.
 
     Raises:
-        GoalError: If the points are too few, not numbers, or all in one place.
+        GoalError: If the points are too few, not finite, or all the same.
 
     Example:
         >>> import linkwork as lw

@@ -59,7 +59,7 @@ class SliderCrank:
 
     @cached_property
     def linkage(self) -> Linkage:
-        """It as a linkage, as `linkwork.models.slider_crank` gives it."""
+        """The design as a linkage, as from `linkwork.models.slider_crank`."""
         return sliders.slider_crank(self.crank, self.rod, self.offset)
 
     def __str__(self) -> str:
@@ -99,7 +99,7 @@ class QuickReturn:
 
     @cached_property
     def linkage(self) -> Linkage:
-        """It as a linkage, as `linkwork.models.quick_return` gives it."""
+        """The design as a linkage, as from `linkwork.models.quick_return`."""
         return sliders.quick_return(self.ground, self.crank, self.lever)
 
     def __str__(self) -> str:

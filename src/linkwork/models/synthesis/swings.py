@@ -26,10 +26,10 @@ def crank_rocker(
 ) -> tuple[Design, ...]:
     """Return crank-rockers for a swing angle and a time ratio, the best transmission angle first.
 
-    The crank's pivot sees the two end positions of the rocker's pin at the angle of imbalance, so it lies on a circle.
-    Its place on the circle is free. It is chosen for the best transmission angle, with no bar more than five times as
-    long as another, or by the crank's length. Errors are those of the swing and of the crank's angle in the
-    slow stroke [rad].
+    From the crank's pivot, the two end positions of the rocker's pin appear at the angle of imbalance, so the pivot
+    lies on a circle. Its position on the circle is free. It is chosen for the best transmission angle, with no bar more
+    than five times as long as another, or by the crank's length. Errors are those of the swing and of the crank's angle
+    in the slow stroke [rad].
 
     Args:
         swing: Angle by which the rocker swings [rad], or a text such as ``"80deg"``.

@@ -1,4 +1,4 @@
-"""What synthesis by time ratio shares: how far a crank turns for the slow way, and a search along a line."""
+"""Helpers of synthesis by time ratio: the crank angle of the slow stroke, and a line search."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The chapter's figures, from the chapter's numbers.
 
-A figure is rows of frames, diagrams, or both. Each row is one motion, 21 frames, the worked example's with one step a
-frame as the book made them. Diagrams are linkages with marks, trees, code and formulas.
+A figure consists of rows of frames, diagrams, or both. Each row is one motion of 21 frames; the worked example's rows
+have one step per frame, as in the book. Diagrams are linkages with marks, trees, code and formulas.
 """
 
 from __future__ import annotations
@@ -98,14 +98,14 @@ class Panel:
     Attributes:
         title: What the row shows.
         method: The method that made it, ``"forward"`` for key poses.
-        goal: Where the effector should go, or None.
+        goal: Target position of the effector, or None.
         options: The method's options.
         clip: The motion.
-        effector: Name of the frame that should get there.
-        shown: Numbers of the frames in the printed row.
+        effector: Name of the frame that should reach it.
+        shown: Indices of the frames in the printed row.
         view: Camera for a linkage in space, elevation and azimuth [deg].
-        notes: What is written below each of these frames, if anything.
-        marks: What is drawn over the first of them.
+        notes: Text below each of these frames, if any.
+        marks: Marks drawn over the first of them.
     """
 
     title: str
@@ -145,7 +145,7 @@ class Figure:
         number: Such as ``"5.20"``; empty for a picture that is not of the chapter.
         caption: What it shows.
         panels: Rows of frames: the motion of the figure, if it has one.
-        plates: Rows of diagrams, which are drawn in place of the frames where there are any.
+        plates: Rows of diagrams; if there are any, they are drawn instead of the frames.
     """
 
     number: str
@@ -167,7 +167,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Entry:
-    """A row of `FIGURES`: the caption, what computes the motion, and what makes the diagrams."""
+    """A row of `FIGURES`: the caption, the function for the motion, and the function for the diagrams."""
 
     caption: str
     panels: Callable[[], tuple[Panel, ...]] | None = None
@@ -306,7 +306,7 @@ def figure(number: str) -> Figure:
 
 
 def of_race(laps: Sequence[RaceResult]) -> Figure:
-    """Return a race as rows of frames: for each method that served, five iterations from its first to its last."""
+    """Return a race as rows of frames: for each method with a solution, five iterations from first to last."""
     panels = []
     for lap in laps:
         if lap.solution is None:

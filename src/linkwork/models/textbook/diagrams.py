@@ -1,6 +1,6 @@
 """What a diagram of the chapter is made of: a linkage at a pose and marks on it, a tree, a listing, formulas.
 
-Marks are numbers of the world, in metres and radians; `linkwork.draw` turns them into lines and letters. Labels are
+Marks are given in world coordinates, in metres and radians; `linkwork.draw` draws them. Labels are
 written in mathtext, between dollar signs.
 """
 
@@ -32,7 +32,7 @@ class Mark:
     kind: ClassVar[str] = ""
 
     def points(self) -> FloatArray:
-        """Return the points (n, 3) that a picture has to hold."""
+        """Return the points (n, 3) that a picture must contain."""
         raise NotImplementedError
 
     def as_dict(self) -> dict[str, Any]:
@@ -50,11 +50,11 @@ class Angle(Mark):
     """An arc about an axis: from a direction, by an angle.
 
     Attributes:
-        center: Where the axis passes, shape (3,).
-        start: Unit vector (3,) that the arc begins at.
-        angle: How far it goes [rad], with its sign.
-        radius: Of the arc [m].
-        label: What the angle is called.
+        center: A point on the axis, shape (3,).
+        start: Unit vector (3,) where the arc begins.
+        angle: Its signed angle [rad].
+        radius: Radius of the arc [m].
+        label: Label of the angle.
         axis: Unit vector (3,).
         arrow: Whether it ends in an arrow head.
         role: Its colour.
@@ -71,7 +71,7 @@ class Angle(Mark):
     kind: ClassVar[str] = "angle"
 
     def points(self) -> FloatArray:
-        """Return the arc, finely."""
+        """Return the arc, finely sampled."""
         turns = np.linspace(0.0, self.angle, max(8, round(abs(self.angle) * 24.0)))[:, None]
         axis = np.asarray(self.axis)
         across = np.cross(axis, self.start)
@@ -82,16 +82,16 @@ class Angle(Mark):
 
 @dataclass(frozen=True, eq=False)
 class Arrow(Mark):
-    """A vector: where it starts, how far it goes, and how long it is drawn.
+    """A vector, with its start and its drawn length.
 
     Attributes:
-        tail: Where it starts, shape (3,).
-        vector: What it is, shape (3,).
+        tail: Its start, shape (3,).
+        vector: The vector, shape (3,).
         label: What it is called.
         role: Its colour.
         scale: Drawn length for a vector of length one.
         aside: Shift of the drawing across the vector [points of the page], for vectors that lie on each other.
-        dashed: Whether it is a way between two places rather than a change.
+        dashed: Whether it is a displacement between two points rather than a change.
     """
 
     tail: FloatArray
@@ -110,13 +110,13 @@ class Arrow(Mark):
 
 @dataclass(frozen=True, eq=False)
 class Length(Mark):
-    """A length beside what it measures.
+    """A dimension: a length drawn beside the part it measures.
 
     Attributes:
         start: One end, shape (3,).
         end: The other end.
         label: What it is called.
-        line: Whether a dashed line is drawn between the ends.
+        line: Whether to draw a dashed line between the ends.
         role: Its colour.
     """
 
@@ -143,10 +143,10 @@ class Length(Mark):
 
 @dataclass(frozen=True, eq=False)
 class Spot(Mark):
-    """A named place.
+    """A labelled point.
 
     Attributes:
-        place: Where it is, shape (3,).
+        place: Its position, shape (3,).
         label: What it is called.
         look: ``"goal"`` (a cross), ``"dot"``, ``"axis"`` (an axis that comes out of the page), ``"inside"`` (the name
             stands on the place), ``"leader"`` (a line leads to the name) or ``"none"``.
@@ -171,8 +171,8 @@ class Axes(Mark):
     Attributes:
         matrix: world_from_frame, shape (4, 4).
         size: Length of the arrows [m].
-        label: What the frame is called.
-        count: How many axes: 2 in the plane, else 3.
+        label: Name of the frame.
+        count: Number of axes: 2 in the plane, else 3.
     """
 
     matrix: FloatArray
@@ -189,10 +189,10 @@ class Axes(Mark):
 
 @dataclass(frozen=True, eq=False)
 class RightAngle(Mark):
-    """The sign of a right angle.
+    """The symbol of a right angle.
 
     Attributes:
-        corner: Where it is, shape (3,).
+        corner: Its corner, shape (3,).
         first: Unit vector (3,) along one side.
         second: Unit vector (3,) along the other.
         size: Length of its sides [m].
@@ -212,12 +212,12 @@ class RightAngle(Mark):
 
 @dataclass(frozen=True, eq=False)
 class Ring(Mark):
-    """The ring of places that an arm reaches in the plane.
+    """The ring of points that an arm reaches in the plane.
 
     Attributes:
-        center: Of both circles, shape (3,).
-        least: The smaller radius [m].
-        most: The larger one.
+        center: Centre of both circles, shape (3,).
+        least: The inner radius [m].
+        most: The outer radius [m].
     """
 
     center: FloatArray
@@ -226,24 +226,24 @@ class Ring(Mark):
     kind: ClassVar[str] = "ring"
 
     def points(self) -> FloatArray:
-        """Return the corners of the square about it."""
+        """Return the corners of the square around it."""
         square = np.array([(x, y, 0.0) for x in (-1.0, 1.0) for y in (-1.0, 1.0)])
         return np.asarray(self.center + self.most * square)
 
 
 @dataclass(frozen=True, eq=False)
 class Diagram:
-    """A linkage at a pose, and what is written on it.
+    """A linkage at a pose, with marks.
 
     Attributes:
         title: What it shows.
         linkage: The linkage.
         q: The pose, shape (nq,).
-        marks: What is drawn over it.
-        ghosts: Poses (n, nq) that are drawn faintly.
+        marks: Marks drawn over it.
+        ghosts: Poses (n, nq) drawn faintly.
         view: Camera for a linkage in space, elevation and azimuth [deg].
-        height: Of its picture on the page [inch].
-        scale: Inches for a metre in place of a height, for pictures in the plane that are compared.
+        height: Height of its picture on the page [inch].
+        scale: Inches per metre, instead of a height, for planar pictures that are compared.
     """
 
     title: str
@@ -271,12 +271,12 @@ class TreeNode:
     """A node of a tree and the arc that leads to it.
 
     Attributes:
-        label: What is written in it.
-        parent: Number of the node above, -1 for the root.
-        arc: What is written at the arc, a line each.
-        note: What is written beside it.
-        arc_note: What is written beside the arc.
-        tone: ``"plain"``, ``"now"`` (where a walk is), ``"done"`` (where it has been) or ``"none"`` (no box at all).
+        label: Text in the node.
+        parent: Index of the parent node, -1 for the root.
+        arc: Lines of text at the arc.
+        note: Text beside the node.
+        arc_note: Text beside the arc.
+        tone: ``"plain"``, ``"now"`` (current node of a traversal), ``"done"`` (visited) or ``"none"`` (no box).
     """
 
     label: str
@@ -293,7 +293,7 @@ class Tree:
 
     Attributes:
         title: What it shows.
-        nodes: The nodes, each after the one above it; the first is the root.
+        nodes: The nodes, each after its parent; the first is the root.
         root_arc: Whether an arc leads to the root node.
     """
 
@@ -309,7 +309,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class Listing:
-    """A piece of code, or lines of a table in a typewriter's letters.
+    """A piece of code, or a table in a monospaced font.
 
     Attributes:
         title: What it is.
@@ -326,13 +326,13 @@ class Listing:
 
 @dataclass(frozen=True)
 class Stack:
-    """A stack at one moment: what is on it, the newest entry on top, and the current matrix.
+    """A stack at one moment: its entries, newest on top, and the current matrix.
 
     Attributes:
         title: The moment.
-        entries: What is on the stack, from the bottom.
+        entries: Entries of the stack, from the bottom.
         current: The current matrix.
-        tree: The tree, with the node where the walk is.
+        tree: The tree, with the current node of the traversal.
     """
 
     title: str
@@ -347,11 +347,11 @@ class Stack:
 
 @dataclass(frozen=True)
 class Formulas:
-    """Lines of mathtext and words, one below the other.
+    """Lines of mathtext and plain text.
 
     Attributes:
         title: What they are about.
-        lines: The lines; one without dollar signs is a plain sentence, an empty one is a gap.
+        lines: The lines; one without dollar signs is plain text, an empty one is a gap.
     """
 
     title: str
@@ -377,9 +377,9 @@ def hierarchy(
 
     Args:
         linkage: The linkage.
-        labels: What is written at the nodes; the names of the links by default.
-        arcs: Lines to write at the arcs; name and kind of the joint by default.
-        notes: What is written beside the nodes, if anything.
+        labels: Text at the nodes; the names of the links by default.
+        arcs: Lines of text at the arcs; name and kind of the joint by default.
+        notes: Text beside the nodes, if any.
         title: What the tree shows.
 
     Example:

@@ -1,4 +1,4 @@
-"""Figures 5.14 to 5.19: two links by analysis, and what each joint does to the end effector."""
+"""Figures 5.14 to 5.19: the analytic solution for two links, and the effect of each joint on the end effector."""
 
 from __future__ import annotations
 

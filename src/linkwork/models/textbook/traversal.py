@@ -1,6 +1,6 @@
-"""The traversal of figure 5.13, to read: arcs and nodes, one function, and a stack of matrices.
+"""The traversal of figure 5.13, written for reading: arcs and nodes, one function, and a stack of matrices.
 
-`Linkage.traverse` is what programs use; this is the same walk as the figure lists it.
+Programs should use `Linkage.traverse`; this is the same traversal as listed in the figure.
 """
 
 from __future__ import annotations
