@@ -1,4 +1,4 @@
-# Two commands do everything on a machine with Python 3.11+ and make:
+# Two commands are enough on a machine with Python 3.11+ and make:
 #   make demo   install and build the gallery          make test   install with all tools and run the whole suite
 
 PYTHON ?= python3
@@ -9,16 +9,16 @@ WORKERS ?= 2
 SECONDS ?= 60
 FORMATS ?= urdf xacro mjcf bvh gltf glb usda usdc fbx yaml json smpl c3d trc srdf planning scene csv trajectory npz
 
-# A quick run is two processes side by side, each with rooms of its own: none collects what the other runs.
+# A quick run is two processes in parallel. This one runs these folders of tests, the other one the rest.
 HALF := cli draw explain formats goals kernels linkage motion retargeting sixty
 
-# Kernels come from a pack that is built once, or from the compiler where it cannot be; `make test KERNELS=jit` leaves it alone.
+# Kernels come from a pack that is built once, or from the compiler if it cannot be built; `make test KERNELS=jit` ignores the pack.
 ifdef KERNELS
 export LINKWORK_KERNELS := $(KERNELS)
 endif
 PACK = $(BIN)/python -m linkwork.kernels --if-needed
 
-.PHONY: demo test matrix quick coverage kernel-coverage check lint format types minimums bench fuzz soak docs notebooks build kernels wheels release web clean
+.PHONY: demo test matrix quick coverage kernel-coverage kernels-in-python mutants check lint format types minimums bench fuzz soak docs notebooks build kernels wheels release web clean
 
 demo: $(VENV)/demo.stamp
 	@$(PACK) --levels host || true
@@ -26,11 +26,11 @@ demo: $(VENV)/demo.stamp
 
 test: $(VENV)/dev.stamp
 	@$(PACK) --levels host || true
-	@$(BIN)/linkwork warmup  # says where kernels come from; compiles them where there is no pack
+	@$(BIN)/linkwork warmup  # prints where kernels come from; compiles them if there is no pack
 	@$(BIN)/python tests/parts.py --workers $(WORKERS) $(TESTFLAGS)
 
-# Every test of kernels and solvers through the pack, with all its instruction sets, and through the compiler; what
-# `make test` does by samples is done as often as it can be.
+# Every test of kernels and solvers with the pack, with all its instruction sets, and with the compiler; all cases instead of the
+# samples of `make test`.
 matrix: $(VENV)/dev.stamp
 	@$(PACK)
 	for way in pack jit; do for room in kernels solvers linkage goals; do \
@@ -39,7 +39,7 @@ matrix: $(VENV)/dev.stamp
 
 quick: $(VENV)/dev.stamp
 	@$(PACK) --levels host || true
-	@$(BIN)/linkwork warmup  # says where kernels come from; compiles them where there is no pack
+	@$(BIN)/linkwork warmup  # prints where kernels come from; compiles them if there is no pack
 	@half="$(HALF:%=tests/%)"; $(BIN)/python -m pytest -q --quick $$half & one=$$!; \
 	$(BIN)/python -m pytest -q --quick tests $(HALF:%=--ignore=tests/%); rest=$$?; wait $$one && exit $$rest
 
@@ -49,14 +49,23 @@ coverage: $(VENV)/dev.stamp
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
 
-# Kernels run as Python beside their machine code, where the tracer sees them; TESTS says by which tests.
-TESTS ?= tests/kernels tests/solvers tests/collision tests/goals tests/linkage tests/explain tests/motion
+# Lines of kernels that the suite runs: counted by a pack whose machine code marks them.
 kernel-coverage: $(VENV)/dev.stamp
-	@$(PACK)
-	@mkdir -p build
-	COVERAGE_FILE=build/kernels.coverage PYTHONPATH=tests $(BIN)/python -m pytest -q -p kernels_in_python \
-	  --cov --cov-config=tests/kernels.coveragerc --cov-report= $(TESTFLAGS) $(TESTS)
-	$(BIN)/python tests/kernel_coverage.py build/kernels.coverage
+	@$(PACK) --levels host
+	$(BIN)/python tests/kernel_lines.py build
+	PYTHONPATH=tests $(BIN)/python tests/parts.py --workers $(WORKERS) -p kernel_lines $(TESTFLAGS)
+	$(BIN)/python tests/kernel_lines.py report --least 95
+
+# Kernels run as plain Python beside their machine code, with bounds on all memory; TESTS selects the tests.
+TESTS ?= tests/kernels tests/solvers tests/collision
+kernels-in-python: $(VENV)/dev.stamp
+	@$(PACK) --levels host
+	PYTHONPATH=tests $(BIN)/python -m pytest -q -p kernels_in_python $(TESTFLAGS) $(TESTS)
+
+# Small faults in a module that its tests do not notice: make mutants MODULE=linkage/joints.py TESTS=tests/linkage
+mutants: $(VENV)/dev.stamp
+	@$(PACK) --levels host
+	$(BIN)/python tests/mutants.py --workers $(WORKERS) $(MODULE) $(TESTS)
 
 check: lint types test
 
@@ -71,7 +80,7 @@ format: $(VENV)/dev.stamp
 types: $(VENV)/dev.stamp
 	$(BIN)/mypy
 
-# A quick run with the smallest version of everything that pyproject.toml allows, on the oldest Python: that it is true.
+# A quick run with the smallest versions that pyproject.toml allows, on the oldest Python.
 minimums: build/minimums/stamp
 	build/minimums/bin/python tests/parts.py --workers $(WORKERS) --quick -W ignore::DeprecationWarning
 
@@ -91,7 +100,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/several_solutions.py
 	$(BIN)/python benchmarks/tracking.py
 	$(BIN)/python benchmarks/whole_body.py
-	@if [ -n "$(PROBLEMS)" ]; then $(BIN)/python benchmarks/collision.py "$(PROBLEMS)"; else echo "benchmarks/collision.py is left out: PROBLEMS=folder says where MotionBenchMaker's problems lie"; fi
+	@if [ -n "$(PROBLEMS)" ]; then $(BIN)/python benchmarks/collision.py "$(PROBLEMS)"; else echo "skipping benchmarks/collision.py: set PROBLEMS to the folder with MotionBenchMaker's problems"; fi
 	$(BIN)/python benchmarks/distances.py
 	$(BIN)/python benchmarks/body_cycles.py
 	$(BIN)/python benchmarks/body_batches.py
@@ -108,7 +117,7 @@ fuzz: $(VENV)/fuzz.stamp
 	@for format in $(FORMATS); do echo "$$format: $(SECONDS) s"; \
 	  $(BIN)/python tests/fuzz_readers.py $$format build/fuzz/$$format -max_total_time=$(SECONDS) || exit 1; done
 
-# Random calls of everything public for SECONDS, every answer judged from outside.
+# Random calls of the public API for SECONDS; every answer is checked independently.
 soak: $(VENV)/dev.stamp
 	$(BIN)/python tests/soak.py --seconds $(SECONDS)
 
@@ -116,24 +125,24 @@ docs: $(VENV)/docs.stamp
 	@$(PACK) --levels host
 	$(BIN)/mkdocs build --strict
 
-# The lessons as notebooks; the same by hand: linkwork learn notebook all -o FOLDER
+# The lessons as notebooks, as with: linkwork learn notebook all -o FOLDER
 notebooks: $(VENV)/docs.stamp
 	$(BIN)/linkwork learn notebook all --output build/notebooks --force
 
 build: $(VENV)/dev.stamp
 	$(BIN)/python -m build --no-isolation
 
-# Machine code of the kernels for every platform, then wheels; what runs in an emulator here is run.
+# Machine code of the kernels for every platform, then wheels, which are run in emulators where possible.
 kernels: $(VENV)/dev.stamp
 	$(BIN)/python -m linkwork.kernels --all --apart --output build/packs
-	-$(BIN)/python -m linkwork.kernels cuda --output build/packs  # where CUDA's compiler is there; it says if not
+	-$(BIN)/python -m linkwork.kernels cuda --output build/packs  # needs CUDA's compiler; prints a message without it
 
 wheels: kernels
 	$(BIN)/python release/wheels.py dist --packs build/packs
 	LINKWORK_PACKS=build/packs $(BIN)/python -m pytest -q tests/kernels/test_other_platforms.py
 
-# Everything that is published, checked: wheels of all platforms, the source archive, an installation of its own.
-# `make release LEVELS=host` rehearses it on this machine's platform alone, with the pack beside the kernels: minutes, not hours.
+# Build and check everything that is published: wheels of all platforms, the source archive, an installation outside the checkout.
+# `make release LEVELS=host` rehearses it for this platform only, with the pack next to the kernels: minutes, not hours.
 release: $(VENV)/dev.stamp
 	rm -rf dist
 ifeq ($(LEVELS),host)
@@ -145,7 +154,7 @@ else
 	$(BIN)/python release/check.py dist
 endif
 
-# linkwork.js: its machine code, the script for pages that are opened from disk, the linkages of web/example.html.
+# linkwork.js: its machine code, the script for pages opened from disk, and the linkages of web/example.html.
 web: $(VENV)/dev.stamp
 	@$(PACK)
 	$(BIN)/python web/build.py
@@ -159,7 +168,7 @@ $(VENV)/bin/python:
 	  { echo "linkwork needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12 ..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# One stamp for each set of extras: installed again when the project's own description changes.
+# One stamp for each set of extras; they are installed again when pyproject.toml changes.
 $(VENV)/%.stamp: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[jit,$*]"
 	@touch $@

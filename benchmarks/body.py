@@ -1,6 +1,6 @@
-"""A figure of 61 degrees of freedom that stands, looks, balances and works with a tool in each hand, frame by frame.
+"""A body with 61 degrees of freedom that stands, looks, balances and moves a tool in each hand, frame by frame.
 
-Every frame is solved from the pose before, as a page or a game would do. Times are of the processor.
+Every frame is solved from the previous pose, as in a web page or a game. Times are CPU time.
 
     python benchmarks/body.py                  print the table and update results.md
     python benchmarks/body.py --no-write       print only
@@ -28,7 +28,7 @@ FRAMES = 500
 
 
 def figure() -> lw.Linkage:
-    """Return the human figure with a tool on a ball joint in each hand."""
+    """Return the human model with a tool on a ball joint in each hand."""
     human, place = lw.models.human(root="floating"), lw.transforms.translation
     tools = [lw.Link(f"{side}_tool") for side in SIDES]
     grip, tip = place((0.0, 0.0, -0.05)), place((0.0, 0.0, -0.1))
@@ -38,7 +38,7 @@ def figure() -> lw.Linkage:
 
 
 def goals(t: float, *, rest: bool) -> list[lw.Goal]:
-    """Return what the figure should do at a time: tools on circles, feet where they are, eyes on one tool."""
+    """Return the goals at a time: tools on circles, feet held, eyes on one tool."""
     places = {side: np.array([0.4, 0.25 * y, 1.0 + 0.15 * np.sin(t + y)]) for side, y in SIDES.items()}
     return [
         *(lw.Reach(f"{side}_tip", position=place) for side, place in places.items()),
@@ -51,7 +51,7 @@ def goals(t: float, *, rest: bool) -> list[lw.Goal]:
 
 
 def measured(body: lw.Linkage, *, rest: bool) -> dict[str, float]:
-    """Return how many solves a second, how many of them reached their goals, and how far a foot strayed [m]."""
+    """Return solves per second, the share that reached their goals, and the largest error of a foot [m]."""
     start = body.neutral()
     planted = [lw.Hold(f"{side}_foot").resolve(body, start) for side in SIDES]
     frames = [[*goals(0.02 * k, rest=rest)] for k in range(FRAMES)]
@@ -74,17 +74,17 @@ def measured(body: lw.Linkage, *, rest: bool) -> dict[str, float]:
 
 
 def section(report: dict[str, Any]) -> str:
-    """Return the part of results.md."""
-    rows = {"goals alone": report["plain"], "and a pose to lean towards, one level below": report["rest"]}
+    """Return the section of results.md."""
+    rows = {"goals alone": report["plain"], "and a preferred pose, one level below": report["rest"]}
     where = f"{machine(one_core=True)['cpu']}, one core, Python {platform.python_version()}"
     lines = [
-        "## A figure, frame by frame",
+        "## A body, frame by frame",
         "",
         f"{date.today().isoformat()}, linkwork {lw.__version__}, {where}. {report['nv']} degrees of freedom; two "
         "tools, "
-        "two planted feet, eyes, the centre of mass over the soles; `ik(goals, start=q)` from the pose before.",
+        "two planted feet, eyes, the centre of mass over the soles; `ik(goals, start=q)` from the previous pose.",
         "",
-        "| | solves a second | reached | a foot strays at most |",
+        "| | solves per second | reached | largest foot error |",
         "|---|---:|---:|---:|",
         *(
             f"| {name} | {row['solves']:,.0f} | {row['reached']:.1%} | {1e3 * row['stray']:.2g} mm |"
@@ -97,11 +97,11 @@ def section(report: dict[str, Any]) -> str:
 
 
 def verdicts(report: dict[str, Any]) -> list[str]:
-    """Return what was wanted and what was found."""
+    """Return the bounds and whether they are met."""
     slowest = min(report[name]["solves"] for name in ("plain", "rest"))
     stray = max(report[name]["stray"] for name in ("plain", "rest"))
     return [
-        f"- {'met' if slowest >= WANTED else 'MISSED'}: over {WANTED:.0f} solves a second; here {slowest:,.0f}",
+        f"- {'met' if slowest >= WANTED else 'MISSED'}: over {WANTED:.0f} solves per second; here {slowest:,.0f}",
         f"- {'met' if stray <= FOOT else 'MISSED'}: feet within {1e3 * FOOT:g} mm; here {1e3 * stray:.2g} mm",
     ]
 

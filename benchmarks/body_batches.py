@@ -1,7 +1,7 @@
-"""Many problems of one body with several goals each: lists of goals beside arrays by frame, one thread and two.
+"""Many problems of one body with several goals each: lists of goals and arrays by frame, with one and two threads.
 
-Goals are those of random poses; every answer is verified by forward kinematics. Rates of one thread are taken from
-processor time, those of two from the clock, so that the machine should be quiet; the best of some rounds counts.
+Goals come from random poses; every answer is verified by forward kinematics. Rates of one thread use CPU time, those of
+two threads wall time, so the machine should be idle; the best round counts.
 
     python benchmarks/body_batches.py                  print the table and update results.md
     python benchmarks/body_batches.py --no-write       print only
@@ -28,12 +28,12 @@ import linkwork as lw
 SECTION = "body-batches"
 ROBOTS = "cmeel.prefix/share/example-robot-data/robots/"
 TALOS = ("gripper_left_base_link", "gripper_right_base_link", "left_sole_link", "right_sole_link", "head_2_link")
-ROUNDS, LISTED, SHARE = 4, 1000, 0.5  # rounds; problems as lists of goals; of the way from the start to random poses
+ROUNDS, LISTED, SHARE = 4, 1000, 0.5  # rounds; problems as lists; part of the way to random poses
 
 
 @dataclass(frozen=True)
 class Case:
-    """A body, where it begins, and the frames that are to get somewhere."""
+    """A body, its start pose, and the frames with goals."""
 
     name: str
     body: lw.Linkage
@@ -43,7 +43,7 @@ class Case:
 
 @dataclass
 class Rates:
-    """Problems a second, and what was found."""
+    """Problems per second, and the share reached."""
 
     name: str
     goals: int
@@ -56,7 +56,7 @@ class Rates:
 
     @property
     def scaling(self) -> float:
-        """How much faster two threads are than one, by the clock."""
+        """Speed of two threads relative to one, by wall time."""
         return self.two / self.one
 
 
@@ -76,7 +76,7 @@ def cases() -> list[Case]:
 
 
 def best(work: Callable[[], Any], clock: Callable[[], float], rounds: int = ROUNDS) -> float:
-    """Return the least seconds of some rounds."""
+    """Return the shortest time of several rounds [s]."""
     times = []
     for _ in range(rounds):
         begin = clock()
@@ -89,7 +89,7 @@ def measured(case: Case, count: int) -> Rates:
     """Return the rates of one body."""
     body, start = case.body, case.start
     poses = body.random_pose(0, count)
-    poses = np.where(np.isfinite(body.upper - body.lower), poses, start)  # what travels stays
+    poses = np.where(np.isfinite(body.upper - body.lower), poses, start)  # unlimited values stay
     at = body.forward(start + SHARE * (poses - start))
     targets = {frame: at[frame] for frame in case.frames}
 
@@ -106,9 +106,9 @@ def measured(case: Case, count: int) -> Rates:
     for frame in case.frames:
         away = np.linalg.norm((body.forward(batch.q, frame=frame) - targets[frame])[:, :3, 3], axis=1)
         if (away[batch.success] > 1.1e-4).any():
-            raise SystemExit(f"{case.name}: an answer is not where it should be")
+            raise SystemExit(f"{case.name}: an answer misses its goals")
     used, clock = time.process_time, time.perf_counter
-    turns = [[best(partial(arrays, n), clock, 1) for n in (1, 2)] for _ in range(ROUNDS)]  # one after the other
+    turns = [[best(partial(arrays, n), clock, 1) for n in (1, 2)] for _ in range(ROUNDS)]  # alternately
     one, two = np.min(turns, axis=0).tolist()
     return Rates(
         case.name,
@@ -123,14 +123,14 @@ def measured(case: Case, count: int) -> Rates:
 
 
 def section(found: list[Rates]) -> str:
-    """Return the part of results.md."""
+    """Return the section of results.md."""
     where = f"{machine(one_core=False)['cpu']}, Python {platform.python_version()}"
     lines = [
-        "## Bodies with several goals a row",
+        "## Bodies with several goals per row",
         "",
-        f"{date.today().isoformat()}, linkwork {lw.__version__}, {where}. Pose targets of random poses, problems a "
-        "second. *Objects* is the making of `Reach` goals alone, which lists of goals need. One thread by processor "
-        "time, two by the clock.",
+        f"{date.today().isoformat()}, linkwork {lw.__version__}, {where}. Pose targets of random poses, problems "
+        "per second. *Objects* is the creation of `Reach` goals alone, which lists of goals need. CPU time for one "
+        "thread, wall time for two.",
         "",
         "| | objects | lists of goals | arrays | two threads | times one | reached |",
         "|---|---|---|---|---|---|---|",
@@ -147,7 +147,7 @@ def section(found: list[Rates]) -> str:
 def main() -> None:
     """Measure, and write the section."""
     parser = arguments(__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer problems, for a look")
+    parser.add_argument("--quick", action="store_true", help="fewer problems")
     options = parser.parse_args()
     found = [measured(case, 2000 if options.quick else 8000) for case in cases()]
     publish(SECTION, section(found), {"bodies": [asdict(one) | {"scaling": one.scaling} for one in found]}, options)

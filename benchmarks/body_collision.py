@@ -1,9 +1,9 @@
-"""Bodies that keep clear of themselves: G1 and Talos reach across their own trunk, judged by MuJoCo's distances.
+"""Bodies that avoid self-collisions: G1 and Talos reach across their own trunk, checked with MuJoCo's distances.
 
-Both feet are held, the left hand goes to a place right of the middle that a random pose free of collisions has it at,
-and all links keep 2 mm apart, by the hulls of the robot's own collision meshes. An answer counts if the hand is there
-to 0.1 mm, the feet have stayed, and MuJoCo finds no two geometries, of pairs that count, that overlap. Times are of the
-processor, on one core.
+Both feet are held, the left hand goes to a position right of the middle, taken from a random collision-free pose, and
+all links keep 2 mm apart, by the hulls of the robot's own collision meshes. An answer counts if the hand is there to
+0.1 mm, the feet have not moved, and MuJoCo finds no overlap among the checked pairs of geometries. Times are CPU time,
+on one core.
 
     python benchmarks/body_collision.py MENAGERIE            print the table and update results.md
     python benchmarks/body_collision.py MENAGERIE --quick    100 goals
@@ -29,16 +29,16 @@ from linkwork.collision.pair_table import counted
 SECTION = "body-collision"
 GOALS, FEW = 1000, 100
 MARGIN = 0.002  # m
-ACROSS, AHEAD = -0.03, 0.4  # m: the left hand is further right than that, and no further ahead or behind
+ACROSS, AHEAD = -0.03, 0.4  # m: the left hand is further right than the first, and at most the second ahead or behind
 HEAD = (
-    "| Robot | Goals | solved and clear | overlapping by MuJoCo | mean [ms] | median | 99 of 100 |\n"
+    "| Robot | Goals | solved and clear | overlapping in MuJoCo | mean [ms] | median | 99th percentile |\n"
     "|---|---:|---:|---:|---:|---:|---:|"
 )
 
 
 @dataclass(frozen=True)
 class Robot:
-    """A file of MuJoCo's menagerie, the link of the left hand, and those of both feet."""
+    """A file of MuJoCo Menagerie, the link of the left hand, and the links of both feet."""
 
     file: str
     hand: str
@@ -52,7 +52,7 @@ ROBOTS = {
 
 
 class Judge:
-    """MuJoCo's model of a robot: do geometries of pairs that count overlap?"""
+    """MuJoCo's model of a robot, to find overlaps of the checked pairs."""
 
     def __init__(self, file: Path, body: lw.Linkage) -> None:
         import mujoco
@@ -68,7 +68,7 @@ class Judge:
         ]
 
     def least(self, q: Array) -> float:
-        """Return the least distance of all pairs at a pose [m], zero or less where some overlap."""
+        """Return the least distance of all pairs at a pose [m]; zero or less if some overlap."""
         model, data, world = self.model, self.data, self.body.forward(q)
         turned = np.empty(9)
         for k, link in enumerate(self.links):
@@ -81,14 +81,14 @@ class Judge:
 
 
 def begin(body: lw.Linkage, robot: Robot) -> Array:
-    """Return a pose that stands and is clear."""
+    """Return a collision-free standing pose."""
     start = body.stored_pose("stand" if "stand" in body.poses else next(iter(body.poses)))
     feet = [lw.Hold(foot) for foot in robot.feet]
     return np.asarray(lw.solve(body, [*feet, lw.Avoid(margin=MARGIN)], start=start).q)
 
 
 def places(body: lw.Linkage, robot: Robot, q: Array, count: int) -> Array:
-    """Return places of the hand across the trunk, of random poses of its arm and of the trunk that are clear."""
+    """Return positions of the hand across the trunk, from collision-free random poses of arm and trunk."""
     rng, legs = np.random.default_rng(1), {arc for foot in robot.feet for arc in body.path_to(foot)[0]}
     arcs = [arc for arc in body.path_to(robot.hand)[0] if arc not in legs]
     free = [k for arc in arcs for k in range(body.nq)[body.drives[arc].columns]]
@@ -105,7 +105,7 @@ def places(body: lw.Linkage, robot: Robot, q: Array, count: int) -> Array:
 
 
 def measured(folder: Path, robot: Robot, count: int) -> dict[str, float]:
-    """Return how many goals a robot reaches without touching itself, and how long it takes [ms]."""
+    """Return the number of goals that a robot reaches without touching itself, and the times [ms]."""
     body = lw.load(folder / robot.file)
     q, judge = begin(body, robot), Judge(folder / robot.file, body)
     feet = [lw.Hold(foot).resolve(body, q) for foot in robot.feet]
@@ -143,7 +143,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("folder", type=Path, help="mujoco_menagerie")
     parser.add_argument("--quick", action="store_true", help=f"{FEW} goals")
-    parser.add_argument("--robot", choices=list(ROBOTS), help="one of them alone")
+    parser.add_argument("--robot", choices=list(ROBOTS), help="one robot only")
     options: Any = parser.parse_args()
     one_core = stay_on_one_core()
     names = [options.robot] if options.robot else list(ROBOTS)

@@ -1,12 +1,12 @@
-"""Control cycles of a whole body, side by side with mink, pink and PlaCo: Talos walks, five frames are followed.
+"""Control cycles of a whole body, compared with mink, pink and PlaCo: Talos walks, five frames are followed.
 
-A gait of smooth joint angles and a moving base gives the targets, cycle by cycle, before any clock runs. Everybody
-takes one step a cycle from its own last pose. On the first path all targets are within reach; on the second both hands
-are drawn 30 cm further out and back. Pinocchio checks: what is missed, and by how much a joint moves in one cycle.
+A gait of smooth joint angles and a moving base gives the targets of all cycles beforehand. Each library takes one step
+per cycle from its own last pose. On the first path all targets are within reach; on the second, both hand targets move
+30 cm outwards and back. Pinocchio checks the errors, and how far a joint moves in one cycle.
 
     python benchmarks/body_cycles.py                  print the tables and update results.md
     python benchmarks/body_cycles.py --no-write       print only
-    python benchmarks/body_cycles.py --json           the same as JSON on stdout, talk on stderr
+    python benchmarks/body_cycles.py --json           JSON on stdout, messages on stderr
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ import linkwork as lw
 SECTION = "body-cycles"
 OURS = "linkwork, `ik.step(goals, q, dt)`"
 RATE, SECONDS, ROUNDS = 200, 4.0, 3
-PERIOD, FORWARD, SWAY, BOB = 1.2, 0.3, 0.03, 0.02  # of a gait [s], and of its base [m/s, m, m]
-AWAY = 0.3  # how much further out the hands are drawn [m]
-GAIT = {  # middle, swing [rad] and phase [turns] of what moves
+PERIOD, FORWARD, SWAY, BOB = 1.2, 0.3, 0.03, 0.02  # period of the gait [s], and motion of the base [m/s, m, m]
+AWAY = 0.3  # how far the hand targets move outwards [m]
+GAIT = {  # mean, amplitude [rad] and phase [turns] of joints
     "leg_{}_3_joint": (-0.45, 0.30, 0.0),
     "leg_{}_4_joint": (0.90, 0.35, 0.2),
     "leg_{}_5_joint": (-0.45, 0.20, 0.4),
@@ -46,7 +46,7 @@ SIDES = {"left": 0.0, "right": 0.5}
 
 
 def gait(body: Body) -> Array:
-    """Return the poses of a walk, in Pinocchio's order, one for each cycle."""
+    """Return the poses of a walk in Pinocchio's order, one per cycle."""
     times = np.arange(0.0, SECONDS, 1.0 / RATE)
     poses = np.tile(body.zero, (len(times), 1))
     turn = times / PERIOD
@@ -62,7 +62,7 @@ def gait(body: Body) -> Array:
 
 
 def targets_of(body: Body, poses: Array, *, away: float) -> Array:
-    """Return where the five frames are to be in every cycle, shape (n, 5, 4, 4); the hands drawn out and back."""
+    """Return the targets of the five frames in every cycle, shape (n, 5, 4, 4); the hands move outwards and back."""
     targets = np.array([body.forward(pose) for pose in poses])
     share = np.sin(np.pi * np.linspace(0.0, 1.0, len(poses))) ** 2
     for k, frame in enumerate(FRAMES):
@@ -73,13 +73,13 @@ def targets_of(body: Body, poses: Array, *, away: float) -> Array:
     return targets
 
 
-Cycle = Callable[[Any, Any], Any]  # what a library makes of the targets, its last pose -> its next pose
+Cycle = Callable[[Any, Any], Any]  # targets in the library's form, last pose -> next pose
 
 
 def ours(
     body: Body, first: Array
 ) -> tuple[Cycle, Callable[[Array], Any], Callable[[Array], Any], Callable[..., Array]]:
-    """Return linkwork's cycle, what it makes of targets, and how poses go in and out."""
+    """Return linkwork's cycle, its conversion of targets, and those of poses."""
     own, begin, back = linkwork(body)
 
     def goals(targets: Array) -> list[lw.Reach]:
@@ -90,12 +90,12 @@ def ours(
 
 
 def of_peer(peer: Peer) -> tuple[Cycle, Callable[[Array], Any], Callable[[Array], Any], Callable[..., Array]]:
-    """Return one step of a peer as a cycle."""
+    """Return a cycle that is one step of a peer."""
     return lambda targets, q: peer.attempt(targets, q, 1)[0].copy(), np.copy, peer.begin, peer.pose
 
 
 def followed(body: Body, cycle: Any, start: Array, targets: Array) -> dict[str, float]:
-    """Return how a library follows a path: time a cycle [us], misses, and the largest move of a joint in a cycle."""
+    """Return the time per cycle [us], misses, and largest joint motion in a cycle of a library on a path."""
     step, ready, begin, back = cycle
     wanted = [ready(each) for each in targets]
     best = np.full(len(wanted), np.inf)
@@ -122,16 +122,16 @@ def followed(body: Body, cycle: Any, start: Array, targets: Array) -> dict[str, 
 
 
 def section(report: dict[str, Any]) -> str:
-    """Return the part of results.md."""
+    """Return the section of results.md."""
     where = f"{machine(one_core=True)['cpu']}, one core, Python {platform.python_version()}"
     lines = [
         "## A body in a control loop",
         "",
         f"{date.today().isoformat()}, linkwork {lw.__version__}, {where}. Talos with a free base walks for {SECONDS:g} "
-        f"s at {RATE} Hz; five frames are followed, one step a cycle from the pose before. In the gait itself a joint "
-        f"moves by at most {report['gait']:.2g} rad in a cycle.",
+        f"s at {RATE} Hz; five frames are followed, one step per cycle from the previous pose. In the gait itself, a "
+        f"joint moves by at most {report['gait']:.2g} rad per cycle.",
         "",
-        "| | us a cycle | cycles that miss | largest miss | largest move of a joint | with hands too far |",
+        "| | us per cycle | missed cycles | largest error | largest joint motion | with hands out of reach |",
         "|---|---:|---:|---:|---:|---:|",
     ]
     for name, row in report["cycles"].items():
@@ -144,14 +144,14 @@ def section(report: dict[str, Any]) -> str:
 
 
 def contenders(body: Body, first: Array) -> dict[str, Any]:
-    """Return all that are installed, by name."""
+    """Return the installed libraries by name."""
     found: dict[str, Any] = {OURS: ours(body, first)}
     makers: Sequence[Callable[[Body], Peer]] = (pink, mink, placo)
     for make in makers:
         try:
             peer = make(body)
         except ImportError as error:
-            say(f"left out: {error}")
+            say(f"skipped: {error}")
             continue
         found[f"{peer.name} {peer.version}"] = of_peer(peer)
     return found

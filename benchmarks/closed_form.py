@@ -1,15 +1,15 @@
-"""All solutions by closed forms, side by side with EAIK, ssik, jaik (compiled by Numba) and frankik.
+"""All solutions by closed forms, compared with EAIK, ssik, jaik (compiled by Numba) and frankik.
 
-All contenders get the same goals, made before any clock runs, and every answer is checked by a chain in plain NumPy:
-position to 1e-4 m, rotation to 1e-3 rad. They take turns on one core; what counts is the ratio within one run: absolute
-times move with the machine. How complete the answers are is counted against 10,000 starts of the search for each goal.
+All libraries get the same goals, made beforehand, and every answer is checked by a chain in plain NumPy: position to
+1e-4 m, rotation to 1e-3 rad. They take turns on one core; what counts is the ratio within one run, since absolute times
+vary with the machine. Completeness is checked against 10,000 starts of the search for each goal.
 
     python benchmarks/closed_form.py             print the tables and update results.md
-    python benchmarks/closed_form.py --quick     fewer goals and rounds, for a look
-    python benchmarks/closed_form.py --full      200 goals for each arm against 10,000 starts each, which takes an hour
-    python benchmarks/closed_form.py --full --kept FILE   the same in pieces: arms in the file are counted already
+    python benchmarks/closed_form.py --quick     fewer goals and rounds
+    python benchmarks/closed_form.py --full      200 goals per arm against 10,000 starts each; takes an hour
+    python benchmarks/closed_form.py --full --kept FILE   the same in parts: skips arms already in the file
     python benchmarks/closed_form.py --no-write  print only
-    python benchmarks/closed_form.py --json      the same as JSON on stdout, talk on stderr
+    python benchmarks/closed_form.py --json      JSON on stdout, messages on stderr
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ import six_joint_arms
 
 STARTS = 10_000
 TURN = 2.0 * math.pi
-SAME = 1e-4  # two poses that differ by less are one [rad]
+SAME = 1e-4  # largest difference of equal poses [rad]
 
 
 def table(name: str) -> lw.Linkage:
-    """Return an arm of the tests' table, its joints free to make one turn."""
+    """Return an arm of the tests' table, with joint ranges of one turn."""
     whole = (-math.pi, math.pi)
     rows = [(0.0, d, a, math.radians(alpha), "R", whole) for d, a, alpha in six_joint_arms.ARMS[name]]
     return lw.from_dh(rows, name=name)
 
 
-ARMS: dict[str, tuple[Callable[[], lw.Linkage], str]] = {  # and the name of ssik's own
+ARMS: dict[str, tuple[Callable[[], lw.Linkage], str]] = {  # and the name of ssik's arm
     "UR5": (lw.models.ur5, "ur5_ik"),
     "Puma 560": (lambda: table("Puma 560"), "puma560_ik"),
     "KUKA KR6 R900": (lambda: table("KUKA KR6 R900"), "kr6_r900_ik"),
@@ -61,7 +61,7 @@ ARMS: dict[str, tuple[Callable[[], lw.Linkage], str]] = {  # and the name of ssi
 
 
 def mean_times(contenders: Sequence[peers.Lister], goals: Sequence[Sequence[Any]], rounds: int) -> list[float]:
-    """Return the mean processor time of a call [us] of each contender with its goals, the best of some rounds."""
+    """Return the mean CPU time per call [us] of each library for its goals, the best of several rounds."""
     best = [math.inf] * len(contenders)
     gc.collect()
     gc.disable()
@@ -77,7 +77,7 @@ def mean_times(contenders: Sequence[peers.Lister], goals: Sequence[Sequence[Any]
 
 
 def distinct(poses: Array) -> Array:
-    """Return poses (k, n) of angles without those that are there already, whole turns aside."""
+    """Return poses (k, n) of angles without duplicates modulo whole turns."""
     kept: list[Array] = []
     for pose in poses:
         if not any(np.abs((pose - other + math.pi) % TURN - math.pi).max() < SAME for other in kept):
@@ -86,21 +86,21 @@ def distinct(poses: Array) -> Array:
 
 
 def turned_inside(chain: Chain, poses: Array) -> Array:
-    """Return poses by whole turns within the limits, those for which there are such."""
+    """Return poses moved by whole turns into the limits, without those that cannot be."""
     low, high = chain.arm.lower, chain.arm.upper
     turned = low + (poses - low) % TURN
     return np.asarray(turned[(turned <= high).all(axis=1)])
 
 
 def verified(chain: Chain, poses: Array, target: Array) -> Array:
-    """Return the distinct poses that reach a target within limits, whole turns allowed."""
+    """Return the distinct poses that reach a target within limits, modulo whole turns."""
     inside = turned_inside(chain, poses)
     good = chain.verified(inside, np.tile(target, (len(inside), 1, 1))) if len(inside) else np.zeros(0, bool)
     return distinct(inside[good])
 
 
 def all_of_one(name: str, sizes: Sizes, report: Report) -> dict[str, dict[str, float]]:
-    """Time all solutions of one goal at a time, and count the solutions that hold."""
+    """Time all solutions of single goals, and count the verified solutions."""
     make, own = ARMS[name]
     chain = Chain(make(), "tip")
     ik, targets = lw.prepare(chain.arm, "tip"), chain.goals(2, sizes.singles)
@@ -125,19 +125,19 @@ def all_of_one(name: str, sizes: Sizes, report: Report) -> dict[str, dict[str, f
 
 
 def held(chain: Chain, one: peers.Lister, goals: Sequence[Any], targets: Array) -> list[int]:
-    """Return how many distinct answers of a contender hold, for each target."""
+    """Return the number of distinct verified answers of a library for each target."""
     return [
         len(verified(chain, one.poses(one.call(goal)), target)) for goal, target in zip(goals, targets, strict=True)
     ]
 
 
 def same(target: Array) -> Array:
-    """Return a target as it is."""
+    """Return a target unchanged."""
     return target
 
 
 def attempt(build: Callable[[], Any], report: Report) -> Any:
-    """Return what is built, or None, and the reason goes into the report."""
+    """Return what was built, or None with the reason added to the report."""
     try:
         return build()
     except (ImportError, LookupError) as error:
@@ -147,7 +147,7 @@ def attempt(build: Callable[[], Any], report: Report) -> Any:
 
 
 def one_of_one(arm: lw.Linkage, sizes: Sizes, report: Report) -> dict[str, dict[str, float]]:
-    """Time one solution of one goal at a time."""
+    """Time one solution of single goals."""
     chain = Chain(arm, "tip")
     ik, targets = lw.prepare(arm, "tip"), chain.goals(2, sizes.singles)
     contenders = [peers.Lister("linkwork, `ik(target)`", lw.__version__, ik, same, lambda found: found.q[None])]
@@ -166,7 +166,7 @@ def one_of_one(arm: lw.Linkage, sizes: Sizes, report: Report) -> dict[str, dict[
 
 
 def rate(solve: Callable[[], Any], count: int, rounds: int) -> float:
-    """Return goals a second of processor time, the best of some rounds after one that may compile."""
+    """Return goals per second of CPU time, the best of several rounds after one that may compile."""
     solve()
     times = []
     for _ in spread_out(3 * rounds):
@@ -177,7 +177,7 @@ def rate(solve: Callable[[], Any], count: int, rounds: int) -> float:
 
 
 def all_of_many(name: str, sizes: Sizes, report: Report) -> dict[str, dict[str, float]]:
-    """Measure goals a second on one core, all solutions of each."""
+    """Measure goals per second on one core, with all solutions of each."""
     chain = Chain(ARMS[name][0](), "tip")
     count, most = (sizes.goals // 20, 16) if name == "Jaco 2" else (sizes.goals, 8)
     targets, some = chain.goals(3, count), min(count, 2000)
@@ -199,7 +199,7 @@ def all_of_many(name: str, sizes: Sizes, report: Report) -> dict[str, dict[str, 
 
 
 def nearest_of_many(sizes: Sizes) -> dict[str, dict[str, float]]:
-    """Measure goals of a Panda a second on one core: the solution nearest to a start."""
+    """Measure Panda goals per second on one core: the solution nearest to a start."""
     chain = Chain(lw.models.panda(), "tip")
     targets, start = chain.goals(3, sizes.goals), chain.arm.stored_pose("ready")
 
@@ -210,11 +210,11 @@ def nearest_of_many(sizes: Sizes) -> dict[str, dict[str, float]]:
     return {"linkwork, from a start": {"rate": rate(solve, sizes.goals, sizes.rounds), "each": good}}
 
 
-# How complete
+# Completeness
 
 
 def complete(name: str, count: int) -> dict[str, int]:
-    """Count solutions that 10,000 starts find and the closed form does not, and the other way round."""
+    """Count solutions that 10,000 starts find and the closed form does not, and vice versa."""
     arm, row = (
         six_joint_arms.linkage(name),
         {"goals": 0, "solutions": 0, "missing": 0, "wrong": 0, "twice": 0, "new": 0},
@@ -236,7 +236,7 @@ def complete(name: str, count: int) -> dict[str, int]:
 
 
 def completed(sizes: Sizes, kept: Path | None) -> dict[str, dict[str, int]]:
-    """Count for all arms, less those in a file of earlier counts, which gets the new ones one by one."""
+    """Count for all arms that are not in a file of earlier counts, and add each to the file."""
     rows: dict[str, dict[str, int]] = json.loads(kept.read_text()) if kept is not None and kept.exists() else {}
     rows = {name: row for name, row in rows.items() if row["goals"] >= sizes.truth}
     for name in six_joint_arms.ARMS:
@@ -252,9 +252,9 @@ def run(sizes: Sizes, kept: Path | None = None) -> Report:
     one_core = stay_on_one_core()
     report = Report(machine(one_core), {"linkwork": lw.__version__}, sizes)
     for name in ARMS:
-        say(f"{name}: all solutions of one goal at a time ...")
+        say(f"{name}: all solutions, single goals ...")
         report.every[name] = all_of_one(name, sizes, report)
-    say("one solution of one goal at a time ...")
+    say("one solution, single goals ...")
     for name, arm in (("UR5", lw.models.ur5()), ("Panda", lw.models.panda())):
         report.single[name] = one_of_one(arm, sizes, report)
     say("batches ...")
@@ -273,7 +273,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--quick", action="store_true", help="10,000 goals, 300 one by one, 2 rounds, 4 against starts")
     parser.add_argument("--full", action="store_true", help="200 goals of each arm against 10,000 starts")
-    parser.add_argument("--kept", type=Path, help="a file of such counts, read and added to")
+    parser.add_argument("--kept", type=Path, help="a file of such counts to continue")
     options = parser.parse_args()
     sizes = Sizes(10_000, 300, 2, 4) if options.quick else Sizes()
     if options.full:

@@ -1,7 +1,7 @@
-"""All solutions of a UR10e and one of a Panda on an NVIDIA graphics card, beside jaik, which has closed forms in JAX.
+"""All solutions of a UR10e and one of a Panda on an NVIDIA GPU, compared with jaik, which has closed forms in JAX.
 
-Targets are made and answers stay on the card. Of every run a part is checked by plain NumPy: solutions reach their
-targets, and there are as many as on the processor.
+Targets and answers stay on the GPU. A part of every run is checked with plain NumPy: solutions reach their targets, and
+there are as many as on the CPU.
 
     python benchmarks/closed_form_card.py                print the tables and update results.md
     python benchmarks/closed_form_card.py --no-write     print only
@@ -37,7 +37,7 @@ PANDA_WANTED = 2e9
 
 
 def best(solve: Callable[[], Any], rounds: int = 15) -> float:
-    """Return the shortest time of a call that waits for its answer [s]."""
+    """Return the shortest time of a call that waits for its result [s]."""
     times = []
     solve()
     for _ in range(rounds):
@@ -66,7 +66,7 @@ def waiting(solve: Callable[[], Any]) -> Callable[[], Any]:
 
 
 def ours(name: str, dtype: str, targets: np.ndarray[Any, Any]) -> tuple[list[float], str]:
-    """Return goals a second for every size, and what a look at the answers says."""
+    """Return goals per second for every size, and the result of the checks."""
     arm, rates = six_joint_arms.linkage(name), []
     for size in SIZES:
         aims = there(targets[:size].astype(dtype))
@@ -81,21 +81,21 @@ def ours(name: str, dtype: str, targets: np.ndarray[Any, Any]) -> tuple[list[flo
     differ = int((there_too.sum(1) != part.sum(1)).sum())
     none = int((~mask.any(1)).sum())
     said = (
-        f"{name}, {dtype}: {mask.sum() / len(mask):.2f} solutions a goal, {none} of {len(mask):,} goals with none; of "
-        f"{CHECKED:,} looked at, {differ} have another number than on the processor, largest error {off:.1e}"
+        f"{name}, {dtype}: {mask.sum() / len(mask):.2f} solutions per goal, {none} of {len(mask):,} goals with none; "
+        f"of {CHECKED:,} checked goals, {differ} have a different number than on the CPU, largest error {off:.1e}"
     )
     return rates, said
 
 
 def _finished(solve: Callable[..., Any], *given: Any) -> Any:
-    """Return what JAX has computed, once it is there."""
+    """Return the result of JAX once it is computed."""
     import jax
 
     return jax.block_until_ready(solve(*given))
 
 
 def jaik(dtype: str) -> list[float | None]:
-    """Return jaik's goals a second on a UR10e."""
+    """Return jaik's goals per second on a UR10e."""
     try:
         import jax
         from jaik import make_robot
@@ -114,11 +114,11 @@ def jaik(dtype: str) -> list[float | None]:
 
 
 def panda() -> tuple[list[float], str]:
-    """Return goals a second of a Panda, one solution each, in single precision."""
+    """Return Panda goals per second, one solution each, in single precision."""
     arm, rates = lw.models.panda(), []
     targets = arm.forward(arm.random_pose(SEED, SIZES[-1]), frame="tip")
     aims = there(targets)
-    for _ in range(450):  # until kernels for any chain give way to those written for this one
+    for _ in range(450):  # until kernels for any chain are replaced by those for this chain
         lw.solve_batch(arm, "tip", aims, device="cuda")
     for size in SIZES:
         some = there(targets[:size])
@@ -154,9 +154,9 @@ def main() -> None:
     notes.append(said)
     verdict = "met" if rates[-1] >= PANDA_WANTED else "MISSED"
     met.append(f"{verdict}: one solution of 2 billion Panda goals; {rates[-1] / 1e9:.2f}")
-    lines = ["## All solutions on a graphics card", ""]
+    lines = ["## All solutions on a GPU", ""]
     lines += [f"{date.today()}, {_card()}, linkwork {lw.__version__}, NumPy {version('numpy')}. Made by"]
-    lines += ["`python benchmarks/closed_form_card.py`. Millions of goals a second; all arrays are on the card.", ""]
+    lines += ["`python benchmarks/closed_form_card.py`. Millions of goals per second; all arrays are on the GPU.", ""]
     lines += [f"| | {' | '.join(f'{size:,} goals' for size in SIZES)} |", f"|---|{'---:|' * len(SIZES)}"]
     for name, rates in rows:
         lines.append(f"| {name} | {' | '.join('' if r is None else f'{r / 1e6:,.0f}' for r in rates)} |")

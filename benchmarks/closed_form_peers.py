@@ -1,7 +1,7 @@
-"""What closed forms are measured against: EAIK, ssik, jaik (compiled by Numba) and frankik, each as its users call it.
+"""Peers of the closed forms: EAIK, ssik, jaik (compiled by Numba) and frankik, each called as its users would.
 
-All get the same arm. Where a library has an arm of its own, its targets are those of ours, moved by what lies between
-the two bases and the two tips; that is done before any clock runs.
+All get the same arm. If a library has its own arm, it gets our targets, transformed beforehand by the difference
+between the two bases and the two tips.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Lister:
     """A way to solve for one target.
 
     Attributes:
-        name: Who, and how.
-        version: The library's release.
-        call: What is timed; takes a target as the library wants it.
-        adapt: Turns our target into that.
-        poses: Turns what the call returned into poses, shape (k, n); not timed.
+        name: Library and variant.
+        version: Release of the library.
+        call: The timed function; takes a target in the library's form.
+        adapt: Converts our target to that form.
+        poses: Converts the result of the call to poses, shape (k, n); not timed.
     """
 
     name: str
@@ -40,14 +40,14 @@ class Lister:
 
 
 def upright(turned: Array) -> Array:
-    """Return what turns our tip upright at zero: these libraries have no orientation of a tip."""
+    """Return the rotation that makes our tip upright at zero: these libraries have no tip orientation."""
     result = np.eye(4)
     result[:3, :3] = turned.T
     return result
 
 
 def lines(chain: Chain) -> tuple[Array, Array, Array]:
-    """Return axes (n, 3) and steps from one to the next (n + 1, 3) at zero, and the tip's orientation there."""
+    """Return axes (n, 3), offsets between them (n + 1, 3) and the orientation of the tip, all at zero."""
     world, axes, places = np.eye(4), [], []
     for constant, _, axis in chain.joints:
         world = world @ constant
@@ -64,7 +64,7 @@ def eaik(chain: Chain) -> Lister:
     axes, steps, turned = lines(chain)
     robot = HPRobot(axes, steps)
     if not robot.hasKnownDecomposition():
-        raise LookupError(f"EAIK knows no closed form of {chain.arm.name!r}")
+        raise LookupError(f"EAIK has no closed form for {chain.arm.name!r}")
 
     def poses(found: Any) -> Array:
         answers = np.asarray(found.Q, dtype=float).reshape(-1, len(axes))
@@ -74,10 +74,10 @@ def eaik(chain: Chain) -> Lister:
 
 
 def ssik(name: str) -> tuple[Lister, Callable[[Array], Array], Array]:
-    """All solutions within limits of an arm that the library ships, whole turns left out.
+    """All solutions within limits of an arm that the library ships, without whole turns.
 
-    Arms made at run time are solved fifty times as slowly, so this is its own arm of that name; with it come its own
-    forward kinematics and limits (n, 2), to make goals and to check answers with.
+    Arms built at run time are fifty times slower, so this is its own arm of that name, with its own forward kinematics
+    and limits (n, 2) for making goals and checking answers.
     """
     from ssik import Manipulator
 
@@ -94,7 +94,7 @@ def ssik(name: str) -> tuple[Lister, Callable[[Array], Array], Array]:
 
 
 def jaik(chain: Chain, name: str) -> tuple[Lister, Callable[[Array], Any]]:
-    """All eight branches of a Universal Robots arm, by its generated code; and the same for many targets."""
+    """All eight branches of a Universal Robots arm, by its generated code, for one target and for many."""
     from jaik import make_robot
     from numba import njit
 
@@ -120,9 +120,9 @@ def jaik(chain: Chain, name: str) -> tuple[Lister, Callable[[Array], Any]]:
 
 
 def frankik(chain: Chain) -> list[Lister]:
-    """Panda: one solution, joint 7 sampled over its whole range; and the bare call for one value of joint 7.
+    """Panda: one solution with joint 7 sampled over its whole range, and a single call with one value of joint 7.
 
-    By default it samples 40 degrees around a given angle, and finds a third of these goals.
+    By default, frankik samples 40 degrees around a given angle and solves a third of these goals.
     """
     from frankik import FrankaKinematics, RobotType
     from frankik._core import ik
@@ -130,7 +130,7 @@ def frankik(chain: Chain) -> list[Lister]:
     kinematics = FrankaKinematics(robot_type=RobotType.PANDA)
     before, after = _between(kinematics.forward, chain)
     middle = chain.arm.stored_pose("ready")
-    hand = np.eye(4)  # `inverse` wants the flange, where `forward` gives the hand
+    hand = np.eye(4)  # `inverse` takes the flange, `forward` returns the hand
     hand[:2, :2], hand[2, 3] = np.sqrt(0.5) * np.array([[1.0, 1.0], [-1.0, 1.0]]), 0.1034
     after = after @ inverse(hand)
 
@@ -151,9 +151,9 @@ def frankik(chain: Chain) -> list[Lister]:
 
 
 def _between(forward: Callable[[Array], Array], chain: Chain) -> tuple[Array, Array]:
-    """Return what stands before and after our tip's pose in theirs: ``theirs(q) = before @ ours(q) @ after``.
+    """Return ``before`` and ``after`` in ``theirs(q) = before @ ours(q) @ after``, for the poses of both tips.
 
-    The tips are on one link and the bases differ by a turn about the first axis, which is vertical.
+    The tips are on the same link, and the bases differ by a rotation about the first axis, which is vertical.
     """
     poses = np.random.default_rng(0).uniform(-1.0, 1.0, (8, len(chain.joints)))
     ours, theirs = chain.forward(poses), np.array([forward(q) for q in poses])
@@ -161,6 +161,6 @@ def _between(forward: Callable[[Array], Array], chain: Chain) -> tuple[Array, Ar
         before = np.eye(4)
         before[:2, :2] = np.linalg.matrix_power(np.array([[0.0, -1.0], [1.0, 0.0]]), quarter)
         after = inverse(before @ ours[0]) @ theirs[0]
-        if np.abs(before @ ours @ after - theirs).max() < 1e-4:  # their numbers of the arm have four digits
+        if np.abs(before @ ours @ after - theirs).max() < 1e-4:  # their dimensions have four digits
             return before, after
-    raise LookupError(f"this is another arm than {chain.arm.name!r}")
+    raise LookupError(f"this arm differs from {chain.arm.name!r}")

@@ -1,6 +1,6 @@
-"""What `closed_form.py` found, as tables and as bounds met or missed.
+"""Report of `closed_form.py`: tables, and bounds met or missed.
 
-Imports nothing of the measuring: a report is plain numbers.
+It imports none of the measuring code: a report is plain numbers.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from ik_report import Verdict
 
 SECTION = "closed-form"
 OURS = "linkwork"
-EVERY = {"UR5": 2.5, "Puma 560": 2.5, "Jaco 2": 60.0}  # bounds of all solutions of one goal [us]
+EVERY = {"UR5": 2.5, "Puma 560": 2.5, "Jaco 2": 60.0}  # bounds for all solutions of one goal [us]
 SINGLE = {"UR5": 2.5, "Panda": 3.0}
-BATCH = {"UR5": 3e6, "Panda, one solution": 3e6}  # goals a second
+BATCH = {"UR5": 3e6, "Panda, one solution": 3e6}  # goals per second
 WORDS = ("goals", "solutions", "missing", "wrong", "twice", "new")
 
 
 @dataclass
 class Sizes:
-    """How much is measured: goals of a batch, goals one by one, rounds, goals against the search from many starts."""
+    """Amounts to measure: goals in a batch, single goals, rounds, goals compared with a search from many starts."""
 
     goals: int = 200_000
     singles: int = 2000
@@ -31,7 +31,7 @@ class Sizes:
 
 @dataclass
 class Report:
-    """What one run found, by table."""
+    """Results of a run, by table."""
 
     machine: dict[str, Any]
     versions: dict[str, str]
@@ -45,7 +45,7 @@ class Report:
 
 
 def verdicts(report: Report) -> list[Verdict]:
-    """Return the bounds that linkwork is held to."""
+    """Return the bounds and whether they are met."""
     lines = []
     for name, bound in EVERY.items():
         mean = report.every[name][OURS]["mean"]
@@ -57,7 +57,7 @@ def verdicts(report: Report) -> list[Verdict]:
         lines.append(Verdict(f"{name}, one solution of one goal under {bound:g} us", here, met))
     for name, bound in BATCH.items():
         rate = next(iter(report.batches[name].values()))["rate"]
-        text = f"{name}, a batch on one core: at least {bound / 1e6:g} million goals a second"
+        text = f"{name}, a batch on one core: at least {bound / 1e6:g} million goals per second"
         lines.append(Verdict(text, f"{rate / 1e6:.2f}", rate >= bound))
     for name, costs in report.unreachable.items():
         text = f"{name}: a batch with a tenth of impossible goals costs at most twice as much"
@@ -84,7 +84,7 @@ def tables(report: Report) -> list[str]:
         lines += [f"| {name}, {who} | {row['mean']:.1f} | {row['verified']:.2%} |" for who, row in rows.items()]
     lines += [
         "",
-        "| batches on one core | goals a second | verified solutions each | proven |",
+        "| batches on one core | goals per second | verified solutions each | proven |",
         "|---" + "|---:" * 3 + "|",
     ]
     for name, rows in report.batches.items():
@@ -120,11 +120,11 @@ def section(report: Report) -> str:
             f"{where['date']}, {where['cpu']}, {where['cores']} cores, {where['simd']}, {where['system']}; {core}.",
             f"{versions}. Made by `python benchmarks/closed_form.py`: {sizes.goals:,} goals, {sizes.rounds} rounds.",
             "",
-            "Every answer is checked by a chain in plain NumPy: position to 1e-4 m, rotation to 1e-3 rad. All get the",
-            "same goals, but for ssik, whose own arms of that name are fifty times as fast as those made at run time,",
-            "with goals of their own. EAIK and jaik leave limits to their users; ours are within limits and verified.",
-            "frankik samples joint 7, or takes one value of it. Means are of processor time, of the best rounds.",
-            "*Impossible* is within the reach but turned so that no start reaches it.",
+            "Every answer is checked by a chain in plain NumPy: position to 1e-4 m, rotation to 1e-3 rad. All",
+            "libraries get the same goals, except ssik: its own arms are fifty times faster than arms built at run",
+            "time, and have their own goals. EAIK and jaik do not check limits; our answers are within limits and",
+            "verified. frankik samples joint 7, or takes one value of it. Means are CPU time, of the best rounds.",
+            "*Impossible* goals are within reach, but with an orientation that no start reaches.",
             "",
             *tables(report),
             "",

@@ -1,8 +1,8 @@
-"""Free of collisions: MotionBenchMaker's problems with Panda and UR5, side by side with mink and its collision limit.
+"""Collision-free solutions: MotionBenchMaker's problems with Panda and UR5, compared with mink and its collision limit.
 
-A problem is solved when the frame is where the goal's joint values bring it, to 1e-4 m and 1e-3 rad, within limits,
-and no sphere of the robot touches an obstacle or another link, by coal. Goals that touch something themselves are left
-out. All take turns on one core; times are of the processor.
+A problem is solved if the frame is where the joint values of the goal place it, to 1e-4 m and 1e-3 rad, within limits,
+and, according to coal, no sphere of the robot touches an obstacle or another link. Goals that touch something are left
+out. All take turns on one core; times are CPU time.
 
     python benchmarks/collision.py FOLDER            print the tables and update results.md
     python benchmarks/collision.py FOLDER --quick    every tenth problem
@@ -39,20 +39,20 @@ from free_problems import SCENES, problems, world_of
 
 SECTION = "collision"
 PREPARED, PLAIN, MINK = "linkwork, `ik(target)`", "linkwork, `lw.solve(arm, [reach, avoid])`", "mink"
-SHARE = 5  # of the problems, one in so many is given to mink
-BATCH = 20_000  # targets of a batch
+SHARE = 5  # mink gets one problem in this many
+BATCH = 20_000  # targets in a batch
 NEAR: dict[str, Any] = {"tolerance": POSITION, "rotation_tolerance": ROTATION}
 
 
 @dataclass
 class Row:
-    """Of one library and one scene: whether each problem was solved, and its time [us]."""
+    """Results of one library in one scene: whether each problem was solved, and its time [us]."""
 
     solved: list[bool] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
 
     def told(self) -> dict[str, float]:
-        """Return how many of how many were solved, and mean, median and 99th of 100 [us]."""
+        """Return the numbers of solved and of all problems, and mean, median and 99th percentile [us]."""
         times = np.array(self.times)
         figures = {"mean": times.mean(), "median": np.median(times), "p99": np.percentile(times, 99)}
         return {"solved": sum(self.solved), "of": len(self.solved), **{k: float(v) for k, v in figures.items()}}
@@ -60,7 +60,7 @@ class Row:
 
 @dataclass
 class Report:
-    """What one run found: rows by scene and library; free answers a second of a batch, by scene."""
+    """Results of a run: rows by scene and library; collision-free answers per second of a batch, by scene."""
 
     machine: dict[str, Any]
     versions: dict[str, str]
@@ -71,7 +71,7 @@ class Report:
 
 
 def timed(solve: Callable[[], Any], rounds: int) -> tuple[Any, float]:
-    """Return an answer and the best processor time of some rounds [us]; before several, one is not counted."""
+    """Return an answer and the best CPU time of several rounds [us], after one that is not counted."""
     answer, best = solve() if rounds > 1 else None, np.inf
     for _ in range(rounds):
         begin = time.process_time_ns()
@@ -81,7 +81,7 @@ def timed(solve: Callable[[], Any], rounds: int) -> tuple[Any, float]:
 
 
 def verified(arm: lw.Linkage, judge: Judge, tip: str, q: Array, target: Array) -> bool:
-    """Return whether a pose reaches a target within limits and is free by coal."""
+    """Return whether a pose reaches a target within limits and is free of collisions according to coal."""
     found = arm.forward(q, frame=tip)
     turned = np.arccos(np.clip((np.trace(found[:3, :3].T @ target[:3, :3]) - 1.0) / 2.0, -1.0, 1.0))
     there = np.linalg.norm(found[:3, 3] - target[:3, 3]) <= POSITION and turned <= ROTATION
@@ -102,7 +102,7 @@ def is_free(judge: Judge, q: Array) -> bool:
 
 
 def measure(folder: Path, scene: str, every: int, rounds: int, report: Report) -> None:
-    """Solve the problems of a scene by all libraries and put down what was found."""
+    """Solve the problems of a scene with all libraries and store the results."""
     (arm, given), tip, rows = problems(folder, scene), SCENES[scene], {name: Row() for name in (PREPARED, PLAIN, MINK)}
     report.left_out[scene] = 0
     for number, problem in enumerate(given[::every]):
@@ -128,7 +128,7 @@ def measure(folder: Path, scene: str, every: int, rounds: int, report: Report) -
 
 
 def batch(arm: lw.Linkage, tip: str, avoid: lw.Avoid) -> float:
-    """Return free answers a second on one core, to targets of random free poses in one world."""
+    """Return collision-free answers per second on one core, for targets of random free poses in one world."""
     poses = arm.random_pose(0, 2 * BATCH)
     targets = arm.forward(poses[~lw.collides(arm, poses, avoid.world)][:BATCH], frame=tip)
     found, best = timed(lambda: lw.solve_batch(arm, tip, targets, avoid=avoid, threads=1, **NEAR), 3)
@@ -142,7 +142,7 @@ def run(folder: Path, every: int, rounds: int) -> Report:
         report.versions |= {"mink": version("mink"), "coal": version("coal")}
         import mink  # noqa: F401
     except ImportError as error:
-        report.missing.append(f"mink is not here ({error}); pip install 'linkwork[bench]' brings it.")
+        report.missing.append(f"mink is not installed ({error}); install it with: pip install 'linkwork[bench]'")
     gc.disable()
     for scene in SCENES:
         say(f"{scene} ...")
@@ -162,10 +162,10 @@ def verdicts(report: Report) -> list[Verdict]:
     mean, p99 = (max(row[what] for row in panda.values()) for what in ("mean", "p99"))
     least = min(report.batches.values())
     lines = [
-        Verdict("every problem solved and free by coal", f"{solved:.0f} of {count:.0f}", solved == count),
+        Verdict("every problem solved, and free according to coal", f"{solved:.0f} of {count:.0f}", solved == count),
         Verdict("Panda: mean under 40 us in every scene", f"{mean:.1f} at most", mean < 40.0),
-        Verdict("Panda: 99 of 100 under 400 us in every scene", f"{p99:.1f} at most", p99 < 400.0),
-        Verdict("a batch of at least 50,000 free answers a second on one core", f"{least:,.0f} at least", least >= 5e4),
+        Verdict("Panda: 99th percentile under 400 us in every scene", f"{p99:.1f} at most", p99 < 400.0),
+        Verdict("a batch: at least 50,000 free answers per second on one core", f"{least:,.0f} at least", least >= 5e4),
     ]
     ratios = [rows[MINK]["mean"] / rows[PREPARED]["mean"] for rows in report.rows.values() if MINK in rows]
     if ratios:
@@ -176,13 +176,16 @@ def verdicts(report: Report) -> list[Verdict]:
 
 
 def tables(report: Report) -> list[str]:
-    lines = ["| | solved and free | mean [us] | median | 99 of 100 | mean, times ours |", "|---" + "|---:" * 5 + "|"]
+    lines = [
+        "| | solved and free | mean [us] | median | 99th percentile | mean, times ours |",
+        "|---" + "|---:" * 5 + "|",
+    ]
     for scene, rows in report.rows.items():
         for who, row in rows.items():
             numbers = " | ".join(f"{row[what]:,.1f}" for what in ("mean", "median", "p99"))
             ratio = row["mean"] / rows[PREPARED]["mean"]
             lines.append(f"| {scene}: {who} | {row['solved']:.0f} of {row['of']:.0f} | {numbers} | {ratio:,.1f} |")
-    lines += ["", "| Batch, one core | free answers a second |", "|---|---:|"]
+    lines += ["", "| Batch, one core | free answers per second |", "|---|---:|"]
     return [*lines, *(f"| {scene} | {rate:,.0f} |" for scene, rate in report.batches.items())]
 
 
@@ -193,19 +196,19 @@ def section(report: Report) -> str:
     out = ", ".join(f"{scene} {count}" for scene, count in report.left_out.items() if count) or "none"
     return "\n".join(
         [
-            "## Free of collisions",
+            "## Collision-free solutions",
             "",
             f"{where['date']}, {where['cpu']}, {where['cores']} cores, {where['simd']}, {where['system']}; {core}.",
             f"{versions}. Made by `python benchmarks/collision.py`.",
             "",
-            "MotionBenchMaker's problems (Chamzas et al. 2022): Panda of 59 spheres and UR5 among 7 to 12 obstacles.",
-            "The target is where a known pose brings the frame. Solved is what is there to 1e-4 m and 1e-3 rad, within",
-            "limits, and no sphere touches an obstacle or another link, by coal. Goals that touch something themselves",
-            f"are left out: {out}. The world is prepared before the clock runs.",
-            "mink has a task of the frame, limits of joints and its collision limit for the same pairs. It is given",
+            "MotionBenchMaker's problems (Chamzas et al. 2022): Panda (59 spheres) and UR5 among 7 to 12 obstacles.",
+            "The target is the place of the frame in a known pose. A problem is solved if the frame is there to 1e-4 m",
+            "and 1e-3 rad, within limits, and coal finds no sphere touching an obstacle or another link. Goals that",
+            f"touch something themselves are left out: {out}. The world is prepared beforehand.",
+            "mink has a frame task, joint limits and its collision limit for the same pairs. It gets",
             f"one problem in {SHARE}: {STEPS} steps from the problem's own start, then from up to {STARTS - 1} free",
-            "random poses. Times are of the processor; ours the best of some rounds.",
-            f"A batch has {BATCH:,} targets of random free poses in the scene's first world.",
+            "random poses. Times are CPU time, ours the best of several rounds.",
+            f"A batch has {BATCH:,} targets of random free poses in the first world of the scene.",
             "",
             *tables(report),
             "",
@@ -217,12 +220,12 @@ def section(report: Report) -> str:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("folder", type=Path, help="where the problems lie, a JSON file a scene")
-    parser.add_argument("--rounds", type=int, default=5, help="turns, of which the best counts (5)")
+    parser.add_argument("folder", type=Path, help="folder of the problems, one JSON file per scene")
+    parser.add_argument("--rounds", type=int, default=5, help="number of rounds; the best counts (5)")
     parser.add_argument("--quick", action="store_true", help="every tenth problem")
     options = parser.parse_args()
     if not options.folder.is_dir():
-        parser.error(f"{options.folder} is no folder with problems")
+        parser.error(f"{options.folder} is not a folder with problems")
     report = run(options.folder, 10 if options.quick else 1, options.rounds)
     found = {**vars(report), "verdicts": list(map(str, verdicts(report)))}
     publish(SECTION, section(report), found, options)

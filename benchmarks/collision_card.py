@@ -1,12 +1,12 @@
-"""Answers free of collisions on an NVIDIA graphics card: goals around those of MotionBenchMaker's problems.
+"""Collision-free solutions on an NVIDIA GPU: goals near those of MotionBenchMaker's problems.
 
-A batch is for one world. Of every tenth problem, poses near its own that touch nothing give a million goals; targets
-and answers stay on the card. Of each batch some answers are checked on the processor: goals, limits and clearances.
-Then every problem is solved by itself, in its own world.
+A batch is for one world. For every tenth problem, collision-free poses near its own give a million goals; targets and
+answers stay on the GPU. Some answers of each batch are checked on the CPU: goals, limits and clearances. Then every
+problem is solved alone, in its own world.
 
     python benchmarks/collision_card.py                print the tables and update results.md
     python benchmarks/collision_card.py --no-write     print only
-    python benchmarks/collision_card.py --home PATH    where the problems lie
+    python benchmarks/collision_card.py --home PATH    folder of the problems
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from free_problems import SCENES, problems, world_of
 
 HOME = Path(__file__).parents[2] / "shared" / "data" / "collision"
 SECTION, SEED, CHECKED = "collision_card", 7, 5_000
-COUNT, NEAR = 1 << 20, 20_000  # goals of a batch, and poses that they are made from
-SPREAD = 0.05  # how far poses are from a problem's own [rad]
-EVERY = 10  # problems are taken at this distance
+COUNT, NEAR = 1 << 20, 20_000  # goals in a batch, and poses they are made from
+SPREAD = 0.05  # distance of poses from the problem's own [rad]
+EVERY = 10  # one problem in this many is used
 WANTED = 20e6
 
 
 def batches(scene: str, home: Path) -> tuple[float, float, float, float, float]:
-    """Return free answers a second over all batches, in the slowest, what share of goals has one, and what is checked.
+    """Return free answers per second over all batches and in the slowest, the share of goals solved, and the checks.
 
-    That is the least clearance and the largest error of those that were looked at.
+    The checks are the least clearance and the largest error of the checked answers.
     """
     arm, every = problems(home, scene)
     frame, rng = SCENES[scene], np.random.default_rng(SEED)
@@ -66,7 +66,7 @@ def batches(scene: str, home: Path) -> tuple[float, float, float, float, float]:
 
 
 def one_by_one(scene: str, home: Path) -> tuple[int, int, float]:
-    """Return how many problems have a goal that touches nothing, how many are solved, and the mean time of each [s]."""
+    """Return the number of problems with a collision-free goal, the number solved, and the mean time of each [s]."""
     arm, every = problems(home, scene)
     frame, asked, solved, took = SCENES[scene], 0, 0, 0.0
     for problem in every:
@@ -86,13 +86,13 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--home", type=Path, default=HOME)
     options = parser.parse_args()
-    lines = ["## Free of collisions on a graphics card", ""]
+    lines = ["## Collision-free solutions on a GPU", ""]
     lines += [f"{date.today()}, {card()}, linkwork {lw.__version__}. Made by `python benchmarks/collision_card.py`."]
     lines += [
-        f"Batches of {COUNT:,} goals, each in one world, arrays on the card; margin 0. Then each problem alone.",
+        f"Batches of {COUNT:,} goals, each in one world, arrays on the GPU; margin 0. Then each problem alone.",
         "",
     ]
-    lines += ["| | million free answers a second | slowest batch | goals solved | problems solved | us a problem |"]
+    lines += ["| | million free answers per second | slowest batch | goals solved | problems solved | us per problem |"]
     lines += ["|---|---:|---:|---:|---:|---:|"]
     notes, data = [], {}
     for scene in SCENES:
@@ -102,10 +102,10 @@ def main() -> None:
         row += f"{mean * 1e6:.0f} |"
         lines.append(row)
         notes.append(
-            f"- {scene}: least clearance {least:.1e} m, largest error {off:.1e} m, of {CHECKED:,} in each batch"
+            f"- {scene}: least clearance {least:.1e} m, largest error {off:.1e} m, among {CHECKED:,} in each batch"
         )
         verdict = "met" if rate >= WANTED else "MISSED"
-        notes.append(f"- {verdict}: 20 million free answers a second; {rate / 1e6:.0f}")
+        notes.append(f"- {verdict}: 20 million free answers per second; {rate / 1e6:.0f}")
         data[scene] = {"rate": rate, "slowest": slowest, "share": share, "solved": solved, "asked": asked, "mean": mean}
         print(row, flush=True)
     publish(SECTION, "\n".join([*lines, "", *notes]), data, options)

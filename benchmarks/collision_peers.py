@@ -1,4 +1,4 @@
-"""mink with its collision limit on the same problems: the same spheres, obstacles and pairs, on MuJoCo's distances."""
+"""mink with its collision limit on the same problems: same spheres, obstacles and pairs, with MuJoCo's distances."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ import linkwork as lw
 from free_judge import Judge
 from free_problems import placed
 
-POSITION, ROTATION = 1e-4, 1e-3  # what counts as reached [m, rad]
-ROOM = 0.9  # of that, where mink stops
-APART, SEEN = 1e-3, 0.05  # what it keeps clear by, and from where on it looks [m]
-DAMPING, LIGHT = 1e-4, 1e-6  # of its task, and of its quadratic programs
-STARTS, STEPS = 20, 60  # from the problem's own start, then from free random poses
+POSITION, ROTATION = 1e-4, 1e-3  # largest errors of a reached goal [m, rad]
+ROOM = 0.9  # fraction of these at which mink stops
+APART, SEEN = 1e-3, 0.05  # distance to keep, and distance at which the limit acts [m]
+DAMPING, LIGHT = 1e-4, 1e-6  # damping of its task and of its quadratic programs
+STARTS, STEPS = 20, 60  # first the problem's own start, then free random poses
 
 
 def shapes_alone(urdf: str) -> str:
-    """Return a URDF without meshes, masses and couplings, for MuJoCo to read."""
-    robot = ElementTree.fromstring(urdf)  # of a file that linkwork has read already
+    """Return a URDF without meshes, masses and couplings for MuJoCo."""
+    robot = ElementTree.fromstring(urdf)  # already read by linkwork
     for part in robot:
         for child in [one for one in part if one.tag in ("visual", "inertial", "mimic")]:
             part.remove(child)
@@ -32,7 +32,7 @@ def shapes_alone(urdf: str) -> str:
 
 
 class Mink:
-    """mink for one problem: a frame task, limits of joints, and a limit that keeps pairs of geometries apart."""
+    """mink for one problem: a frame task, joint limits, and a limit that keeps pairs of geometries apart."""
 
     name = "mink"
 
@@ -63,7 +63,7 @@ class Mink:
         self.nq = model.nq
 
     def solve(self, target: Array, starts: Sequence[Array]) -> Array:
-        """Return a pose for a target from the first of some starts that leads there, or where the last led."""
+        """Return a pose for a target from the first start that reaches it, or else from the last start."""
         self.task.set_target(self.library.SE3.from_matrix(target))
         for start in starts:
             own = np.zeros(self.nq)
@@ -93,6 +93,6 @@ def _moving(arm: lw.Linkage) -> list[str]:
 
 
 def free_starts(arm: lw.Linkage, problem: dict[str, Any], is_free: Callable[[Array], bool]) -> list[Array]:
-    """Return the problem's own start, and random poses that touch nothing."""
+    """Return the problem's own start, and collision-free random poses."""
     poses = (pose for pose in arm.random_pose(1, 40 * STARTS) if is_free(pose))
     return [arm.pose(problem["start"]), *(pose for pose, _ in zip(poses, range(STARTS - 1), strict=False))]

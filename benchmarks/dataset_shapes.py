@@ -1,10 +1,10 @@
-"""Datasets of goals in many shapes: rows a second from file to file, where the time goes, and the memory it takes.
+"""Datasets of goals in many shapes: rows per second from file to file, how the time is spent, and memory.
 
-The same goals of the Panda, closed forms solve them, lie in one file or a thousand, in row groups of a hundred or of
-all rows, as CSV, single precision, matrices, with starts, ids and columns to keep, compressed or not, on the disk or in
-a store. Every run is a process of its own with one worker, warmed by a small dataset of the same shape; what counts is
-the whole of `solve_dataset`: planned, read, hashed, solved, written, flushed to the disk, recorded. Rates are the best
-of some turns in each process and of the rounds. Results go into their section of results.md.
+The same goals of the Panda, solved by closed forms, are stored in one file or a thousand, in row groups of a hundred or
+of all rows, as CSV, single precision, matrices, with starts, ids and columns to keep, compressed or not, on disk or in
+a store. Every run is a separate process with one worker, warmed up by a small dataset of the same shape. The whole of
+`solve_dataset` counts: planning, reading, hashing, solving, writing, flushing to disk, recording. Rates are the best of
+several turns in each process and of the rounds. The results are written to their section of results.md.
 
     python benchmarks/dataset_shapes.py [--rows 1000000] [--rounds 2] [--turns 3] [--only NAME] [--no-write]
 """
@@ -36,8 +36,8 @@ from scipy.spatial.transform import Rotation
 import linkwork as lw
 
 ARM = lw.models.panda()
-SHARE = 0.5  # of the best rate, that no shape may be below
-WARM = 40_000  # rows of the dataset that warms a process
+SHARE = 0.5  # least rate of a shape, relative to the best
+WARM = 40_000  # rows of the dataset that warms up a process
 RUN = """
 import json, pathlib, re, shutil, sys, time
 import linkwork as lw
@@ -64,18 +64,18 @@ seconds, busy, result = best
 peak = 1024 * int(re.search(r"VmHWM:\\s*(\\d+)", pathlib.Path("/proc/self/status").read_text())[1])
 found = {"rows": result.total, "reached": result.reached, "seconds": seconds, "busy": busy}
 print(json.dumps(found | {"solving": result.times["solve"], "peak": peak}))
-"""  # not ru_maxrss: a new process has that of the one which started it
+"""  # not ru_maxrss: a new process inherits that of its parent
 
 
 @dataclass(frozen=True)
 class Shape:
-    """One way in which goals lie in files.
+    """A layout of goals in files.
 
     Attributes:
-        write: Writes a table of goals into a folder.
+        write: Writes a table of goals to a folder.
         make: Makes the columns of the table from transforms.
-        options: Of `solve_dataset`.
-        store: Whether goals and answers are in a store (fsspec's memory) instead of on the disk.
+        options: Options of `solve_dataset`.
+        store: Whether goals and answers are in a store (fsspec's memory) instead of on disk.
     """
 
     write: Callable[[pa.Table, Path], None]
@@ -103,7 +103,7 @@ def _single(tips: np.ndarray) -> pa.Table:
 
 
 def _with_more(tips: np.ndarray) -> pa.Table:
-    """Return goals with a text as id, a start near nothing in particular, and two columns to carry along."""
+    """Return goals with text ids, arbitrary starts, and two columns to keep."""
     starts = ARM.random_pose(1, len(tips))
     more: dict[str, Any] = {f"start.{name}": starts[:, k] for k, name in enumerate(ARM.coordinates)}
     more |= {"id": [f"goal-{k:09d}" for k in range(len(tips))], "weight": np.arange(len(tips)) * 0.5}
@@ -159,7 +159,7 @@ SHAPES |= {name: Shape(_grouped(250_000), options=options) for name, options in 
 
 
 def measure(name: str, rows: int, turns: int, folder: Path) -> dict[str, Any]:
-    """Write goals in a shape and solve them in a process of its own, some times in turn."""
+    """Write goals in a shape and solve them several times in a separate process."""
     shape = SHAPES[name]
     for part, count in (("goals", rows), ("warm", WARM)):
         shutil.rmtree(folder / part, ignore_errors=True)
@@ -175,7 +175,7 @@ def measure(name: str, rows: int, turns: int, folder: Path) -> dict[str, Any]:
 
 
 def measure_box(count: int = 100_000) -> str:
-    """Return a sentence on goals drawn from a box around the arm, most of which it cannot reach."""
+    """Return a sentence on goals sampled from a box around the arm, most of them out of reach."""
     targets = lw.sample_goals(ARM, "tip", count, uniform="box").targets
     rates = {}
     for closest in ("quick", False):
@@ -185,9 +185,9 @@ def measure_box(count: int = 100_000) -> str:
         rates[closest] = count / (time.process_time() - began)
     missed = 1.0 - float(answers.success.mean())
     return (
-        f"Goals drawn evenly from a box around the arm, {missed:.0%} out of reach, in memory on one core: "
-        f"{rates['quick']:,.0f} a second of processor time, misses brought close; {rates[False]:,.0f} without that "
-        f"(`closest=False`, `--closest none`)."
+        f"Goals sampled evenly from a box around the arm, {missed:.0%} out of reach, in memory on one core: "
+        f"{rates['quick']:,.0f} per second of CPU time with closest poses for missed goals, {rates[False]:,.0f} "
+        f"without (`closest=False`, `--closest none`)."
     )
 
 
@@ -201,13 +201,13 @@ def report(found: list[dict[str, Any]], box: str) -> str:
         "## Shapes of datasets",
         "",
         f"{date.today():%B %Y}, {machine}, Python {platform.python_version()}, pyarrow {version('pyarrow')}.",
-        f"Panda, {max(one['rows'] for one in found):,} goals, one worker, closed forms: from files to files, planned,",
-        "read, hashed, solved, written and flushed. Goals a second are those of processor time, since the machine was",
+        f"Panda, {max(one['rows'] for one in found):,} goals, one worker, closed forms, from files to files: planned,",
+        "read, hashed, solved, written and flushed. Rates are goals per second of CPU time, since the machine was",
         f"shared (load {min(loads):.0f} to {max(loads):.0f} on {os.cpu_count()} cores). *Solving* is its share of the",
-        "time; *memory* is the most that the whole process had (with `memory://` the files too). The last rows are",
-        "other outputs.",
+        "time; *memory* is the peak of the whole process (with `memory://` including the files). The last rows are",
+        "other output formats.",
         "",
-        "| shape | goals a second | of the best | solving | us a goal beside it | memory, MB |",
+        "| shape | goals per second | of the best | solving | other us per goal | memory, MB |",
         "|---|---:|---:|---:|---:|---:|",
     ]
     for one in found:
@@ -226,7 +226,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--turns", type=int, default=3, help="runs in each process, the best of which counts")
+    parser.add_argument("--turns", type=int, default=3, help="runs in each process; the best counts")
     parser.add_argument("--only", choices=list(SHAPES), action="append", help="one shape; may be repeated")
     given = parser.parse_args()
     best: dict[str, dict[str, Any]] = {}

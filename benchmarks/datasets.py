@@ -1,8 +1,8 @@
-"""Datasets of goals: two workers beside one, by threads and by Ray, and the memory that ten million goals take.
+"""Datasets of goals: one and two workers, with threads and with Ray, and the memory that ten million goals take.
 
-Goals are poses of the Panda, made here. Every run is a process of its own. What counts as the rate is that of the
-blocks after each worker's first, so that compiling, and the start of Ray, are left out; the time of the whole run
-stands beside it. Answers of all runs are compared. Results go into their section of results.md.
+The goals are random poses of the Panda. Every run is a separate process. The rate is that of the blocks after each
+worker's first, so that compilation and the start of Ray do not count; the time of the whole run is also shown. Answers
+of all runs are compared. The results are written to their section of results.md.
 
     python benchmarks/datasets.py [--goals 1000000] [--most 10000000] [--blocks 16] [--rounds 2] [--no-write]
 """
@@ -45,7 +45,7 @@ at, rows = told[options["workers"] - 1]
 peak = 1024 * int(re.search(r"VmHWM:\\s*(\\d+)", pathlib.Path("/proc/self/status").read_text())[1])
 measured = {"seconds": told[-1][0] - began, "rate": (result.answered - rows) / (told[-1][0] - at), "peak": peak}
 print(json.dumps(measured | {"reached": result.reached, "rows": result.total, "blocks": len(told)}))
-"""  # not ru_maxrss: a new process has that of the one which started it
+"""  # not ru_maxrss: a new process inherits that of its parent
 
 
 def make_goals(path: Path, count: int, group: int) -> None:
@@ -85,14 +85,14 @@ def scaling(folder: Path, count: int, blocks: int, rounds: int) -> list[dict[str
                 runs.append(given | measure(goals, folder / "out", block_rows=rows, **given))
                 print(runs[-1], file=sys.stderr)
     if len({run["digest"] for run in runs}) != 1:
-        raise SystemExit("the runs do not agree: their parts differ")
+        raise SystemExit("the runs disagree: their parts differ")
     return runs
 
 
 def _verdict(ratio: float, load: float) -> str:
-    """Return whether two workers are as fast as they should be, if there were cores for them."""
+    """Return whether two workers are fast enough, if the cores were free."""
     if load > (os.cpu_count() or 1):
-        return "says nothing: the machine was busy"
+        return "not conclusive: the machine was busy"
     return f"{'at least' if ratio >= RATIO else 'below'} {RATIO}"
 
 
@@ -103,14 +103,14 @@ def report(runs: list[dict[str, Any]], large: dict[str, Any]) -> str:
         "## Datasets of goals",
         "",
         f"{date.today():%B %Y}; {platform.machine()}, {os.cpu_count()} cores, {versions}.",
-        "Panda, full pose, float64: from Parquet to Parquet, read, solved, written and flushed to the disk. The",
-        "rate is that of the blocks after each worker's first, the best of the rounds. *Load* is that of the machine",
-        "right after: beyond the number of cores, others were at work on it, and no second core was free.",
+        "Panda, full pose, float64, from Parquet to Parquet: read, solved, written and flushed to disk. The rate",
+        "is that of the blocks after each worker's first, the best of the rounds. *Load* is that of the machine right",
+        "after the run: above the number of cores, other processes were running, and no second core was free.",
         "",
-        f"{runs[0]['rows']:,} goals in {runs[0]['blocks']} blocks; {runs[0]['reached']:,} reached; all runs gave the",
-        "same files.",
+        f"{runs[0]['rows']:,} goals in {runs[0]['blocks']} blocks; {runs[0]['reached']:,} reached; all runs gave",
+        "the same files.",
         "",
-        "| engine | workers | goals a second | times one worker | whole run, s | load |",
+        "| engine | workers | goals per second | times one worker | whole run, s | load |",
         "|---|---|---|---|---|---|",
     ]
     for engine in ("local", "ray"):
@@ -128,9 +128,9 @@ def report(runs: list[dict[str, Any]], large: dict[str, Any]) -> str:
     verdict = "under" if large["peak"] < MEMORY else "NOT under"
     lines += [
         "",
-        f"{large['rows']:,} goals through `local` with two workers: {large['peak'] / 1e6:,.0f} MB of memory at most,",
-        f"{verdict} 1 GB; {large['reached']:,} reached, {large['seconds']:.0f} s, {large['rate']:,.0f} goals a",
-        f"second at load {large['load']:.1f}.",
+        f"{large['rows']:,} goals with `local` and two workers: {large['peak'] / 1e6:,.0f} MB of memory at most,",
+        f"{verdict} 1 GB; {large['reached']:,} reached, {large['seconds']:.0f} s, {large['rate']:,.0f} goals",
+        f"per second at load {large['load']:.1f}.",
     ]
     return "\n".join(lines)
 

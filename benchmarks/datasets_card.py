@@ -1,9 +1,9 @@
-"""A dataset of goals on a graphics card, from Parquet to Parquet: rows a second, and where the time goes.
+"""A dataset of goals on a GPU, from Parquet to Parquet: rows per second, and how the time is spent.
 
-Goals are poses of an arm at random, made here by all cores and written as float32. Then `linkwork batch --engine cuda`
-solves them in a process of its own: kernels were compiled before, in a run over few goals, and the goals' files may
-still lie in the system's memory. `linkwork batch verify` reads what was written, and of every so many parts the poses
-are put through forward kinematics here: how far from the goals they are, and whether they keep limits.
+The goals are random poses of an arm, made on all cores and written as float32. Then `linkwork batch --engine cuda`
+solves them in a separate process. The kernels are compiled before, in a run with few goals, and the files of goals may
+still be in the page cache. `linkwork batch verify` reads what was written, and the poses of some parts are checked with
+forward kinematics: errors, and whether limits are kept.
 
     python benchmarks/datasets_card.py                      50 million goals of a Panda and of a UR10e
     python benchmarks/datasets_card.py --goals 500000000 --arms panda --folder /data --no-write
@@ -37,16 +37,16 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import six_joint_arms
 
 SECTION = "datasets_card"
-GROUP, GROUPS, CHUNK = 2**20, 4, 2**18  # rows of a row group, row groups of a file, rows that are made at once
+GROUP, GROUPS, CHUNK = 2**20, 4, 2**18  # rows per row group, row groups per file, rows made at once
 LOOKED_AT = 40  # parts whose poses are checked
-WARM, BEYOND = 2**19, 100  # goals of the run before, which compiles kernels, and how many are beyond reach
+WARM, BEYOND = 2**19, 100  # goals of the warm-up run, which compiles kernels, and how many are out of reach
 TURN = ("qw", "qx", "qy", "qz")
 ARMS: dict[str, Any] = {"panda": lw.models.panda, "ur10e": lambda: six_joint_arms.linkage("UR10e")}
 
 
 @njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def put(tips: Any, out: Any, first: int) -> None:
-    """Write positions and quaternions (7, n), in single precision, of transforms."""
+    """Write positions and quaternions of transforms into an array (7, n), in single precision."""
     for i in range(len(tips)):
         m = tips[i]
         a, b, c = m[0, 0], m[1, 1], m[2, 2]
@@ -65,7 +65,7 @@ def put(tips: Any, out: Any, first: int) -> None:
 
 
 def make_goals(folder: Path, arm: lw.Linkage, count: int, beyond: int = 0) -> float:
-    """Write goals of poses at random, some moved beyond reach in each row group; return how long it took [s]."""
+    """Write goals of random poses, some moved out of reach in each row group; return the time it took [s]."""
     folder.mkdir()
     began = time.perf_counter()
     rows = GROUP * GROUPS
@@ -92,18 +92,18 @@ def make_goals(folder: Path, arm: lw.Linkage, count: int, beyond: int = 0) -> fl
 
 
 def command(*words: object) -> tuple[dict[str, Any], float]:
-    """Run a command of linkwork; return what it says and how long its process took [s]."""
+    """Run a linkwork command; return its output and the time of its process [s]."""
     began = time.perf_counter()
     line = [sys.executable, "-m", "linkwork", "batch", *map(str, words), "--json"]
     done = subprocess.run(line, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
-        raise SystemExit(f"{' '.join(line)} ends with {done.returncode}: {done.stdout[-2000:]}")
+        raise SystemExit(f"{' '.join(line)} failed with {done.returncode}: {done.stdout[-2000:]}")
     result: dict[str, Any] = json.loads(done.stdout)
     return result, time.perf_counter() - began
 
 
 def checked(arm: lw.Linkage, goals: Path, out: Path) -> dict[str, float]:
-    """Return how far poses of some parts are from their goals, by forward kinematics in double precision."""
+    """Return the errors of the poses of some parts, by forward kinematics in double precision."""
     files = sorted(goals.glob("*.parquet"))
     counts = np.cumsum([0, *(pq.read_metadata(path).num_rows for path in files)])
     parts = sorted(out.glob("part-*.parquet"))
@@ -144,10 +144,10 @@ def measure(name: str, count: int, folder: Path, options: list[str]) -> dict[str
     for rows in (WARM, count):
         for path in (goals, out):
             shutil.rmtree(path, ignore_errors=True)
-        made = make_goals(goals, arm, rows, beyond=BEYOND if rows == WARM else 0)  # the first run compiles all
+        made = make_goals(goals, arm, rows, beyond=BEYOND if rows == WARM else 0)  # the first run compiles everything
         say(f"{name}: {rows:,} goals made in {made:.1f} s")
         result, process = command(goals, "-o", out, *words)
-        say(f"{name}: {result['rate']:,.0f} a second, process {process:.1f} s, {result['times']}")
+        say(f"{name}: {result['rate']:,.0f} per second, process {process:.1f} s, {result['times']}")
     verified, verify = command("verify", out)
     say(f"{name}: verified {verified} in {verify:.1f} s")
     folders = (("in", goals), ("out", out))
@@ -163,14 +163,14 @@ def report(runs: list[dict[str, Any]], options: list[str]) -> str:
     ).stdout.strip()
     versions = ", ".join(f"{name} {version(name)}" for name in ("numba-cuda", "pyarrow", "numpy"))
     lines = [
-        "## Datasets on a graphics card",
+        "## Datasets on a GPU",
         "",
         f"{date.today():%Y-%m-%d}, {card}, {cores()} cores; linkwork {lw.__version__}, {versions}. Made by",
         f"`python benchmarks/datasets_card.py`: `linkwork batch --engine cuda --store float32 {' '.join(options)}`,",
-        "from Parquet to Parquet: read, solved, checked, written, flushed to the disk; digests of all that is read and",
-        "written. Rows a second: of the run; and of the whole process, with its start and the choice of kernels.",
+        "from Parquet to Parquet: read, solved, checked, written and flushed to disk, with digests of all files read",
+        "and written. Rows per second of the run, and of the whole process, with its start and the choice of kernels.",
         "",
-        "| | goals | reached | rows a second | whole process | in, GB | out, GB | `batch verify`, s |",
+        "| | goals | reached | rows per second | whole process | in, GB | out, GB | `batch verify`, s |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for run in runs:
@@ -181,9 +181,9 @@ def report(runs: list[dict[str, Any]], options: list[str]) -> str:
         )
     lines += [
         "",
-        "Where the time of the threads goes:",
+        "Time of the threads:",
         "",
-        f"| | {' | '.join(KINDS)} | ns of a thread a row |",
+        f"| | {' | '.join(KINDS)} | thread ns per row |",
         f"|---|{'---:|' * len(KINDS)}---:|",
     ]
     for run in runs:
@@ -194,18 +194,18 @@ def report(runs: list[dict[str, Any]], options: list[str]) -> str:
     for run in runs:
         seen = run["checked"]
         lines.append(
-            f"- {run['arm']}: of {seen['rows']:,} rows looked at by forward kinematics, those that are called reached "
-            f"are off by at most {seen['position']:.1e} m and {seen['rotation']:.1e} rad and beyond limits by at most "
-            f"{seen['beyond limits']:.0e} (float32 is stored); faults that `batch verify` finds: {run['faults']}"
+            f"- {run['arm']}: {seen['rows']:,} rows checked by forward kinematics; rows marked as reached have errors "
+            f"of at most {seen['position']:.1e} m and {seen['rotation']:.1e} rad, and exceed limits by at most "
+            f"{seen['beyond limits']:.0e} (stored as float32); faults found by `batch verify`: {run['faults']}"
         )
     return "\n".join(lines)
 
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--goals", type=int, nargs="+", default=[50_000_000], help="of each arm")
+    parser.add_argument("--goals", type=int, nargs="+", default=[50_000_000], help="goals of each arm")
     parser.add_argument("--arms", nargs="+", choices=[*ARMS], default=[*ARMS])
-    parser.add_argument("--folder", type=Path, help="where there is room; by default that of temporary files")
+    parser.add_argument("--folder", type=Path, help="folder with enough space; by default that of temporary files")
     parser.add_argument("--compression", default="none")
     options = parser.parse_args()
     more = ["--compression", options.compression]

@@ -1,14 +1,14 @@
-"""Distances between convex pieces, a million random pairs of them, judged by coal and by certificates.
+"""Distances between convex pieces, for a million random pairs, checked by coal and by certificates.
 
-For every two kinds of shapes, as many random pairs: how far our distances are from coal's where pieces are apart, how
-much shorter or longer the way out is where they overlap, how far our answers are from a proof, and how long one takes.
-Coal's GJK and EPA run with the tolerances given below; where the two disagree, the proof says who is right: the nearest
-points of ours are no further apart than the planes across our normal.
+For every two kinds of shapes and equal numbers of pairs: the difference between our distance and coal's for separate
+pieces, the difference in depth for overlapping ones, the gap between our answer and its proof, and the time of a call.
+Coal's GJK and EPA use the tolerances below. If the two disagree, the proof decides: our nearest points are no further
+apart than the two planes normal to our direction.
 
-    python benchmarks/distances.py               a million pairs, print the table and update results.md
-    python benchmarks/distances.py --pairs 20000 fewer
+    python benchmarks/distances.py               a million pairs; print the table and update results.md
+    python benchmarks/distances.py --pairs 20000 fewer pairs
     python benchmarks/distances.py --no-write    print only
-    python benchmarks/distances.py --json        the same as JSON on stdout, talk on stderr
+    python benchmarks/distances.py --json        JSON on stdout, messages on stderr
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ import random_pieces as pieces
 
 SECTION = "distances"
 TOLERANCE = 1e-10  # of coal's GJK and EPA
-CLEAR = 1e-6  # m: pairs nearer than this to touching count as neither apart nor overlapping
+CLEAR = 1e-6  # m: closer to touching, pairs count as neither separate nor overlapping
 MACHINE = machine(one_core=True)
 HEAD = (
-    "| Pair | apart: from coal [m] | overlapping: longer than coal's way out [m] | from a proof [m] | ours [µs] | "
+    "| Pair | separate: from coal [m] | overlapping: deeper than coal [m] | from proof [m] | ours [µs] | "
     "coal from Python [µs] |\n|---|---:|---:|---:|---:|---:|"
 )
 
 
 def measured(a: int, b: int, count: int, rng: np.random.Generator) -> dict[str, Any]:
-    """Return what was found for two kinds."""
+    """Return the results for two kinds."""
     pairs = pieces.random_pairs(a, b, count, rng)
     pieces.kernel_says(pieces.Pairs(pairs.codes[:1], pairs.numbers[:1], pairs.points))
     began = time.process_time()
@@ -76,10 +76,10 @@ def table(rows: list[dict[str, Any]]) -> str:
         [
             "## Distances between convex pieces",
             "",
-            f"{total:,} random pairs, {MACHINE['cpu']}; coal with tolerances of {TOLERANCE:g}. The largest",
-            "differences: where pieces are apart, and where they overlap how much longer our way out is than one along",
-            "coal's normal. *From a proof*: how far the distance of our nearest points is from what our normal proves.",
-            f"Pairs of which we say that they touch and coal that they do not, or the reverse: {signs}.",
+            f"{total:,} random pairs, {MACHINE['cpu']}; coal with tolerances of {TOLERANCE:g}. Largest",
+            "differences: for separate pieces, from coal's distance; for overlapping pieces, by how much our depth",
+            "exceeds that along coal's normal. *From proof*: distance of our nearest points minus the proven one.",
+            f"Pairs that touch for one of the two libraries but not for the other: {signs}.",
             "",
             HEAD,
             *lines,
@@ -90,7 +90,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 def main() -> None:
     """Measure and publish."""
     parser = arguments(__doc__)
-    parser.add_argument("--pairs", type=int, default=1_000_000, help="how many pairs in all")
+    parser.add_argument("--pairs", type=int, default=1_000_000, help="total number of pairs")
     options = parser.parse_args()
     rng = np.random.default_rng(0)
     rows = []

@@ -1,7 +1,7 @@
-"""How fast files are read: BVH side by side with bvhio, and the URDF of a two-armed robot.
+"""Speed of reading files: BVH compared with bvhio, and the URDF of a two-armed robot.
 
-The BVH file is made here: 50 joints, 5,000 frames. Contenders take turns (A B A B ...) on one core, after their values
-were compared; what counts is the ratio within one run. Results go into their section of results.md.
+The BVH file is made here: 50 joints, 5,000 frames. The libraries take turns (A B A B ...) on one core, after their
+values are compared; what counts is the ratio within one run. The results are written to their section of results.md.
 
     python benchmarks/files.py [--rounds 3] [--frames 5000] [--json] [--no-write]
 """
@@ -23,7 +23,7 @@ import numpy as np
 from results import arguments, publish
 
 import linkwork as lw
-import linkwork.kernels  # as after any forward kinematics
+import linkwork.kernels  # loaded, as after any forward kinematics
 from linkwork.formats import bvh, urdf
 from linkwork.formats.content import Content
 from linkwork.formats.options import UP
@@ -34,13 +34,13 @@ SECTION = "files"
 OURS, THEIRS, POSABLE = "linkwork, read", "bvhio, readAsBvh", "bvhio, readAsHierarchy (can be posed)"
 JOINTS = 50
 RATIO, SECONDS, MILLISECONDS = 20.0, 0.3, 20.0
-AGREEMENT = 1e-4  # bvhio keeps 32 bits
+AGREEMENT = 1e-4  # bvhio stores 32 bits
 
 Times = dict[str, list[float]]
 
 
 def figure(joints: int) -> lw.Linkage:
-    """Return a figure of Euler joints in five limbs, with a floating root: what motion capture files hold."""
+    """Return a body of Euler joints in five limbs, with a floating root, as in motion capture files."""
     links = [lw.Link(f"bone{k}") for k in range(joints)]
     arcs = [
         lw.Joint(f"bone{k}", f"bone{max(0, k - 5)}", f"bone{k}", lw.Ball("ZXY"), translation([0.1 * (k % 5), 0.2, 0]))
@@ -56,12 +56,12 @@ def motion(linkage: lw.Linkage, frames: int) -> lw.Clip:
     times = np.arange(frames) / 120.0
     swing, phase, pace = rng.uniform(0.1, 1.2, (3, linkage.nq))
     poses = swing * np.sin(phase * 6.0 + times[:, None] * pace)
-    units = np.where(np.arange(linkage.nq) < 3, 100.0, 180.0 / np.pi)  # six decimals of centimetres and degrees
+    units = np.where(np.arange(linkage.nq) < 3, 100.0, 180.0 / np.pi)  # six decimals in centimetres and degrees
     return lw.Clip(linkage, times, np.round(poses * units, 6) / units)
 
 
 def in_turns(actions: dict[str, Callable[[], Any]], rounds: int) -> tuple[Times, Times]:
-    """Return processor and wall seconds of every action, by name, one after another in each round."""
+    """Return CPU and wall time of every action [s], by name; in each round they run one after another."""
     spent: Times = {name: [] for name in actions}
     passed: Times = {name: [] for name in actions}
     for _ in range(rounds):
@@ -74,7 +74,7 @@ def in_turns(actions: dict[str, Callable[[], Any]], rounds: int) -> tuple[Times,
 
 
 def compare(path: Path, clip: lw.Clip) -> None:
-    """Compare the root's positions as both read them before anything is timed."""
+    """Compare the root positions that both read, before timing."""
     import bvhio
 
     rows = bvhio.readAsBvh(str(path)).Root.Keyframes
@@ -104,7 +104,7 @@ def run(*, rounds: int, frames: int) -> dict[str, Any]:
         try:
             import bvhio
         except ImportError as error:
-            report["missing"].append(f"bvhio is not here ({error}); pip install bvhio brings it")
+            report["missing"].append(f"bvhio is not installed ({error}); install it with: pip install bvhio")
         else:
             compare(path, clip)
             actions[THEIRS] = lambda: bvhio.readAsBvh(str(path))
@@ -158,13 +158,13 @@ def section(report: dict[str, Any]) -> str:
         "`python benchmarks/files.py`.",
         "",
         f"| BVH, {report['joints']} joints, {report['frames']:,} frames, {report['megabytes']:.1f} MB "
-        "| processor time [s] | times the first |",
+        "| CPU time [s] | times the first |",
         "|---|---:|---:|",
     ]
     ours = report["seconds"][OURS]
     lines += [f"| {name} | {spent:.3f} | {spent / ours:.1f} |" for name, spent in report["seconds"].items()]
     if "urdf" in report:
-        lines += ["", f"| URDF of Baxter, {report['urdf']['links']} links | processor time [ms] |", "|---|---:|"]
+        lines += ["", f"| URDF of Baxter, {report['urdf']['links']} links | CPU time [ms] |", "|---|---:|"]
         lines.append(f"| linkwork, read | {1e3 * report['urdf']['seconds']:.2f} |")
     lines += ["", *verdicts(report), *(f"- {line}" for line in report["missing"])]
     return "\n".join(lines)
@@ -179,11 +179,11 @@ def _version(package: str) -> str:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--rounds", type=int, default=3, help="turns of every contender; ten times as many for URDF")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of each library; ten times as many for URDF")
     parser.add_argument("--frames", type=int, default=5000, help="frames of the BVH file")
     options = parser.parse_args()
     if min(options.rounds, options.frames) < 1:
-        parser.error("--rounds and --frames are at least 1")
+        parser.error("--rounds and --frames must be at least 1")
     report = run(rounds=options.rounds, frames=options.frames)
     publish(SECTION, section(report), {**report, "verdicts": verdicts(report)}, options)
 

@@ -1,11 +1,11 @@
-"""Forward kinematics and Jacobians of a Panda arm, side by side with Pinocchio and the Robotics Toolbox.
+"""Forward kinematics and Jacobians of a Panda arm, compared with Pinocchio and the Robotics Toolbox.
 
-All contenders run in one process, on one core, in turns (A B C A B C ...), after their answers were compared. What
-counts is the ratio within one run: absolute times move with the machine.
+All libraries run in one process, on one core, in turns (A B C A B C ...), after their answers are compared. What counts
+is the ratio within one run, since absolute times vary with the machine.
 
     python benchmarks/forward.py                  print the tables and update results.md
     python benchmarks/forward.py --no-write       print only
-    python benchmarks/forward.py --json           the same as JSON on stdout, talk on stderr
+    python benchmarks/forward.py --json           JSON on stdout, messages on stderr
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ TASKS = {
     "all": "Batch, all frames",
 }
 BATCHES = ("tips", "cold", "all")
-SAME = {"cold": "tips"}  # timed under other conditions, with the statements of another task
+SAME = {"cold": "tips"}  # other conditions, same statements as another task
 BARE = "Pinocchio, nothing collected"
 
 
 @dataclass
 class Contender:
-    """A library: what it does for each task, as the statements one would write; each leaves its answer in `T`.
+    """A library: the statements a user would write for each task; each assigns its answer to `T`.
 
     Args:
-        collects: False where the answer stays inside the library and no `T` is made.
+        collects: False if the answer stays inside the library and there is no `T`.
     """
 
     name: str
@@ -61,13 +61,13 @@ class Contender:
     collects: bool = True
 
     def statement(self, task: str) -> str | None:
-        """Return what it does for a task, or None if it has no part in it."""
+        """Return its statements for a task, or None if it does not take part."""
         return self.statements.get(SAME.get(task, task))
 
 
 @dataclass
 class Target:
-    """A bound that linkwork is held to: at most, or at least, so many times a contender."""
+    """A bound for linkwork: at most, or at least, a multiple of another library."""
 
     text: str
     task: str
@@ -85,7 +85,7 @@ class Target:
 
 @dataclass
 class Report:
-    """What one run found: seconds per call or per pose, all rounds, by task and contender."""
+    """Results of a run: seconds per call or per pose, for all rounds, by task and library."""
 
     machine: dict[str, Any]
     versions: dict[str, str]
@@ -95,9 +95,9 @@ class Report:
     seconds: dict[str, dict[str, list[float]]] = field(default_factory=dict)
 
     def typical(self, task: str) -> dict[str, float]:
-        """Return what ratios are made of: the best round, or with cold memory the median.
+        """Return the values for ratios: the best round, or with cold memory the median.
 
-        Noise only adds, so the best round is nearest the truth; but cold memory may be warm in a lucky round.
+        Noise only adds time, so the best round is most accurate; but cold memory may happen to be warm in some round.
         """
         choose = statistics.median if task == "cold" else min
         return {name: choose(rounds) for name, rounds in self.seconds[task].items()}
@@ -119,21 +119,21 @@ def ours(arm: lw.Linkage) -> Contender:
 
 
 def hinge(arc: lw.Joint) -> bool:
-    """Tell a hinge about z from a weld; the arm has nothing else, so that every peer is at its best."""
+    """Return whether a joint is revolute about z rather than fixed; the arm has no others, which suits all peers."""
     motion = arc.articulation
     if isinstance(motion, lw.Revolute) and motion.axis == (0.0, 0.0, 1.0):
         return True
     if isinstance(motion, lw.Fixed):
         return False
-    raise SystemExit(f"this benchmark knows hinges about z and welds; joint {arc.name!r} is {motion}")
+    raise SystemExit(f"only revolute joints about z and fixed joints are supported; joint {arc.name!r} is {motion}")
 
 
 def pinocchio(arm: lw.Linkage) -> list[Contender]:
-    """The same arm as a Pinocchio model; once with its results as arrays, once with results left inside."""
+    """The same arm as a Pinocchio model, with results as arrays and with results left inside the library."""
     import pinocchio as pin
 
     model = pin.Model()
-    held = {arm.links[0]: (0, np.eye(4))}  # for each link: the joint that carries it, and its place there
+    held = {arm.links[0]: (0, np.eye(4))}  # for each link: its joint, and its placement there
     for arc in arm.arcs[1:]:
         carrier, place = held[str(arc.parent)]
         place = place @ arc.placement
@@ -146,7 +146,7 @@ def pinocchio(arm: lw.Linkage) -> list[Contender]:
         carrier, place = held[link]
         model.addFrame(pin.Frame(name, carrier, pin.SE3(place @ offset), pin.FrameType.OP_FRAME))
     data = model.createData()
-    placed = [data.oMf[model.getFrameId(name)] for name in arm.frames]  # references: they follow every call
+    placed = [data.oMf[model.getFrameId(name)] for name in arm.frames]  # references, updated by every call
     names = {
         "np": np,
         "pin": pin,
@@ -183,7 +183,7 @@ def pinocchio(arm: lw.Linkage) -> list[Contender]:
 
 
 def robotics_toolbox(arm: lw.Linkage) -> list[Contender]:
-    """The same arm as an elementary transform sequence, the form that the toolbox evaluates in C."""
+    """The same arm as an elementary transform sequence, which the toolbox evaluates in C."""
     import roboticstoolbox as rtb
 
     reached = {arm.links[0]: rtb.ETS(rtb.ET.SE3(np.eye(4)))}
@@ -191,7 +191,7 @@ def robotics_toolbox(arm: lw.Linkage) -> list[Contender]:
         step = reached[str(arc.parent)] * rtb.ET.SE3(arc.placement)
         reached[arc.child] = step * rtb.ET.Rz() if hinge(arc) else step
     reached |= {frame.name: reached[frame.link] * rtb.ET.SE3(frame.placement) for frame in arm.extra_frames}
-    sequences = [reached[name] for name in arm.frames[1:]]  # the root link stays where it is
+    sequences = [reached[name] for name in arm.frames[1:]]  # the root link is fixed
     names = {"np": np, "ets": reached[FRAME], "sequences": sequences}
     statements = {
         "tip": "T = ets.eval(q)",
@@ -211,12 +211,12 @@ def contenders(arm: lw.Linkage) -> tuple[list[Contender], list[str]]:
         try:
             found += build(arm)
         except ImportError as error:
-            missing.append(f"{name} is not here ({error}); pip install 'linkwork[bench]' brings it.")
+            missing.append(f"{name} is not installed ({error}); install it with: pip install 'linkwork[bench]'")
     return found, missing
 
 
 def verify(found: list[Contender], task: str, q: Any, Q: Any) -> None:
-    """Compare every answer with ours before anything is timed."""
+    """Compare every answer with ours before timing."""
     answers = {}
     for contender in found:
         statement = contender.statement(task)
@@ -231,11 +231,11 @@ def verify(found: list[Contender], task: str, q: Any, Q: Any) -> None:
 
 
 def measure(found: list[Contender], task: str, q: Any, Q: Any, *, rounds: int, room: int) -> dict[str, list[float]]:
-    """Time one task for all contenders in turns; return seconds per call, or per pose of a batch.
+    """Time one task for all libraries in turns; return seconds per call, or per pose of a batch.
 
-    Time is that of the process, which leaves out what other processes took. Before each turn `room` numbers are written
-    and given back, so that the memory for the results is warm. With no room it is as the system gives it: a virtual
-    machine that reports idle memory to its host then pays several times more for the same page faults.
+    Times are CPU time, which excludes other processes. Before each turn, `room` numbers are written and freed, so that
+    the memory for the results is warm. Without room, the memory is as the system provides it: on a virtual machine that
+    reports idle memory to its host, the same page faults then cost several times more.
     """
     batched = task in BATCHES
     scope = {"np": np, "q": q, "Q": Q, "room": room}
@@ -262,7 +262,7 @@ def run(*, rounds: int, tips: int, frames: int) -> Report:
     batches = {"tips": arm.random_pose(rng, tips), "all": arm.random_pose(rng, frames)}
     batches["cold"] = batches["tips"]
     q = batches["tips"][0]
-    size = f"{arm.nq} hinges, {len(arm.frames)} frames"
+    size = f"{arm.nq} revolute joints, {len(arm.frames)} frames"
     report = Report(machine(one_core), {c.name: c.version for c in found if c.collects}, missing, size)
     report.versions |= {"Python": platform.python_version(), "NumPy": np.__version__}
     for task in TASKS:
@@ -278,7 +278,7 @@ def run(*, rounds: int, tips: int, frames: int) -> Report:
 
 
 def _stay_on_one_core() -> bool:
-    """Bind this process to one core where the system can, so that no library may use two."""
+    """Bind this process to one core if the system can, so that no library uses two."""
     if not hasattr(os, "sched_setaffinity"):
         return False
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
@@ -307,7 +307,7 @@ def machine(one_core: bool) -> dict[str, Any]:
 
 
 def targets() -> list[Target]:
-    """Return the bounds. Where one can be read in two ways, both readings are here."""
+    """Return the bounds. A bound with two possible readings is listed for both."""
 
     def pinocchio_of(times: dict[str, float]) -> float:
         return times.get("Pinocchio", math.nan)
@@ -334,7 +334,7 @@ def targets() -> list[Target]:
 
 
 def tables(report: Report) -> list[str]:
-    """Return the times, and how many times faster linkwork is, as two tables of tasks by libraries."""
+    """Return two tables of tasks by libraries: times, and how many times faster linkwork is."""
     names = list(report.seconds["tip"])
     peers = names[1:]
     times = [f"| best (median) | {' | '.join(names)} |", "|---" + "|---:" * len(names) + "|"]
@@ -350,13 +350,13 @@ def tables(report: Report) -> list[str]:
 
 
 def _shown(best: float, median: float, batched: bool) -> str:
-    """Return times of a call in microseconds, those of a batch as millions of poses a second."""
+    """Return times of a call in microseconds, or rates of a batch in millions of poses per second."""
     return f"{1e-6 / best:.2f} M/s ({1e-6 / median:.2f})" if batched else f"{1e6 * best:.2f} us ({1e6 * median:.2f})"
 
 
 def verdicts(report: Report) -> list[str]:
     if len(report.typical("tip")) == 1:
-        return ["No peer is installed, so there is nothing to compare with."]
+        return ["No other library is installed, so there is nothing to compare with."]
     lines = []
     for target in targets():
         times = report.typical(target.task)
@@ -376,11 +376,11 @@ def section(report: Report) -> str:
         f"{where['date']}, {where['cpu']}, {where['cores']} cores, {where['simd']}, {where['system']}; {core}.",
         f"{versions}. Made by `python benchmarks/forward.py`.",
         "",
-        f"Answers agree to {AGREEMENT:g}. Times are processor time for one call, rates are poses a second. With",
-        "nothing collected, every result stays inside the library, to be overwritten by the next pose: less work than",
-        "the other columns do. Memory is warm where as much of it was written and given back just before each turn,",
-        "and cold where it was not: then all pay for the system finding it, and the fastest pays the largest share.",
-        "Ratios are of the best rounds, with cold memory of the medians.",
+        f"Answers agree to {AGREEMENT:g}. Times are CPU time for one call, rates are poses per second. With",
+        "nothing collected, every result stays inside the library and is overwritten by the next pose, which is less",
+        "work than the other columns do. Memory is warm if as much was written and freed just before each turn, and",
+        "cold otherwise: then times include first-touch page faults, which weigh most for the fastest library.",
+        "Ratios are those of the best rounds; with cold memory, of the medians.",
         "",
         *tables(report),
         "",
@@ -392,12 +392,12 @@ def section(report: Report) -> str:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--rounds", type=int, default=15, help="turns for single calls; a third of it for batches")
+    parser.add_argument("--rounds", type=int, default=15, help="rounds for single calls; a third of that for batches")
     parser.add_argument("--tips", type=int, default=1_000_000, help="poses in the batch of tips")
     parser.add_argument("--frames", type=int, default=100_000, help="poses in the batch of all frames")
     options = parser.parse_args()
     if min(options.rounds, options.tips, options.frames) < 1:
-        parser.error("--rounds, --tips and --frames are at least 1")
+        parser.error("--rounds, --tips and --frames must be at least 1")
     report = run(rounds=options.rounds, tips=options.tips, frames=options.frames)
     publish(SECTION, section(report), {**vars(report), "verdicts": verdicts(report)}, options)
 

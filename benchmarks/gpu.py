@@ -1,10 +1,10 @@
-"""Inverse kinematics of the Panda on an NVIDIA graphics card, from one goal to millions, beside a solver in JAX.
+"""Inverse kinematics of the Panda on an NVIDIA GPU, from one goal to millions, compared with a solver in JAX.
 
-Goals are made and answers stay on the card, but for one column: NumPy in, NumPy out. Every answer is checked afterwards
-by a chain in plain NumPy, in float64: position to 1e-4 m, rotation to 1e-3 rad, limits kept.
+Goals and answers stay on the GPU, except in one column: NumPy in, NumPy out. Every answer is checked afterwards by a
+chain in plain NumPy, in float64: position to 1e-4 m, rotation to 1e-3 rad, limits kept.
 
     python benchmarks/gpu.py                  print the tables and update results.md
-    python benchmarks/gpu.py --quick          up to a hundred thousand goals, for a look
+    python benchmarks/gpu.py --quick          up to a hundred thousand goals
     python benchmarks/gpu.py --no-write       print only
 """
 
@@ -32,17 +32,17 @@ from linkwork.kernels.devices import DeviceArray, to_host
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 SECTION, FRAME, SEED = "gpu", "tip", 11
 SIZES = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 8_000_000)
-WANTED = {1: ("one goal under 200 us", 1 / 200e-6), 10_000: ("20 million a second at 10,000", 20e6)} | {
-    1_000_000: ("300 million a second at 1 million", 300e6),
-    8_000_000: ("1,000 million a second at 8 million", 1000e6),
+WANTED = {1: ("one goal under 200 us", 1 / 200e-6), 10_000: ("20 million per second at 10,000", 20e6)} | {
+    1_000_000: ("300 million per second at 1 million", 300e6),
+    8_000_000: ("1,000 million per second at 8 million", 1000e6),
 }
 CHUNK = 100_000
-STARTS, STEPS, BASELINE = 8, 24, 10_000  # of the solver in JAX: starts for each goal, steps, goals
+STARTS, STEPS, BASELINE = 8, 24, 10_000  # solver in JAX: starts per goal, steps, goals
 
 
 def timed(solve: Callable[[], Any], count: int) -> tuple[float, float, Any]:
-    """Return the best and the median time of a call that waits for its answer, and the answer."""
-    answer = solve()  # compiled, and memory found
+    """Return the best and the median time of a call that waits for its result, and the result."""
+    answer = solve()  # compiles, and allocates memory
     took = []
     for _ in range(50 if count <= 10_000 else 15):
         began = time.perf_counter()
@@ -52,7 +52,7 @@ def timed(solve: Callable[[], Any], count: int) -> tuple[float, float, Any]:
 
 
 def verified(chain: Chain, q: Any, targets: Any) -> int:
-    """Return how many poses reach their targets, by NumPy."""
+    """Return the number of poses that reach their targets, checked with NumPy."""
 
     def part(at: int) -> int:
         return int(chain.verified(q[at : at + CHUNK], targets[at : at + CHUNK]).sum())
@@ -85,7 +85,7 @@ def batches(chain: Chain, sizes: list[int]) -> list[dict[str, Any]]:
 
 
 def kinematics(chain: Chain, count: int) -> dict[str, float]:
-    """Return frames and Jacobians a second."""
+    """Return frames and Jacobians per second."""
     from numba import cuda
 
     host = chain.arm.random_pose(SEED, count)
@@ -109,26 +109,26 @@ def registers(chain: Chain) -> dict[str, tuple[int, int]]:
 
 
 def baseline(chain: Chain, count: int) -> dict[str, Any] | None:
-    """Solve with damped least squares in JAX: many starts for each goal, a fixed number of steps, the best one wins."""
+    """Solve with damped least squares in JAX: many starts per goal, a fixed number of steps; the best one counts."""
     try:
         import jax
         import jax.numpy as jnp
     except ImportError as missing:
-        say(f"JAX is not here ({missing})")
+        say(f"JAX is not installed ({missing})")
         return None
-    jax.config.update("jax_default_matmul_precision", "highest")  # the card's default is ten bits
+    jax.config.update("jax_default_matmul_precision", "highest")  # the default on GPUs is ten bits
     constants = [jnp.asarray(constant, jnp.float32) for constant, _, _ in chain.joints]
     tip = jnp.asarray(chain.tip, jnp.float32)
     low, high = jnp.asarray(chain.arm.lower, jnp.float32), jnp.asarray(chain.arm.upper, jnp.float32)
 
     def error(q: Any, target: Any) -> Any:
         world = jnp.eye(4)
-        for k, constant in enumerate(constants):  # the Panda's hinges turn about z
+        for k, constant in enumerate(constants):  # the Panda's joints turn about z
             c, s = jnp.cos(q[k]), jnp.sin(q[k])
             turn = jnp.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
             world = world @ constant @ turn
         world = world @ tip
-        half = jnp.maximum((1.0 + (world[:3, :3] * target[:3, :3]).sum()) / 4.0, 1e-6)  # a half turn is not nothing
+        half = jnp.maximum((1.0 + (world[:3, :3] * target[:3, :3]).sum()) / 4.0, 1e-6)  # avoids zero at a half turn
         turn = jnp.cross(world[:3, :3].T, target[:3, :3].T).sum(axis=0) / 2.0 / jnp.sqrt(half)
         return jnp.concatenate([target[:3, 3] - world[:3, 3], 0.3 * turn])
 
@@ -152,7 +152,7 @@ def baseline(chain: Chain, count: int) -> dict[str, Any] | None:
 
 
 def million(rate: float) -> str:
-    """Return a rate in millions, in three figures."""
+    """Return a rate in millions with three digits."""
     return f"{rate / 1e6:,.0f}" if rate >= 100e6 else f"{rate / 1e6:.3g}"
 
 
@@ -164,14 +164,14 @@ def section(rows: list[dict[str, Any]], others: dict[str, Any]) -> str:
     names = ("numba", "numba-cuda", "numpy")
     driver = ".".join(map(str, cuda.cudadrv.driver.driver.get_version()))
     lines = [
-        "## On a graphics card",
+        "## On a GPU",
         "",
         f"{name}, driver for CUDA {driver}, Python {platform.python_version()}, "
         + ", ".join(f"{package} {version(package)}" for package in names)
         + f"; linkwork {lw.__version__}; {date.today().isoformat()}. Panda, full pose, limits, random reachable goals; "
-        "targets and answers in the card's memory, whole calls of `solve_batch`, best of many (median in brackets).",
+        "targets and answers in GPU memory, whole calls of `solve_batch`, best of many (median in brackets).",
         "",
-        "| goals | time | million solutions a second | verified | NumPy in and out, million a second |",
+        "| goals | time | million solutions per second | verified | NumPy in and out, million per second |",
         "|---:|---:|---:|---:|---:|",
     ]
     for row in rows:
@@ -182,13 +182,13 @@ def section(rows: list[dict[str, Any]], others: dict[str, Any]) -> str:
         )
     rates = ", ".join(f"{rate / 1e9:.1f} billion {what}" for what, rate in others["kinematics"].items())
     used = ", ".join(f"{kernel} {regs} and {local}" for kernel, (regs, local) in others["registers"].items())
-    lines += ["", f"`forward` and `jacobian` on the card, float64: {rates} a second.", ""]
-    lines += [f"Registers of a thread and bytes of its local memory, by kernel: {used}.", ""]
+    lines += ["", f"`forward` and `jacobian` on the GPU, float64: {rates} per second.", ""]
+    lines += [f"Registers and bytes of local memory per thread, by kernel: {used}.", ""]
     if others["baseline"]:
         jax = others["baseline"]
         lines += [
-            f"Damped least squares in JAX {jax['version']} on the same card, {STARTS} starts and {STEPS} steps for "
-            f"each of {jax['count']:,} goals: {jax['rate'] / 1e6:.3g} million goals a second, "
+            f"Damped least squares in JAX {jax['version']} on the same GPU, {STARTS} starts and {STEPS} steps for "
+            f"each of {jax['count']:,} goals: {jax['rate'] / 1e6:.3g} million goals per second, "
             f"{jax['good'] / jax['count']:.2%} of them reached.",
             "",
         ]
@@ -206,7 +206,7 @@ def section(rows: list[dict[str, Any]], others: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="up to 100,000 goals")
-    parser.add_argument("--no-write", action="store_true", help="leave results.md alone")
+    parser.add_argument("--no-write", action="store_true", help="do not change results.md")
     options = parser.parse_args()
     chain = Chain(lw.models.panda(), FRAME)
     rows = batches(chain, [count for count in SIZES if not options.quick or count <= CHUNK])

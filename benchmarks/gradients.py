@@ -1,8 +1,8 @@
-"""Gradients of PyTorch on the processor and on a card, against each other and finite differences; how long they take.
+"""Gradients with PyTorch on the CPU and on a GPU, compared with each other and finite differences; and their times.
 
     python benchmarks/gradients.py [--count 100000]
 
-Without a card, or without PyTorch's support for it, the processor alone is measured.
+Without a GPU, or without PyTorch's support for it, only the CPU is measured.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ STEP = 1e-5
 
 
 def shifted(T: Any, x: Any) -> Any:
-    """Return poses (n, 4, 4) whose origins are moved by x (n, 3)."""
+    """Return poses (n, 4, 4) with origins moved by x (n, 3)."""
     return torch.cat([T[..., :3], torch.cat([T[..., :3, 3:] + x[..., None], T[..., 3:, 3:]], -2)], -1)
 
 
 def measured(ik: Any, T: Any, q: Any) -> tuple[Any, Any, float, float]:
-    """Return the gradient of the squared poses by shifts of targets, which were reached, and seconds there and back."""
+    """Return the gradient of the squared poses by target shifts, which targets were reached, and both times [s]."""
     x = torch.zeros(len(T), 3, dtype=T.dtype, device=T.device, requires_grad=True)
     seconds = []
     for _ in range(2):  # the first may compile
@@ -50,7 +50,7 @@ def differences(ik: Any, T: Any, q: Any) -> Any:
 
 
 def worst(a: Any, b: Any, rows: Any) -> str:
-    """Return how far gradients differ, in shares of their size: the median and the largest."""
+    """Return the median and largest relative difference of gradients."""
     away = ((a - b).abs().amax(-1) / a.abs().amax(-1).clamp(min=1.0))[rows].cpu().numpy()
     return f"median {np.median(away):.1e}, largest {away.max():.1e}"
 
@@ -63,20 +63,20 @@ def main() -> None:
         ik = lw.differentiable(arm, "tip", library="torch")
         poses = arm.random_pose(0, count)
         gains = np.abs((told := ik.derivative(poses)).matrix).max(axis=(-1, -2))
-        q = torch.tensor(poses[~told.singular & (gains < 30.0)])  # elsewhere differences tell little
+        q = torch.tensor(poses[~told.singular & (gains < 30.0)])  # elsewhere finite differences are inaccurate
         T = torch.tensor(arm.forward(q.numpy(), frame="tip"))
         here, reached, solve, back = measured(ik, T, q)
-        print(f"{arm.name}, {len(q)} targets, processor: solve {solve:.3f} s, backward {back:.3f} s")
+        print(f"{arm.name}, {len(q)} targets, CPU: solve {solve:.3f} s, backward {back:.3f} s")
         some = slice(0, 2000)
         told = differences(ik, T[some], q[some])
-        print(f"  reached {reached.double().mean():.2%}; from differences: {worst(here[some], told, reached[some])}")
+        print(f"  reached {reached.double().mean():.2%}; finite differences: {worst(here[some], told, reached[some])}")
         if not torch.cuda.is_available():
             continue
         there, success, solve, back = measured(ik, T.cuda(), q.cuda())
-        print(f"  card: solve {solve:.3f} s, backward {back:.3f} s, reached {success.double().mean():.2%}")
-        print(f"  card from processor: {worst(here, there.cpu(), reached & success.cpu())}")
+        print(f"  GPU: solve {solve:.3f} s, backward {back:.3f} s, reached {success.double().mean():.2%}")
+        print(f"  GPU from CPU: {worst(here, there.cpu(), reached & success.cpu())}")
         told = differences(ik, T[some].cuda(), q[some].cuda())
-        print(f"  card from its own differences: {worst(there[some], told, success[some])}")
+        print(f"  GPU from its own finite differences: {worst(there[some], told, success[some])}")
 
 
 if __name__ == "__main__":

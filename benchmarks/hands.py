@@ -1,9 +1,9 @@
 """Hands that stay out of the body: captured fights, claps and the like, retargeted with and without `avoid`.
 
-Every BVH file of some folders goes onto our figure, onto robots by their own collision shapes, and onto a character by
-hulls of its skin. The motion is written to a file and read back; coal (MuJoCo for robots) then measures how deep a hand
-or a forearm is in the rest of the body, in the frames and at three instants between each two. Times are of the
-processor, on one core. Results go into their section of results.md.
+Every BVH file of some folders is retargeted to our human model, to robots with their own collision shapes, and to a
+character with hulls of its skin. The motion is written to a file and read back; coal (MuJoCo for robots) then measures
+how deep a hand or a forearm is in the rest of the body, in every frame and at three instants between frames. Times are
+CPU time, on one core. The results are written to their section of results.md.
 
     python benchmarks/hands.py FOLDER [FOLDER ...] [--robot MJCF] [--character GLB]
         [--frames 300] [--rows] [--json] [--no-write]
@@ -30,17 +30,17 @@ import linkwork as lw
 from linkwork.retargeting import recognise, retarget_with_report
 
 SECTION = "hands"
-MARGIN = 0.005  # m: what links keep apart
-INSIDE = 1e-4  # m: what is less deep touches
-BETWEEN = (0.25, 0.5, 0.75)  # of the way from a frame to the next
-FPS = 30.0  # frames a second: motions of more are thinned out
-SAID = ("frames do not keep", "overlap on the way", "jerk")  # in remarks on what keeps clear
+MARGIN = 0.005  # m: distance that links keep
+INSIDE = 1e-4  # m: depth from which a hand counts as inside
+BETWEEN = (0.25, 0.5, 0.75)  # fractions of the way from one frame to the next
+FPS = 30.0  # motions with more frames per second are thinned out
+SAID = ("frames do not keep", "overlap between", "jerk")  # parts of remarks on clearance
 MEANS = ("slide", "jerk", "ms")
 
 
 @dataclass(frozen=True)
 class Body:
-    """Who moves: a body, the file it is written to, who judges, and what it avoids."""
+    """A target: a body, the suffix of its file, the judge, and the option `avoid`."""
 
     linkage: lw.Linkage
     suffix: str
@@ -54,12 +54,12 @@ class Motion:
 
     Args:
         inside: Frames in which a hand is in the body.
-        deepest: How deep, at most [m].
-        between: How deep between frames, at most [m].
-        slide: How far planted feet slide, on average [m].
-        jerk: Over that of the source.
-        ms: Time of a frame.
-        remarks: What the report says of distances and jumps.
+        deepest: Largest depth [m].
+        between: Largest depth between frames [m].
+        slide: Mean slide of planted feet [m].
+        jerk: Jerk relative to the source.
+        ms: Time per frame [ms].
+        remarks: Remarks of the report on distances and jumps.
     """
 
     inside: int
@@ -73,7 +73,7 @@ class Motion:
 
 @dataclass(frozen=True)
 class Row:
-    """A clip on a body without and with `avoid`, and how far hands moved for it [m]: where they were inside, or not."""
+    """A clip on a body without and with `avoid`, and how far hands moved [m]: where they were inside, and elsewhere."""
 
     family: str
     clip: str
@@ -86,7 +86,7 @@ class Row:
 
 
 def bodies(options: Any) -> dict[str, Body]:
-    """Return who moves, by name."""
+    """Return the targets by name."""
     figure = lw.models.human(root="floating")
     everything = lw.Avoid(margin=MARGIN)
     result = {"human": Body(figure, ".npz", Coal(figure), everything)}
@@ -102,7 +102,7 @@ def bodies(options: Any) -> dict[str, Body]:
 
 
 def clips(folders: Sequence[str], frames: int) -> Iterator[tuple[str, Path, lw.Clip]]:
-    """Yield the motions of some folders, at about 30 frames a second, with the folder's name and their paths."""
+    """Yield the motions of some folders, at about 30 frames per second, with folder names and paths."""
     for folder in folders:
         for path in sorted(Path(folder).rglob("*.bvh")):
             clip = lw.load_clip(path)
@@ -111,7 +111,7 @@ def clips(folders: Sequence[str], frames: int) -> Iterator[tuple[str, Path, lw.C
 
 
 def moved(clip: lw.Clip, body: Body, avoid: lw.Avoid | None, folder: Path) -> tuple[Motion, Array, Array]:
-    """Return a clip on a body, how deep hands are in each frame, and where hands are (frames, sides, 3)."""
+    """Return a clip on a body, the depth of hands in each frame, and the hand positions (frames, sides, 3)."""
     begin = process_time()
     made = retarget_with_report(clip, body.linkage, avoid=avoid)
     spent = process_time() - begin
@@ -137,7 +137,7 @@ def moved(clip: lw.Clip, body: Body, avoid: lw.Avoid | None, folder: Path) -> tu
 
 
 def row(family: str, path: Path, clip: lw.Clip, name: str, body: Body, folder: Path) -> Row:
-    """Return how a clip goes onto a body without and with `avoid`."""
+    """Return the results of a clip on a body without and with `avoid`."""
     off, depth, without = moved(clip, body, None, folder)
     on, _, hands = moved(clip, body, body.avoid, folder)
     way = np.linalg.norm(hands - without, axis=2).mean(axis=1)
@@ -161,14 +161,14 @@ COLUMNS = (
     "with",
     "jerk",
     "with",
-    "ms a frame",
+    "ms per frame",
     "with",
 )
-HEAD = f"| clips | onto | {' | '.join(COLUMNS)} |\n|---|---|{'---:|' * len(COLUMNS)}"
+HEAD = f"| clips | to | {' | '.join(COLUMNS)} |\n|---|---|{'---:|' * len(COLUMNS)}"
 
 
 def line(title: str, body: str, rows: Sequence[Row]) -> str:
-    """Return a row of the table: sums, the worst, and means over clips."""
+    """Return a row of the table: sums, worst values, and means over clips."""
     off, on = [one.off for one in rows], [one.on for one in rows]
     within = [one for one in rows if one.off.inside]
     means: Mapping[str, list[float]] = {
@@ -206,7 +206,7 @@ def section(rows: Sequence[Row], options: Any, one_core: bool) -> str:
             "",
             f"{date.today().isoformat()}, {here['cpu']}, {here['cores']} cores ({core}), linkwork {lw.__version__}."
             " Made by `python benchmarks/hands.py`. "
-            f"At most {options.frames} frames of a clip, at about 30 a second; they keep {1e3 * MARGIN:.0f} mm apart.",
+            f"At most {options.frames} frames per clip, at about 30 per second; the margin is {1e3 * MARGIN:.0f} mm.",
             "",
             HEAD,
             *lines,
@@ -217,13 +217,13 @@ def section(rows: Sequence[Row], options: Any, one_core: bool) -> str:
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("folder", nargs="+", help="folders of BVH files")
-    parser.add_argument("--robot", action="append", default=[], help="an MJCF file of a humanoid to retarget onto")
-    parser.add_argument("--character", action="append", default=[], help="a GLB file with a skin to retarget onto")
-    parser.add_argument("--frames", type=int, default=300, help="most frames of a clip")
-    parser.add_argument("--rows", action="store_true", help="say every row as it comes")
+    parser.add_argument("--robot", action="append", default=[], help="an MJCF file of a humanoid to retarget to")
+    parser.add_argument("--character", action="append", default=[], help="a GLB file with a skin to retarget to")
+    parser.add_argument("--frames", type=int, default=300, help="largest number of frames per clip")
+    parser.add_argument("--rows", action="store_true", help="print every row when it is done")
     options = parser.parse_args()
     one_core, rows, targets = stay_on_one_core(), list[Row](), bodies(options)
-    for body in targets.values():  # what is compiled, or sampled, once
+    for body in targets.values():  # compile and sample once
         walk = lw.models.motion("human:floating")
         retarget_with_report(walk, body.linkage)
         retarget_with_report(walk, body.linkage, avoid=body.avoid)

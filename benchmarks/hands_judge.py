@@ -1,7 +1,7 @@
-"""Whether hands are inside the body, by judges that know nothing of linkwork's distances: coal, and MuJoCo for robots.
+"""Checks whether hands are inside the body, independently of linkwork's distances: with coal, and MuJoCo for robots.
 
-Hands are all links from the elbow outwards; the body is all links that are not of the same arm. Both judges see the
-links where a file says that they are, frame by frame and between frames.
+Hands are all links from the elbow outwards; the body is all links that are not part of the same arm. Both judges get
+the links at their places in a file, in every frame and between frames.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from linkwork.retargeting import recognise
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from coal_judge import coal_distance, coal_shapes
 
-NEAR = 0.001  # m: what is further apart by balls around it is not looked at
-WAYS = 42  # directions in which the outermost corners of a skin are its hull
-HELD = 0.5  # how much of a corner's weight a bone has that owns it
+NEAR = 0.001  # m: pairs whose bounding balls are further apart are skipped
+WAYS = 42  # directions for the extreme vertices that form the hull of a skin
+HELD = 0.5  # least weight of the bone that owns a vertex
 
 
 class Piece(NamedTuple):
-    """A convex shape of a link, with a ball around it in the link's coordinates."""
+    """A convex shape of a link, with a bounding ball in the link's coordinates."""
 
     link: str
     placement: Array
@@ -39,7 +39,7 @@ class Piece(NamedTuple):
 
 
 class Judge(Protocol):
-    """Who measures: pieces of links, and the signed distance of two of them at their places in the world."""
+    """A judge: pieces of links, and the signed distance of two of them at given places in the world."""
 
     pieces: list[Piece]
 
@@ -47,7 +47,7 @@ class Judge(Protocol):
 
 
 class Coal:
-    """coal, on the shapes of a linkage."""
+    """coal, with the shapes of a linkage."""
 
     def __init__(self, linkage: lw.Linkage) -> None:
         self.pieces = list[Piece]()
@@ -62,13 +62,13 @@ class Coal:
                     self.pieces.append(Piece(node.name, placement, centre, float(shape.aabb_radius), shape))
 
     def distance(self, a: Piece, b: Piece, world_from_a: Array, world_from_b: Array) -> float:
-        """Return how far two pieces are apart, below zero where they overlap [m]."""
+        """Return the distance of two pieces, negative if they overlap [m]."""
         one, two = [(a.shape, a.placement)], [(b.shape, b.placement)]
         return float(coal_distance(one, two, world_from_a, world_from_b))
 
 
 class Mujoco:
-    """MuJoCo, on the geometries of a robot's own file that collide."""
+    """MuJoCo, with the collision geometries of a robot's own file."""
 
     def __init__(self, file: Path) -> None:
         import mujoco
@@ -85,7 +85,7 @@ class Mujoco:
                 self.pieces.append(Piece(link, placement, placement[:3, 3], float(self.model.geom_rbound[k]), k))
 
     def distance(self, a: Piece, b: Piece, world_from_a: Array, world_from_b: Array) -> float:
-        """Return how far two geometries are apart, below zero where they overlap [m]."""
+        """Return the distance of two geometries, negative if they overlap [m]."""
         for piece, world in ((a, world_from_a), (b, world_from_b)):
             at = world @ piece.placement
             self.data.geom_xmat[piece.shape], self.data.geom_xpos[piece.shape] = at[:3, :3].ravel(), at[:3, 3]
@@ -93,7 +93,7 @@ class Mujoco:
 
 
 def links_below(linkage: lw.Linkage, link: str) -> set[str]:
-    """Return a link and all that hang on it."""
+    """Return a link and all links below it."""
     found = {linkage.links.index(link)}
     for k, above in enumerate(linkage.parents):
         if above in found:
@@ -102,7 +102,7 @@ def links_below(linkage: lw.Linkage, link: str) -> set[str]:
 
 
 def hand_pairs(linkage: lw.Linkage, judge: Judge) -> list[tuple[int, int]]:
-    """Return the pieces of hands and of the body that are not to overlap, as places in the judge's list."""
+    """Return the pieces of hands and of the body that must not overlap, as indices into the judge's list."""
     roles = recognise(linkage).roles
     below = {role: links_below(linkage, link) for role, link in roles.items()}
     links = [piece.link for piece in judge.pieces]
@@ -115,12 +115,12 @@ def hand_pairs(linkage: lw.Linkage, judge: Judge) -> list[tuple[int, int]]:
 
 
 def depths(linkage: lw.Linkage, judge: Judge, world: Mapping[str, Array]) -> Array:
-    """Return how deep a hand is in the body at each instant [m], zero where it is not.
+    """Return the depth of a hand in the body at each instant [m], zero if it is outside.
 
     Args:
-        linkage: The body, whose roles tell hands from the rest.
-        judge: Who measures.
-        world: Where its links are, (instants, 4, 4) each.
+        linkage: The body, whose roles identify the hands.
+        judge: The judge.
+        world: Places of its links, (instants, 4, 4) each.
     """
     at = {piece.link: np.asarray(world[piece.link]) for piece in judge.pieces}
     centres = [at[piece.link][:, :3, :3] @ piece.centre + at[piece.link][:, :3, 3] for piece in judge.pieces]
@@ -135,9 +135,9 @@ def depths(linkage: lw.Linkage, judge: Judge, world: Mapping[str, Array]) -> Arr
 
 
 def with_skin_hulls(character: lw.Linkage, file: Path) -> lw.Linkage:
-    """Return a character whose bones have the hulls of their parts of its skin, as its GLB file has it at rest.
+    """Return a character whose bones have hulls of their parts of the skin, in the rest pose of its GLB file.
 
-    Fingers, twist bones and the like belong to the bone above them that has a role.
+    Fingers, twist bones and the like belong to the nearest bone above them that has a role.
     """
     rest, own = character.forward(rest_pose(character)), set(recognise(character).roles.values())
     corners: dict[str, list[Array]] = {}
@@ -159,7 +159,7 @@ def with_skin_hulls(character: lw.Linkage, file: Path) -> lw.Linkage:
 
 
 def _owner(character: lw.Linkage, bone: str, own: set[str]) -> str | None:
-    """Return the link with a role that a bone is, or hangs on."""
+    """Return the nearest link with a role at or above a bone."""
     at = character.links.index(bone) if bone in character.links else -1
     while at >= 0 and character.links[at] not in own:
         at = character.parents[at]
@@ -167,7 +167,7 @@ def _owner(character: lw.Linkage, bone: str, own: set[str]) -> str | None:
 
 
 def _skin(file: Path) -> dict[str, Array]:
-    """Return the corners of a GLB file's skins by the bone that holds each, in the world at rest, z up [m]."""
+    """Return the vertices of the skins of a GLB file by the bone that owns each, in the world at rest, z up [m]."""
     data = file.read_bytes()
     size = struct.unpack_from("<I", data, 12)[0]
     document, binary = json.loads(data[20 : 20 + size]), data[28 + size :]
@@ -202,7 +202,7 @@ def _skin(file: Path) -> dict[str, Array]:
 
 
 def _placed(document: Mapping[str, Any]) -> dict[int, Array]:
-    """Return where the nodes of a glTF document are, in its world."""
+    """Return the places of the nodes of a glTF document in its world."""
     from scipy.spatial.transform import Rotation
 
     def own(node: Mapping[str, Any]) -> Array:

@@ -1,14 +1,14 @@
-"""Inverse kinematics by the fast solver, side by side with EAIK (closed form) and the Robotics Toolbox (`ik_LM`).
+"""Inverse kinematics with the fast solver, compared with EAIK (closed form) and the Robotics Toolbox (`ik_LM`).
 
-All contenders get the same goals, made before any clock runs, and every answer is checked by a chain in plain NumPy:
-position to 1e-4 m, rotation to 1e-3 rad, limits kept. They take turns on one core; what counts is the ratio within one
-run: absolute times move with the machine.
+All libraries get the same goals, made beforehand, and every answer is checked by a chain in plain NumPy: position to
+1e-4 m, rotation to 1e-3 rad, limits kept. They take turns on one core; what counts is the ratio within one run, since
+absolute times vary with the machine.
 
     python benchmarks/ik.py                  print the tables and update results.md
-    python benchmarks/ik.py --quick          fewer goals and rounds, for a look
-    python benchmarks/ik.py --full           also ten million goals, for their memory
+    python benchmarks/ik.py --quick          fewer goals and rounds
+    python benchmarks/ik.py --full           also ten million goals, to measure memory
     python benchmarks/ik.py --no-write       print only
-    python benchmarks/ik.py --json           the same as JSON on stdout, talk on stderr
+    python benchmarks/ik.py --json           JSON on stdout, messages on stderr
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from results import arguments, publish, say
 
 import linkwork as lw
 
-ARMS: dict[str, tuple[Callable[[], lw.Linkage], str, bool]] = {  # model, frame, whether the orientation counts
+ARMS: dict[str, tuple[Callable[[], lw.Linkage], str, bool]] = {  # model, frame, whether goals have orientations
     "Panda": (lw.models.panda, "tip", True),
     "UR5": (lw.models.ur5, "tip", True),
     "snake, 9 joints": (lambda: lw.models.snake(9), "head", True),
     "Stanford arm": (lw.models.stanford, "tip", True),
     "SCARA, position": (lw.models.scara, "tip", False),
 }
-SECONDS = 5.0  # that rounds are spread over at least
-JUMP = 0.2  # change of a joint between two frames that counts as a flip [rad]; the path itself needs a tenth of it
+SECONDS = 5.0  # least time that rounds are spread over
+JUMP = 0.2  # joint change between frames that counts as a flip [rad]; the path needs a tenth of it
 READY = [[1.0, 0.0, 0.0, 0.4], [0.0, -1.0, 0.0, 0.1], [0.0, 0.0, -1.0, 0.4], [0.0, 0.0, 0.0, 1.0]]
 FIRST_ANSWER = f"import linkwork as lw; print(lw.solve(lw.models.panda(), lw.Reach('tip', pose={READY})).success)"
 NARROW = {"LINKWORK_KERNELS": "pack", "LINKWORK_LEVEL": "v3"}
@@ -79,7 +79,7 @@ print(json.dumps({"first": peaks[0], "last": peaks[-1], "reached": reached, "sec
 
 
 def stay_on_one_core() -> bool:
-    """Bind this process to one core where the system can, so that no library may use two."""
+    """Bind this process to one core if the system can, so that no library uses two."""
     if not hasattr(os, "sched_setaffinity"):
         return False
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
@@ -87,7 +87,7 @@ def stay_on_one_core() -> bool:
 
 
 def share_verified(name: str, count: int) -> dict[str, Any]:
-    """Solve random reachable goals of an arm in both precisions; count what the independent check confirms."""
+    """Solve random reachable goals of an arm in both precisions; count answers confirmed by the independent check."""
     make, frame, turned = ARMS[name]
     chain = Chain(make(), frame)
     targets = chain.goals(1, count)
@@ -105,9 +105,9 @@ def share_verified(name: str, count: int) -> dict[str, Any]:
 
 
 def one_by_one(contenders: Sequence[Peer], targets: Sequence[Any], rounds: int) -> dict[str, dict[str, float]]:
-    """Return mean, median and 99th percentile [us] of calls for one goal each, the best rounds of each.
+    """Return mean, median and 99th percentile [us] of calls for single goals, each of its best round.
 
-    Means are of processor time, without a clock in the loop; the others of wall time, call by call.
+    Means are CPU time, without a clock in the loop; the others are wall time of each call.
     """
     found: dict[str, dict[str, list[float]]] = {peer.name: {"mean": [], "median": [], "p99": []} for peer in contenders}
     clock = time.perf_counter_ns
@@ -133,7 +133,7 @@ def one_by_one(contenders: Sequence[Peer], targets: Sequence[Any], rounds: int) 
 
 
 def confirmed(chain: Chain, solve: Solve, targets: Array) -> float:
-    """Return the share of targets for which a contender gives a pose that holds."""
+    """Return the share of targets for which a library returns a verified pose."""
     answers = [solve(target) for target in targets]
     there = [k for k, answer in enumerate(answers) if answer is not None]
     if not there:
@@ -143,7 +143,7 @@ def confirmed(chain: Chain, solve: Solve, targets: Array) -> float:
 
 
 def singles(chain: Chain, peers: Sequence[Peer], sizes: Sizes) -> dict[str, dict[str, float]]:
-    """Time one goal at a time for all contenders."""
+    """Time single goals with all libraries."""
     ik, arm = lw.prepare(chain.arm, chain.frame), chain.arm
     contenders = [Peer(OURS, lw.__version__, ik), Peer(PLAIN, lw.__version__, lambda goal: lw.solve(arm, goal)), *peers]
     targets = chain.goals(2, sizes.singles)
@@ -156,7 +156,7 @@ def singles(chain: Chain, peers: Sequence[Peer], sizes: Sizes) -> dict[str, dict
 
 
 def path(chain: Chain) -> Array:
-    """Return a smooth closed curve of poses about the arm's ready pose: 1,000 frames, turning as they go."""
+    """Return a smooth closed curve of 1,000 targets, with changing orientation, around the arm's ready pose."""
     target = chain.forward(chain.arm.stored_pose("ready")[None])[0]
     phase = np.linspace(0.0, 2.0 * math.pi, FRAMES)
     result = np.tile(target, (FRAMES, 1, 1))
@@ -168,7 +168,7 @@ def path(chain: Chain) -> Array:
 
 
 def tracking(chain: Chain, followers: dict[str, Callable[[Array, Array], Array]], rounds: int) -> dict[str, Any]:
-    """Follow a path, each frame from the pose before; return us a frame, and how far joints jump."""
+    """Follow a path, each frame from the previous pose; return us per frame, and jumps of joints."""
     targets, ready = path(chain), chain.arm.stored_pose("ready")
     found: dict[str, dict[str, float]] = {}
     for name, follow in followers.items():
@@ -191,7 +191,7 @@ def tracking(chain: Chain, followers: dict[str, Callable[[Array, Array], Array]]
 
 
 def rates(count: int, rounds: int) -> dict[str, float]:
-    """Return verified Panda solutions per second of one core, in both precisions."""
+    """Return verified Panda solutions per second on one core, in both precisions."""
     chain = Chain(lw.models.panda(), "tip")
     targets = chain.goals(3, count)
     seconds: dict[str, list[float]] = {"float64": [], "float32": []}
@@ -208,7 +208,7 @@ def rates(count: int, rounds: int) -> dict[str, float]:
 
 
 def two_threads(count: int, rounds: int) -> float:
-    """Return how many times as fast two threads are as one."""
+    """Return the speed of two threads relative to one."""
     chain = Chain(lw.models.panda(), "tip")
     targets = chain.goals(3, count)
     seconds: dict[int, list[float]] = {1: [], 2: []}
@@ -221,7 +221,7 @@ def two_threads(count: int, rounds: int) -> float:
 
 
 def outside(chain: Chain, targets: Array) -> Array:
-    """Return targets pushed outwards, to 1.05 to 1.5 times the length of the whole arm from its first joint."""
+    """Return targets moved outwards, to 1.05 to 1.5 times the length of the whole arm from its first joint."""
     centre = chain.joints[0][0][:3, 3]
     away = targets[:, :3, 3] - centre
     radius = chain.length * np.random.default_rng(4).uniform(1.05, 1.5, len(targets))
@@ -231,7 +231,7 @@ def outside(chain: Chain, targets: Array) -> Array:
 
 
 def impossible(chain: Chain, count: int, exact: Solve | None) -> tuple[Array, dict[str, float]]:
-    """Return targets within the reach, turned at random, that no start reaches; a sample is put to the closed form."""
+    """Return targets within reach with random orientations that no start reaches; the closed form checks a sample."""
     rng = np.random.default_rng(5)
     seen = chain.goals(6, 2000)[:, :3, 3]
     centre = chain.joints[0][0][:3, 3]
@@ -254,7 +254,7 @@ def impossible(chain: Chain, count: int, exact: Solve | None) -> tuple[Array, di
 
 
 def spread_out(rounds: int) -> Iterator[int]:
-    """Count rounds: so many, and as many more as some seconds hold. A shared machine is slow for a second or two."""
+    """Yield at least this many rounds, for at least some seconds. A shared machine may be slow for a second or two."""
     begin, done = time.perf_counter(), 0
     while done < rounds or time.perf_counter() - begin < SECONDS:
         yield done
@@ -262,7 +262,7 @@ def spread_out(rounds: int) -> Iterator[int]:
 
 
 def cost_of_unreachable(chain: Chain, exact: Solve | None, count: int, rounds: int) -> dict[str, float]:
-    """Return how many times as much a goal costs where every tenth cannot be reached, for two kinds of such goals."""
+    """Return the relative cost of a goal if every tenth cannot be reached, for two kinds of such goals."""
     targets = chain.goals(7, count)
     tenth = slice(0, count, 10)
     hopeless, counts = impossible(chain, max(count // 10, 500), exact)
@@ -283,10 +283,10 @@ def cost_of_unreachable(chain: Chain, exact: Solve | None, count: int, rounds: i
 
 
 def child(*arguments: str, **environment: str) -> str:
-    """Run Python with this library in its path; return what it prints."""
+    """Run Python with this library in its path; return its output."""
     here = os.pathsep.join([str(Path(lw.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     own = {**os.environ, "PYTHONPATH": here, **environment}
-    own.pop("PYTHONDONTWRITEBYTECODE", None)  # as on a user's machine: Python keeps what it has compiled
+    own.pop("PYTHONDONTWRITEBYTECODE", None)  # as for users: Python caches its bytecode
     done = subprocess.run([sys.executable, *arguments], env=own, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"a child process failed:\n{done.stderr}")
@@ -343,10 +343,10 @@ def run(sizes: Sizes, *, full: bool) -> Report:
                     peer, followers["Robotics Toolbox"] = toolbox(chain)
                     peers.append(peer)
             except ImportError as error:
-                line = f"{build.__name__} is not here ({error}); pip install 'linkwork[bench]' brings it."
+                line = f"{build.__name__} is not installed ({error}); install it with: pip install 'linkwork[bench]'"
                 report.missing += [] if line in report.missing else [line]
         report.versions |= {peer.name.split(",")[0]: peer.version for peer in peers}
-        say(f"{name}: one goal at a time ...")
+        say(f"{name}: single goals ...")
         report.single[name] = singles(chain, peers, sizes)
         if name == "Panda":
             ik = lw.prepare(chain.arm, frame)
@@ -367,11 +367,11 @@ def run(sizes: Sizes, *, full: bool) -> Report:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--goals", type=int, help="goals of a batch (100,000)")
+    parser.add_argument("--goals", type=int, help="goals in a batch (100,000)")
     parser.add_argument("--singles", type=int, help="goals solved one by one (2,000)")
-    parser.add_argument("--rounds", type=int, help="turns, of which the best counts (5)")
+    parser.add_argument("--rounds", type=int, help="number of rounds; the best counts (5)")
     parser.add_argument("--quick", action="store_true", help="10,000 goals, 500 one by one, 2 rounds")
-    parser.add_argument("--full", action="store_true", help="ten million goals too, for their memory")
+    parser.add_argument("--full", action="store_true", help="also ten million goals, to measure memory")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     sizes = Sizes(10_000, 500, 2) if options.quick else Sizes()
@@ -379,7 +379,7 @@ def main() -> None:
         value = getattr(options, name)
         if value is not None:
             if value < (100 if name != "rounds" else 1):
-                parser.error("--goals and --singles are at least 100, --rounds at least 1")
+                parser.error("--goals and --singles must be at least 100, --rounds at least 1")
             setattr(sizes, name, value)
     if options.child:
         stay_on_one_core()

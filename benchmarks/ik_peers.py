@@ -1,7 +1,7 @@
-"""What inverse kinematics is measured against: a chain in plain NumPy that checks every answer, and two peers.
+"""Peers of inverse kinematics, and a chain in plain NumPy that checks every answer.
 
-The peers are EAIK (closed forms) and the Robotics Toolbox (`ik_LM`, in C++). Both are given the chain as it stands
-here, so that all solve the same arm, and both must keep the joint limits.
+The peers are EAIK (closed forms) and the Robotics Toolbox (`ik_LM`, in C++). Both get this chain, so that all solve the
+same arm, and both must keep the joint limits.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from linkwork.transforms import plane_basis
 Array = NDArray[np.float64]
 Solve = Callable[[Any], Any]
 
-POSITION, ROTATION = 1e-4, 1e-3  # what counts as reached [m, rad]
+POSITION, ROTATION = 1e-4, 1e-3  # largest errors of a reached goal [m, rad]
 TURN = 2.0 * math.pi
-SAMPLES = 255  # values of the joint that the closed form of a seven-joint arm needs to know
-RESIDUAL = POSITION**2 / 2.0  # the toolbox adds up metres and radians: the loosest bound that keeps both
-SEARCHES, GAIN = 1000, 0.1  # Chan's damping; of the gains tried, the fastest
+SAMPLES = 255  # sampled values of the joint that is locked for a seven-joint arm
+RESIDUAL = POSITION**2 / 2.0  # the toolbox adds metres and radians: the loosest bound that guarantees both
+SEARCHES, GAIN = 1000, 0.1  # Chan's damping, with the fastest of several gains
 
 
 class Chain:
-    """The joints from the world to a frame, evaluated by matrix products in NumPy and nothing else."""
+    """The joints from the world to a frame, evaluated with matrix products in NumPy only."""
 
     def __init__(self, arm: lw.Linkage, frame: str) -> None:
         by_child = {arc.child: arc for arc in arm.arcs}
@@ -49,21 +49,21 @@ class Chain:
                 self.joints.append((waiting, isinstance(motion, lw.Revolute), np.array(motion.axis)))
                 waiting = np.eye(4)
             elif not isinstance(motion, lw.Fixed):
-                raise SystemExit(f"this benchmark knows hinges, slides and welds; joint {arc.name!r} is {motion}")
+                raise SystemExit(f"only revolute, prismatic and fixed joints: joint {arc.name!r} is {motion}")
         self.tip = waiting if last is None else waiting @ last.placement
         if len(self.joints) != arm.nq:
-            raise SystemExit(f"every joint of {arm.name!r} should move {frame!r}")
+            raise SystemExit(f"every joint of {arm.name!r} must move {frame!r}")
 
     @property
     def length(self) -> float:
-        """All segments and strokes laid end to end: nothing is reached beyond it [m]."""
+        """Sum of all segments and strokes: an upper bound of the reach [m]."""
         segments = sum(float(np.linalg.norm(constant[:3, 3])) for constant, _, _ in self.joints[1:])
         strokes = zip(self.joints, self.arm.lower, self.arm.upper, strict=True)
         slides = sum(max(abs(low), abs(high)) for (_, hinge, _), low, high in strokes if not hinge)
         return segments + float(slides) + float(np.linalg.norm(self.tip[:3, 3]))
 
     def forward(self, poses: Array) -> Array:
-        """Return where poses (m, nq) bring the frame, shape (m, 4, 4)."""
+        """Return the frame at poses (m, nq), shape (m, 4, 4)."""
         world = np.tile(np.eye(4), (len(poses), 1, 1))
         for (constant, hinge, axis), value in zip(self.joints, poses.T, strict=True):
             motion = np.tile(np.eye(4), (len(poses), 1, 1))
@@ -77,12 +77,12 @@ class Chain:
         return np.asarray(world @ self.tip)
 
     def goals(self, seed: int, count: int) -> Array:
-        """Return targets that random poses within the limits reach."""
+        """Return targets of random poses within the limits."""
         low, high = self.arm.lower, self.arm.upper
         return self.forward(np.random.default_rng(seed).uniform(low, high, (count, len(low))))
 
     def verified(self, poses: Array, targets: Array, *, turned: bool = True) -> NDArray[np.bool_]:
-        """Return which poses reach their targets within tolerance and keep the limits, to the last bit."""
+        """Return which poses reach their targets within tolerance and keep the limits exactly."""
         world = self.forward(poses)
         good = np.linalg.norm(world[:, :3, 3] - targets[:, :3, 3], axis=1) <= POSITION
         if turned:  # the Frobenius distance of two rotations is 2 sqrt(2) sin(angle / 2)
@@ -93,7 +93,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Peer:
-    """A library with one way to solve for one target: a pose, or None."""
+    """A library and its function that solves for one target: a pose, or None."""
 
     name: str
     version: str
@@ -101,10 +101,10 @@ class Peer:
 
 
 def eaik(chain: Chain) -> list[Peer]:
-    """Closed forms: for six joints one call gives all branches, for seven the last joint is locked and sampled.
+    """Closed forms: for six joints, one call gives all branches; for seven, the last joint is locked and sampled.
 
-    EAIK leaves limits to its user. They are checked here as one would with NumPy, and by hand in a plain loop, which is
-    faster for eight branches. For six joints there is a third peer, the bare call.
+    EAIK does not check limits. They are checked here with NumPy, and in a plain loop, which is faster for eight
+    branches. For six joints there is a third peer, the call without checks.
     """
     from eaik.IK_Homogeneous import HomogeneousRobot
 
@@ -123,7 +123,7 @@ def eaik(chain: Chain) -> list[Peer]:
         locked = [float(low[-1] + share * (high[-1] - low[-1])) for share in shares]
         robots = [HomogeneousRobot(zero, fixed_axes=[(len(low) - 1, value)]) for value in locked]
     if not robots[0].hasKnownDecomposition():
-        raise SystemExit(f"EAIK knows no closed form of {chain.arm.name!r}")
+        raise SystemExit(f"EAIK has no closed form for {chain.arm.name!r}")
 
     def with_numpy(target: Array) -> Any:
         for robot in robots:
@@ -159,7 +159,7 @@ def eaik(chain: Chain) -> list[Peer]:
 
 
 def _halving(k: int) -> float:
-    """Return the k-th number that halves the gaps between those before it: 1/2, 1/4, 3/4, 1/8, ..."""
+    """Return the k-th number of the sequence 1/2, 1/4, 3/4, 1/8, ..., which halves the gaps between those before."""
     value, part = 0.0, 0.5
     while k:
         value, part, k = value + part * (k & 1), part / 2.0, k >> 1
@@ -167,7 +167,7 @@ def _halving(k: int) -> float:
 
 
 def toolbox(chain: Chain) -> tuple[Peer, Callable[[Array, Array], Array]]:
-    """Levenberg-Marquardt in C++ with random restarts; and the same from a given pose."""
+    """Levenberg-Marquardt in C++, with random restarts or from a given pose."""
     import roboticstoolbox as rtb
 
     sequence = rtb.ETS(rtb.ET.SE3(np.eye(4)))

@@ -1,6 +1,6 @@
-"""What `ik.py` found, as tables and as targets met or missed, and where it is written.
+"""Report of `ik.py`: tables, and bounds met or missed.
 
-Imports nothing of the measuring: a report is plain numbers.
+It imports none of the measuring code: a report is plain numbers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FRAMES = 1000
 
 @dataclass
 class Sizes:
-    """How much is measured: goals of a batch, goals one by one, rounds."""
+    """Amounts to measure: goals in a batch, single goals, rounds."""
 
     goals: int = 100_000
     singles: int = 2000
@@ -25,7 +25,7 @@ class Sizes:
 
 @dataclass
 class Verdict:
-    """A bound that linkwork is held to, and whether it holds; not known where nothing was measured."""
+    """A bound, and whether it is met; None if nothing was measured."""
 
     text: str
     here: str
@@ -38,7 +38,7 @@ class Verdict:
 
 @dataclass
 class Report:
-    """What one run found, by table."""
+    """Results of a run, by table."""
 
     machine: dict[str, Any]
     versions: dict[str, str]
@@ -53,17 +53,17 @@ class Report:
 
 
 def verdicts(report: Report) -> list[Verdict]:
-    """Return the bounds. Where one can be read in two ways, both readings are here."""
+    """Return the bounds. A bound with two possible readings is listed for both."""
     lines = []
     for name, found in report.verified.items():
         row = found["float64"]
-        here = f"{row['verified']:,}, {row['false_success']} wrongly called reached"
+        here = f"{row['verified']:,}, {row['false_success']} wrongly marked as reached"
         met = row["verified"] == row["goals"] and not row["false_success"]
         lines.append(Verdict(f"{name}: all of {row['goals']:,} random reachable goals verified", here, met))
     panda, ur5 = report.single["Panda"], report.single["UR5"]
     lines += [
         _under("one Panda goal, mean", panda[OURS]["mean"], 6.0, "us"),
-        _under("one Panda goal, 99 of 100", panda[OURS]["p99"], 15.0, "us"),
+        _under("one Panda goal, 99th percentile", panda[OURS]["p99"], 15.0, "us"),
         *(_times("one Panda goal", panda, peer, 8.0) for peer in panda if peer.startswith("EAIK")),
         _times("one Panda goal", panda, "Robotics Toolbox", 20.0),
         _under("one UR5 goal, mean", ur5[OURS]["mean"], 6.0, "us"),
@@ -77,10 +77,10 @@ def verdicts(report: Report) -> list[Verdict]:
     lines += _batch_verdicts(report)
     start, compile_time = report.processes["first_answer"], sum(report.processes["compile"].values())
     lines.append(_under("process start to first answer, kernels cached", start, 0.8, "s"))
-    lines.append(_under("first compile of one goal, batch and float32, processor time", compile_time, 15.0, "s"))
+    lines.append(_under("first compile of one goal, batch and float32, CPU time", compile_time, 15.0, "s"))
     for name, costs in report.unreachable.items():
         for kind in ("outside", "impossible"):
-            text = f"{name}: a batch with a tenth of its goals {kind} costs, for each goal, at most twice as much"
+            text = f"{name}: a batch with a tenth of its goals {kind} costs at most twice as much per goal"
             lines.append(Verdict(text, f"{costs[kind]:.2f}", costs[kind] <= 2.0))
     if "memory" in report.processes:
         memory = report.processes["memory"]
@@ -94,7 +94,7 @@ def _batch_verdicts(report: Report) -> list[Verdict]:
     lines = []
     for dtype, bound in (("float64", 1.2), ("float32", 2.0)):
         rate, narrow = report.batch[dtype] / 1e6, report.processes["avx2"][dtype] / 1e6
-        text = f"batch on one core, {dtype}: at least {bound} million verified a second with AVX-512"
+        text = f"batch on one core, {dtype}: at least {bound} million verified per second with AVX-512"
         lines.append(Verdict(text, f"{rate:.2f}", rate >= bound if wide else None))
         text = f"batch on one core, {dtype}: at least {bound / 2} million with AVX2"
         lines.append(Verdict(text, f"{narrow:.2f}", narrow >= bound / 2))
@@ -131,7 +131,7 @@ def tables(report: Report) -> list[str]:
     for name, rows in report.single.items():
         lines += [
             "",
-            f"| one goal, {name} | verified | mean [us] | median | 99 of 100 | mean, times ours |",
+            f"| one goal, {name} | verified | mean [us] | median | 99th percentile | mean, times ours |",
             "|---" + "|---:" * 5 + "|",
         ]
         for who, row in rows.items():
@@ -139,12 +139,12 @@ def tables(report: Report) -> list[str]:
             lines.append(f"| {who} | {row['verified']:.2%} | {numbers} | {row['mean'] / rows[OURS]['mean']:.1f} |")
     lines += [
         "",
-        f"| tracking {FRAMES:,} frames, Panda | us a frame | verified | largest change of a joint [rad] | flips |",
+        f"| tracking {FRAMES:,} frames, Panda | us per frame | verified | largest change of a joint [rad] | flips |",
     ]
     lines.append("|---" + "|---:" * 4 + "|")
     for who, row in report.tracking.items():
         lines.append(f"| {who} | {row['us']:.2f} | {row['verified']:.1%} | {row['jump']:.3f} | {row['flips']:.0f} |")
-    lines += ["", "| batch, Panda, one core; peers in a loop | verified a second |", "|---|---:|"]
+    lines += ["", "| batch, Panda, one core; peers in a loop | verified per second |", "|---|---:|"]
     for dtype, rate in report.batch.items():
         lines.append(f"| linkwork, {dtype} | {rate:,.0f} |")
         lines.append(f"| linkwork, {dtype}, AVX2 | {report.processes['avx2'][dtype]:,.0f} |")
@@ -175,14 +175,14 @@ def section(report: Report) -> str:
             f"{versions}. Made by `python benchmarks/ik.py`: {sizes.goals:,} goals, {sizes.rounds} rounds.",
             "",
             "Every answer is checked by a chain in plain NumPy: position to 1e-4 m, rotation to 1e-3 rad, limits kept.",
-            "All get the same goals. EAIK solves the Panda with its last joint locked, sample after sample until a",
-            "branch keeps the limits; the Robotics Toolbox restarts at random. Means are of processor time, the median",
-            "and the 99th of 100 of wall time, of the best rounds. *Outside* is beyond the length of the arm, and",
-            "*impossible* within it but turned so that no start reaches it: a sample is put to the closed form.",
+            "All libraries get the same goals. EAIK solves the Panda with its last joint locked, at one sample after",
+            "another until a branch keeps the limits; the Robotics Toolbox uses random restarts. Means are CPU time,",
+            "median and 99th percentile wall time, of the best rounds. *Outside* goals are beyond the arm's length;",
+            "*impossible* goals are within it, in orientations that no start reaches; the closed form checks a sample.",
             "",
             *tables(report),
             "",
-            f"Compiled in {parts}.",
+            f"Compile times: {parts}.",
             "",
             *map(str, verdicts(report)),
             *(["", *(f"- {line}" for line in report.missing)] if report.missing else []),

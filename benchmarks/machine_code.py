@@ -1,6 +1,6 @@
-"""Kernels from a pack beside the same kernels compiled on the fly: what a call, a goal, a batch and a body cost.
+"""Kernels from a pack compared with the same kernels compiled on the fly: times of a call, a goal, a batch and a body.
 
-Two processes, one with each, take turns; the best round of each counts. `make test` builds the pack.
+Two processes, one for each, take turns; the best round of each counts. `make test` builds the pack.
 
     python benchmarks/machine_code.py [--rounds 7] [--json] [--no-write]
 """
@@ -67,7 +67,7 @@ for line in sys.stdin:
 
 
 def run(rounds: int) -> dict[str, dict[str, float]]:
-    """Return the best of all rounds, by what was measured and by where kernels come from."""
+    """Return the best of all rounds, by measurement and by source of the kernels."""
     children = {
         choice: subprocess.Popen(
             [sys.executable, "-c", CHILD],
@@ -100,8 +100,8 @@ def section(best: dict[str, dict[str, float]], rounds: int) -> str:
     lines = [
         "## Machine code from a pack, and compiled on the fly", "",
         f"{machine(one_core=False)['cpu']}.",
-        f"Made by `python benchmarks/machine_code.py`: {rounds} rounds, in turns, of one core; the best counts.", "",
-        "| Panda, and a figure | pack | compiled | ratio |",
+        f"Made by `python benchmarks/machine_code.py`: {rounds} rounds, in turns, on one core; the best counts.", "",
+        "| Panda, and a body | pack | compiled | ratio |",
         "|---|---:|---:|---:|",
     ]  # fmt: skip
     for name, found in best.items():
@@ -113,7 +113,7 @@ def section(best: dict[str, dict[str, float]], rounds: int) -> str:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--rounds", type=int, default=7, help="rounds of each")
+    parser.add_argument("--rounds", type=int, default=7, help="number of rounds")
     options = parser.parse_args()
     best = run(options.rounds)
     publish(SECTION, section(best, options.rounds), best, options)

@@ -1,8 +1,8 @@
-"""Planar mechanisms driven round, side by side with pylinkage: how near to closed forms, and how many frames a second.
+"""Planar mechanisms driven through a turn, compared with pylinkage: errors against closed forms, and frames per second.
 
-Both get the same bars and the same turn of the crank. pylinkage places points by circles that meet, one group of bars
-after another; linkwork closes any loops by Newton's method. What only linkwork has stands in a table of its own: other
-mechanisms, in space too, parallel robots and assembly modes. Results go into their section of results.md.
+Both get the same bars and the same turn of the crank. pylinkage places points as intersections of circles, one group of
+bars after another; linkwork closes any loops by Newton's method. A separate table has what only linkwork supports:
+other mechanisms, also spatial ones, parallel robots and assembly modes. The results are written to results.md.
 
     python benchmarks/mechanisms.py [--frames 720] [--json] [--no-write]
 """
@@ -27,20 +27,20 @@ from linkwork.models.closed import HOLY_NUMBERS, jansen_points
 
 SECTION = "mechanisms"
 BARS = 0.4, 0.15, 0.35, 0.3  # ground, crank, coupler, rocker [m]
-CRANK, ROD = 0.045, 0.15  # of a slider-crank [m]
-SPEED = 10.0  # of cranks [rad/s]
+CRANK, ROD = 0.045, 0.15  # slider-crank [m]
+SPEED = 10.0  # crank speed [rad/s]
 ROUNDS, NARROW, COARSE = 5, 100, 72
-GOALS = 50_000  # of platforms
+GOALS = 50_000  # for platforms
 
 Floats = NDArray[np.float64]
 Points = NDArray[np.complexfloating[Any, Any]]
 
 
-# Closed forms: the place and the velocity of a point as complex numbers, for angles of the crank
+# Closed forms: position and velocity of a point as complex numbers, for crank angles
 
 
 def four_bar(angles: Floats, bars: tuple[float, ...] = BARS) -> tuple[Points, Points]:
-    """Return the pin of coupler and rocker, on the side of the open four-bar."""
+    """Return the pin between coupler and rocker of the open four-bar."""
     g, a, b, c = bars
     pin = a * np.exp(1j * angles)
     way = g - pin
@@ -81,7 +81,7 @@ def slider() -> lw.Linkage:
 
 
 def ours(name: str, count: int) -> dict[str, Any]:
-    """Return how one turn of a mechanism goes in linkwork."""
+    """Return the results of one turn of a mechanism in linkwork."""
     linkage = {"four-bar": lambda: lw.models.four_bar(*BARS), "slider-crank": slider}.get(name, lw.models.jansen_leg)()
     form, frame, start = FORMS[name]
     begin = float(linkage.stored_pose(start)[0])
@@ -106,7 +106,7 @@ def with_rates(linkage: lw.Linkage, angles: Floats, start: str) -> lw.LoopRates:
 
 
 def peer(name: str, count: int, bars: tuple[float, ...] = BARS, begin: float | None = None) -> tuple[Any, Any, Any]:
-    """Return a mechanism of pylinkage, its crank and the component whose path is looked at."""
+    """Return a pylinkage mechanism, its crank and the component whose path is compared."""
     from pylinkage.actuators import Crank
     from pylinkage.components import Ground
     from pylinkage.dyads import FixedDyad, RRPDyad, RRRDyad
@@ -143,7 +143,7 @@ def peer(name: str, count: int, bars: tuple[float, ...] = BARS, begin: float | N
 
 
 def theirs(name: str, count: int) -> dict[str, Any]:
-    """Return how one turn of a mechanism goes in pylinkage."""
+    """Return the results of one turn of a mechanism in pylinkage."""
     linkage, crank, point = peer(name, count)
     linkage.set_input_velocity(crank, SPEED)
     places = [linkage.components.index(one) for one in (crank, point)]
@@ -162,11 +162,11 @@ def theirs(name: str, count: int) -> dict[str, Any]:
     }
 
 
-# Circuits: four-bars that nearly fold, in coarse steps
+# Circuits: four-bars near a change point, in coarse steps
 
 
 def narrow() -> dict[str, int]:
-    """Return how many of many four-bars near a change point stay on their circuit for a turn in coarse steps."""
+    """Return the number of four-bars near a change point that stay on their circuit for a turn in coarse steps."""
     kept = {"linkwork": 0, "pylinkage": 0}
     for spare in 10.0 ** np.random.default_rng(0).uniform(-6.0, -3.0, NARROW):
         bars = 0.4, 0.2, 0.4, 0.2 + float(spare)
@@ -182,11 +182,11 @@ def narrow() -> dict[str, int]:
     return kept
 
 
-# What pylinkage has not: other mechanisms, driven; parallel robots; assembly modes
+# Not supported by pylinkage: other mechanisms; parallel robots; assembly modes
 
 
 def rssr() -> lw.Linkage:
-    """Return two cranks on skew axes, joined by a rod between two balls."""
+    """Return two cranks on skew axes, connected by a rod with two ball joints."""
     b = lw.Builder("rssr", base="ground")
     b.continuous("crank", "crank", parent="ground", axis="z").frame("pin", at=(0.15, 0, 0))
     b.ball("ball", "rod", at=(0.15, 0, 0)).frame("rod_end", at=(0, 0, 0.6))
@@ -195,7 +195,7 @@ def rssr() -> lw.Linkage:
 
 
 def others(count: int) -> dict[str, dict[str, float]]:
-    """Return how fast other mechanisms are driven, and how wide their loops are open at most."""
+    """Return speeds of other mechanisms, and the largest gaps of their loops."""
     made = {
         "Klann's leg": (lw.models.klann(), "crank", "start", 2.0 * np.pi),
         "Peaucellier's inversor": (lw.models.peaucellier(), "crank", "start", 0.5),
@@ -220,7 +220,7 @@ def others(count: int) -> dict[str, dict[str, float]]:
 
 
 def robots() -> dict[str, dict[str, float]]:
-    """Return how many places of platforms are solved a second, on one thread, and how wide loops are open at most."""
+    """Return platform positions solved per second on one thread, and the largest gaps of loops."""
     rng, found = np.random.default_rng(0), {}
     for name, linkage, frame, spread in (
         ("Delta", lw.models.delta(), "platform", (0.12, 0.12, 0.08)),
@@ -242,11 +242,11 @@ def robots() -> dict[str, dict[str, float]]:
     return found
 
 
-# The page
+# The report
 
 
 def fastest(call: Callable[[], Any]) -> float:
-    """Return the least processor time of a call [s]; many in a row where one is shorter than the clock can see."""
+    """Return the shortest CPU time of a call [s], over many calls if one is too short for the clock."""
     call()
     times = []
     for _ in range(ROUNDS):
@@ -259,7 +259,7 @@ def fastest(call: Callable[[], Any]) -> float:
 
 
 def section(found: dict[str, Any], count: int) -> str:
-    """Return what was found as a section of the page."""
+    """Return the section of results.md."""
     titles = ("error", "velocity error", "frames a second", "with rates")
     lines = [
         "## Planar mechanisms",
@@ -267,7 +267,7 @@ def section(found: dict[str, Any], count: int) -> str:
         f"{date.today()}, {platform.machine()}, one core; linkwork {lw.__version__}, {found['peer']}. "
         f"Made by `python benchmarks/mechanisms.py`: one turn of {count} frames, best of {ROUNDS}.",
         "",
-        "| | largest error [m] | of velocities [m/s] | frames a second | with velocities and accelerations |",
+        "| | largest error [m] | of velocities [m/s] | frames per second | with velocities and accelerations |",
         "|---|---:|---:|---:|---:|",
     ]
     for name, rows in found["turns"].items():
@@ -279,32 +279,32 @@ def section(found: dict[str, Any], count: int) -> str:
     if python:
         lines += [
             "",
-            f"pylinkage's plain loop in Python, `step`: {', '.join(python)} frames a second. Compiled by Numba, it is "
-            "faster on what it can do: bars in the plane that circles place one after another. linkwork takes loops of "
-            "any kind, in space too, and watches in every step that no singular pose is crossed.",
+            f"pylinkage's plain Python loop, `step`: {', '.join(python)} frames per second. Compiled by Numba, it is "
+            "faster on what it supports: planar bars that circles place one after another. linkwork supports loops of "
+            "any kind, also spatial ones, and checks in every step that no singular pose is crossed.",
         ]
     lines += [
         "",
-        "What pylinkage has not, linkwork alone:",
+        "Not supported by pylinkage, linkwork only:",
         "",
-        "| | widest gap [m] | frames a second |",
+        "| | largest gap [m] | frames per second |",
         "|---|---:|---:|",
     ]
     lines += [f"| {name} | {row['gap']:.1e} | {row['frames a second']:,.0f} |" for name, row in found["others"].items()]
-    lines += ["", f"Places of parallel robots, {GOALS:,} in a batch, one thread:", ""]
-    lines += ["| | widest gap [m] | reached | a second |", "|---|---:|---:|---:|"]
+    lines += ["", f"Positions of parallel robots, {GOALS:,} in a batch, one thread:", ""]
+    lines += ["| | largest gap [m] | reached | per second |", "|---|---:|---:|---:|"]
     lines += [
         f"| {name} | {row['gap']:.1e} | {row['reached']:.1%} | {row['goals']:,.0f} |"
         for name, row in found["robots"].items()
     ]
     kept = ", ".join(f"{tool} {count}" for tool, count in found["kept"].items())
-    spare = f"Of {NARROW} four-bars with 0.001 to 1 mm to spare before they fold, turned once in {COARSE} frames"
-    return "\n".join([*lines, "", f"{spare}, so many stay on their circuit: {kept}."])
+    spare = f"Of {NARROW} four-bars that are 0.001 to 1 mm from a change point, turned once in {COARSE} frames"
+    return "\n".join([*lines, "", f"{spare}, this many stay on their circuit: {kept}."])
 
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--frames", type=int, default=720, help="frames of a turn")
+    parser.add_argument("--frames", type=int, default=720, help="frames per turn")
     options = parser.parse_args()
     there = find_spec("pylinkage") is not None
     turns: dict[str, dict[str, Any]] = {}

@@ -1,9 +1,9 @@
-"""Speed of the textbook methods: the worked example's 21 frames, a dragged Panda, and single solves of the loop.
+"""Speed of the textbook methods: the 21 frames of the worked example, and a dragged Panda.
 
     python benchmarks/methods.py [--rounds 20] [--json] [--no-write]
 
-Every time stands beside that of a plain NumPy loop which does the same arithmetic by hand for the worked example, so
-that a slow machine shows as such. Results go into their section of results.md.
+Times are also relative to a plain NumPy loop with the same arithmetic for the worked example, so that a slow machine is
+recognizable. The results are written to their section of results.md.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DRAG = 200
 
 
 def best(action: Callable[[], Any], rounds: int) -> float:
-    """Return the shortest of several runs [s]."""
+    """Return the shortest time of several runs [s]."""
     times = []
     for _ in range(rounds):
         begin = time.perf_counter()
@@ -39,7 +39,7 @@ def best(action: Callable[[], Any], rounds: int) -> float:
 
 
 def by_hand() -> np.ndarray[Any, Any]:
-    """Return the last pose of figure 5.20 (a), written out in NumPy for this one arm."""
+    """Return the last pose of figure 5.20 (a), written in NumPy for this arm only."""
     lengths, q = np.array([15.0, 10.0, 5.0]), START.copy()
 
     def tip(angles: np.ndarray[Any, Any]) -> Any:
@@ -62,7 +62,7 @@ def worked_example(method: str, options: dict[str, Any]) -> Callable[[], lw.Clip
 
 
 def dragged(method: str, *, prepared: bool = False) -> Callable[[], int]:
-    """Return a run over targets that move as a hand does, each solved by its own call from the pose before."""
+    """Return a run over smoothly moving targets, each solved by a separate call from the previous pose."""
     arm = lw.models.panda()
     ik = lw.prepare(arm, "tip", method=method) if prepared else None
     ready = arm.stored_pose("ready")
@@ -126,11 +126,11 @@ def table(found: dict[str, Any]) -> str:
         "",
         f"{datetime.now(UTC):%Y-%m-%d}, {versions}. Made by `python benchmarks/methods.py`.",
         "",
-        "| 21 frames of the worked example, one step a frame | ms | times the hand-written loop |",
+        "| 21 frames of the worked example, one step per frame | ms | times the hand-written loop |",
         "|---|---:|---:|",
         *(f"| {name} | {1e3 * value:.3f} | {value / hand:.2f} |" for name, value in found["frames"].items()),
         "",
-        "| Panda dragged along a circle, pose goals, one call each | solves a second | reached |",
+        "| Panda dragged along a circle, pose goals, one call each | solves per second | reached |",
         "|---|---:|---:|",
         *(
             f"| {name} | {row['solves_per_second']:,.0f} | {row['reached']:.0%} |"
@@ -143,16 +143,16 @@ def table(found: dict[str, Any]) -> str:
 
 
 def verdicts(found: dict[str, Any]) -> list[str]:
-    """Return whether the targets are met."""
+    """Return the bounds and whether they are met."""
     slowest = max(
         (name for name in found["frames"] if name not in ("by hand in NumPy", "fabrik")), key=found["frames"].get
     )
     worst, trials = 1e3 * found["frames"][slowest], 1e3 * found["frames"]["fabrik"]
     rate = found["drag"]["solve(method='damped')"]["solves_per_second"]
     return [
-        f"{'met' if worst < 0.15 else 'MISSED'}: 21 frames by all but `fabrik` under 0.15 ms; {slowest} {worst:.3f}",
-        f"{'met' if trials < 0.15 else 'MISSED'}: `fabrik` too, with its twelve trials a step; {trials:.3f}",
-        f"{'met' if rate > 50_000 else 'MISSED'}: a Panda dragged by `damped` above 50,000 times a second; {rate:,.0f}",
+        f"{'met' if worst < 0.15 else 'MISSED'}: 21 frames, all but `fabrik`, under 0.15 ms; {slowest} {worst:.3f}",
+        f"{'met' if trials < 0.15 else 'MISSED'}: `fabrik` too, with its twelve trials per step; {trials:.3f}",
+        f"{'met' if rate > 50_000 else 'MISSED'}: Panda dragged with `damped`: over 50,000 per second; {rate:,.0f}",
     ]
 
 
@@ -160,7 +160,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
-    parser.add_argument("--no-write", action="store_true", help="leave results.md alone")
+    parser.add_argument("--no-write", action="store_true", help="do not change results.md")
     options = parser.parse_args()
     found = measure(options.rounds)
     print(json.dumps(found) if options.json else table(found))

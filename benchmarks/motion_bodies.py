@@ -1,4 +1,4 @@
-"""Bodies as the judge of retargeting sees them: parts found by a table of names, or from a robot's joints in MuJoCo."""
+"""Bodies for the judge of retargeting: body parts from a table of names, or from the joints of a robot in MuJoCo."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from motion_judge import SIDES, Array, Moving
 
 import linkwork as lw
 
-# What motion capture, characters and our own figure call the parts; {L} is Left or left, {l} is L or l.
+# Names of parts in motion capture, characters and our human model; {L} is Left or left, {l} is L or l.
 NAMES = {
     "hip": ("{L}UpLeg", "UpperLeg_{l}", "{L}_thigh", "thigh.{l}", "upperleg.{l}", "thigh_{l}", "{L}Hip", "{l}Thigh"),
     "knee": ("{L}Leg", "LowerLeg_{l}", "{L}_shin", "shin.{l}", "lowerleg.{l}", "calf_{l}", "{L}Knee", "{l}Shin"),
@@ -25,7 +25,7 @@ NECKS = ("Neck", "neck")
 
 
 def moving(clip: lw.Clip) -> Moving:
-    """Return a clip's parts over time, by their names."""
+    """Return the positions of the parts of a clip over time, by name."""
     plain = {name.rpartition(":")[2].removeprefix("mixamorig"): name for name in clip.linkage.links}
     world = clip.forward()
     places: dict[str, Array] = {}
@@ -59,10 +59,10 @@ def _ends(clip: lw.Clip) -> Array | None:
 
 
 class Robot:
-    """A robot in MuJoCo: parts from its joints' names and axes, soles from the shapes of its feet.
+    """A robot in MuJoCo: parts from the names and axes of its joints, soles from the shapes of its feet.
 
     Args:
-        path: Its MJCF file, with a free root.
+        path: MJCF file of the robot, with a free root.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -77,7 +77,7 @@ class Robot:
         self.joints = [mujoco.mj_id2name(self.model, mujoco.mjtObj.mjOBJ_JOINT, i) or "" for i in range(count)]
 
     def qpos(self, clip: lw.Clip) -> Array:
-        """Return a clip as MuJoCo's values: the free root, then hinges by name."""
+        """Return a clip as MuJoCo's values: the free root, then joints by name."""
         from scipy.spatial.transform import Rotation
 
         qpos = np.tile(self.model.qpos0, (len(clip), 1))
@@ -93,7 +93,7 @@ class Robot:
         return qpos
 
     def moving(self, times: Array, qpos: Array) -> Moving:
-        """Return its parts over time."""
+        """Return the positions of its parts over time."""
         places: dict[str, list[Array]] = {}
         soles = []
         feet = self._feet()
@@ -108,7 +108,7 @@ class Robot:
         return Moving(times, {part: np.array(rows) for part, rows in places.items()}, np.array(soles))
 
     def outside(self, qpos: Array) -> int:
-        """Return how many values are outside their limits."""
+        """Return the number of values outside their limits."""
         at = self.model.jnt_qposadr[self.model.jnt_limited == 1]
         low, high = self.model.jnt_range[self.model.jnt_limited == 1].T
         return int(((qpos[:, at] < low - 1e-6) | (qpos[:, at] > high + 1e-6)).sum())
@@ -137,7 +137,7 @@ class Robot:
         return point
 
     def _last(self, body: int) -> int:
-        """Return the last body of a chain that begins with one."""
+        """Return the last body of the chain that begins with a body."""
         while (below := np.flatnonzero(self.model.body_parentid == body)).size:
             body = int(below[0])
         return body
@@ -179,7 +179,7 @@ class Robot:
 
 
 def _sphere() -> Array:
-    """Return points all over a sphere of radius 1."""
+    """Return points on the unit sphere."""
     k = np.arange(200) + 0.5
     polar, around = np.arccos(1.0 - 2.0 * k / 200.0), np.pi * (1.0 + 5.0**0.5) * k
     return np.stack([np.cos(around) * np.sin(polar), np.sin(around) * np.sin(polar), np.cos(polar)], axis=1)

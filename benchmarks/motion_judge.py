@@ -1,7 +1,7 @@
-"""The judge of retargeting: a motion and its source are compared by where their joints are, whoever made them.
+"""The judge of retargeting: compares a motion with its source by the positions of their joints, whoever made them.
 
-It knows nothing of linkwork: the places of parts go in, numbers come out. Its definitions are those of the docs page
-on retargeting (limb directions, sliding, penetration, hands in the body, facing, jerk).
+It is independent of linkwork: it takes positions of parts and returns numbers. Its definitions are those of the
+documentation of retargeting (limb directions, sliding, penetration, hands in the body, facing, jerk).
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ SEGMENTS = {
     **{f"{side}_thigh": (f"{side}_hip", f"{side}_knee") for side in SIDES},
     **{f"{side}_shank": (f"{side}_knee", f"{side}_ankle") for side in SIDES},
 }
-LOW, PERCENTILE = 0.05, 5.0  # of a leg above this percentile of its height: a foot on the ground
-SLOW = 0.25  # leg lengths a second
-LEAST = 0.12  # [s]: shorter contacts are none
+LOW, PERCENTILE = 0.05, 5.0  # a foot is on the ground below this share of a leg above this percentile of its height
+SLOW = 0.25  # leg lengths per second
+LEAST = 0.12  # [s]: shorter contacts do not count
 SKATING = 0.01  # [m/s]
-DEEP = 0.005  # [m]: what a sole may be below the floor
-NEAR_TRUNK = 0.24  # of the trunk: hands nearer to its axis are in the body
+DEEP = 0.005  # [m]: allowed depth of a sole below the floor
+NEAR_TRUNK = 0.24  # share of the trunk: hands nearer to its axis are in the body
 SHAKEN = ("hips", "head", "left_hand", "right_hand", "left_ankle", "right_ankle")
 
 
 @dataclass(frozen=True)
 class Moving:
-    """A body in motion: where its parts are over time, z up, in metres.
+    """A body in motion: positions of its parts over time, z up, in metres.
 
     Args:
         times: Times of the frames [s].
-        places: Places (frames, 3) by part; "hips" and "neck" are made of both sides where they are missing.
-        soles: Height of the lowest point of the feet over time; None where the feet have no shape.
+        places: Positions (frames, 3) by part; missing "hips" and "neck" are computed from both sides.
+        soles: Height of the lowest point of the feet over time; None if the feet have no shape.
     """
 
     times: Array
@@ -52,7 +52,7 @@ class Moving:
         return self.places[part]
 
     def has(self, *parts: str) -> bool:
-        """Return whether it has all of some parts."""
+        """Return whether it has all given parts."""
         return all(part in self.places or (part in ("hips", "neck") and self.has(*_pair(part))) for part in parts)
 
     @cached_property
@@ -61,13 +61,13 @@ class Moving:
         return float(np.mean([self.length(f"{s}_thigh") + self.length(f"{s}_shank") for s in SIDES]))
 
     def length(self, segment: str) -> float:
-        """Return the length of a segment [m], the median over time."""
+        """Return the length of a segment [m], as median over time."""
         start, end = SEGMENTS[segment]
         return float(np.median(np.linalg.norm(self[end] - self[start], axis=1)))
 
     @property
     def left(self) -> Array:
-        """The way from right to left over time, (frames, 3)."""
+        """Direction from right to left over time, (frames, 3)."""
         return self["left_hip"] - self["right_hip"]
 
 
@@ -78,7 +78,7 @@ def _pair(part: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Contact:
-    """A part that stands on the ground from one frame to another, the last included."""
+    """A part on the ground from a first to a last frame, inclusive."""
 
     part: str
     first: int
@@ -87,20 +87,20 @@ class Contact:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a motion compares with its source; angles in degrees, lengths in metres.
+    """Comparison of a motion with its source; angles in degrees, lengths in metres.
 
     Args:
-        direction: Angle between a segment and the source's, mean over frames, by segment.
-        missing: Segments that one of the two does not have.
-        slide: Farthest that a planted joint is from its median place on the floor, mean over contacts.
-        skating: Share of the time of contacts in which it moves faster than 1 cm/s.
-        contacts: How many contacts the source has.
-        penetration: Share of frames with a sole more than 5 mm below the floor; None if nothing tells.
-        deepest: How far below the floor the lowest sole is.
-        floating: Height of the lowest sole over the floor in the source's contacts, median.
-        hands: Share of frames with a hand in the body, and the same of the source.
+        direction: Angle between a segment and that of the source, mean over frames, by segment.
+        missing: Segments that one of the two lacks.
+        slide: Largest distance of a planted joint from its median position on the floor, mean over contacts.
+        skating: Share of the contact time in which it moves faster than 1 cm/s.
+        contacts: Number of contacts of the source.
+        penetration: Share of frames with a sole more than 5 mm below the floor; None if unknown.
+        deepest: Largest depth of a sole below the floor.
+        floating: Median height of the lowest sole above the floor during contacts of the source.
+        hands: Share of frames with a hand in the body, and the same for the source.
         facing: Median difference of headings.
-        jerk: Root mean square jerk over the source's, scaled by legs, median over parts.
+        jerk: Root mean square jerk relative to the source, scaled by leg length, median over parts.
     """
 
     direction: Mapping[str, float]
@@ -122,7 +122,7 @@ class Verdict:
 
 
 def judge(source: Moving, target: Moving) -> Verdict:
-    """Return how a motion compares with its source."""
+    """Return the comparison of a motion with its source."""
     shared = [name for name, ends in SEGMENTS.items() if source.has(*ends) and target.has(*ends)]
     contacts = list(find_contacts(source))
     slide, skating = sliding(target, contacts)
@@ -158,7 +158,7 @@ def _angles(source: Moving, target: Moving, segment: str) -> Array:
 
 
 def find_contacts(source: Moving) -> Iterator[Contact]:
-    """Yield when toes and ankles of a source stand on the ground: low and slow for long enough."""
+    """Yield contacts of the toes and ankles of a source with the ground: low and slow for long enough."""
     step = float(np.median(np.diff(source.times)))
     for part in (f"{side}_{name}" for side in SIDES for name in ("toe", "ankle")):
         if part not in source.places:
@@ -174,7 +174,7 @@ def find_contacts(source: Moving) -> Iterator[Contact]:
 
 
 def sliding(target: Moving, contacts: list[Contact]) -> tuple[float, float]:
-    """Return how far planted joints slide, mean over contacts, and the share of time in which they skate."""
+    """Return the slide of planted joints, mean over contacts, and the share of time in which they skate."""
     slides, moving = [], []
     for one in contacts:
         if one.part not in target.places:

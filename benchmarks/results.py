@@ -1,4 +1,4 @@
-"""The page of results: each benchmark puts its own section there, in place of the one of its last run."""
+"""The page of results: each benchmark replaces its own section."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RESULTS = Path(__file__).with_name("results.md")
 
 
 def write(section: str, text: str) -> None:
-    """Put a section between its marks in results.md; the docs include what is between them."""
+    """Write a section of results.md between its markers; the documentation includes sections by their markers."""
     begin, end = f"<!-- --8<-- [start:{section}] -->", f"<!-- --8<-- [end:{section}] -->"
     page = RESULTS.read_text() if RESULTS.exists() else "# Benchmark results\n"
     before, _, rest = page.partition(begin)
@@ -21,20 +21,20 @@ def write(section: str, text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Print what is going on to where it does not mix with results."""
+    """Print a message to stderr."""
     print(text, file=sys.stderr, flush=True)
 
 
 def arguments(page: str | None) -> argparse.ArgumentParser:
-    """Return the parser of a benchmark, named by the first line of its module: all can print JSON or write nothing."""
+    """Return the parser of a benchmark, described by the first line of its module, with the common options."""
     parser = argparse.ArgumentParser(description=page.splitlines()[0] if page else None)
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
-    parser.add_argument("--no-write", action="store_true", help="leave results.md alone")
+    parser.add_argument("--no-write", action="store_true", help="do not change results.md")
     return parser
 
 
 def publish(section: str, text: str, found: dict[str, Any], options: argparse.Namespace) -> None:
-    """Print what was found, as its section or as JSON, and write the section unless it should not be."""
+    """Print the results, as a section or as JSON, and write the section unless ``--no-write`` is given."""
     print(json.dumps(found, indent=2) if options.json else text)
     if not options.no_write:
         write(section, text)

@@ -1,8 +1,8 @@
-"""How fast motions are retargeted: a walk, onto a figure of 25 joints of another height, on one core.
+"""Speed of retargeting: a walk, to a body of 25 joints of another height, on one core.
 
-Two numbers: the solver alone with five goals a frame (two feet, two hands, the head) and a pose to lean towards; and
-`lw.retarget` from clip to clip, with all it does (contacts, plans, one or two passes of the solver). GMR, which does
-this for humanoid robots, publishes 60 to 70 frames a second. Results go into their section of results.md.
+Two numbers: the solver alone with five goals per frame (two feet, two hands, the head) and a preferred pose; and the
+whole of `lw.retarget`, from clip to clip (contacts, plans, one or two passes of the solver). GMR, which retargets to
+humanoid robots, publishes 60 to 70 frames per second. The results are written to their section of results.md.
 
     python benchmarks/retarget.py [--rounds 5] [--frames 2000] [--json] [--no-write]
 """
@@ -28,13 +28,13 @@ from linkwork.transforms import FloatArray
 
 SECTION = "retarget"
 SIDES = ("left", "right")
-WANTED = 2000.0  # frames a second
+WANTED = 2000.0  # frames per second
 PUBLISHED = "60 to 70"
-REACHED = 1e-3  # [m]: what a goal of the solver alone may be missed by
+REACHED = 1e-3  # [m]: largest error of a goal of the solver alone
 
 
 def walk(frames: int) -> lw.Clip:
-    """Return a walk in so many frames."""
+    """Return a walk with a number of frames."""
     clip = lw.models.motion("human:floating")
     keys = [(float(time), pose) for time, pose in zip(clip.times, clip.poses, strict=True)]
     fine = lw.interpolate(clip.linkage, keys, fps=(frames - 1) / float(clip.times[-1]), kind="cubic")
@@ -44,7 +44,7 @@ def walk(frames: int) -> lw.Clip:
 
 
 def advance(clip: lw.Clip) -> FloatArray:
-    """Return how far a walk on the spot would get, if the lower foot did not slide back."""
+    """Return the distance that a walk on the spot would cover if the lower foot did not slide back."""
     feet = np.stack([clip.forward(frame=f"{side}_foot")[:, :3, 3] for side in SIDES])
     speeds = np.gradient(feet[..., 0], clip.times, axis=1)
     lower = np.take_along_axis(speeds, feet[None, ..., 2].argmin(axis=1), axis=0)[0]
@@ -53,7 +53,7 @@ def advance(clip: lw.Clip) -> FloatArray:
 
 
 def five_goals(clip: lw.Clip) -> tuple[lw.Linkage, list[GoalTrack]]:
-    """Return a figure, and where a walk has its feet, hands and head, for it to be solved for from standing."""
+    """Return a body, the goals of its feet, hands and head from a walk, and its standing pose."""
     figure, ones = clip.linkage, np.ones(len(clip))
     tracks = [GoalTrack("place", f"{side}_foot", clip.forward(frame=f"{side}_foot")[:, :3, 3], ones) for side in SIDES]
     tracks += [GoalTrack("place", f"{side}_hand", clip.forward(frame=f"{side}_hand")[:, :3, 3], ones) for side in SIDES]
@@ -63,7 +63,7 @@ def five_goals(clip: lw.Clip) -> tuple[lw.Linkage, list[GoalTrack]]:
 
 
 def best(action: Callable[[], Any], rounds: int) -> tuple[float, Any]:
-    """Return the fewest processor seconds of some rounds, after one that compiles, and what came out."""
+    """Return the shortest CPU time of several rounds [s], after one that compiles, and the result."""
     result = action()
     times = []
     for _ in range(rounds):
@@ -101,9 +101,9 @@ def run(*, rounds: int, frames: int) -> dict[str, Any]:
 
 def verdicts(report: dict[str, Any]) -> list[str]:
     lines = []
-    for name, text in (("solver", "five goals a frame"), ("retarget", "`lw.retarget` from clip to clip")):
+    for name, text in (("solver", "five goals per frame"), ("retarget", "`lw.retarget` from clip to clip")):
         met = "met" if report[name] >= WANTED else "MISSED"
-        lines.append(f"- {met}: {WANTED:,.0f} frames a second, {text}; here {report[name]:,.0f}")
+        lines.append(f"- {met}: {WANTED:,.0f} frames per second, {text}; here {report[name]:,.0f}")
     met = "met" if report["missed"] <= REACHED else "MISSED"
     lines.append(
         f"- {met}: goals of the solver alone within {1e3 * REACHED:g} mm; here {1e3 * report['missed']:.2g} mm"
@@ -120,13 +120,13 @@ def section(report: dict[str, Any]) -> str:
         f"{date.today().isoformat()}, linkwork {lw.__version__}, Python {platform.python_version()}{core}. Made by "
         "`python benchmarks/retarget.py`.",
         "",
-        f"| a walk of {report['frames']:,} frames, figure of {report['joints']} joints | frames per processor second |",
+        f"| a walk of {report['frames']:,} frames, body of {report['joints']} joints | frames per CPU second |",
         "|---|---:|",
-        f"| five goals and a pose to lean towards, solver alone | {report['solver']:,.0f} |",
+        f"| five goals and a preferred pose, solver alone | {report['solver']:,.0f} |",
         f"| `lw.retarget`, clip to clip | {report['retarget']:,.0f} |",
         f"| GMR, as published | {PUBLISHED} |",
         "",
-        f"The retargeted walk: {made['contacts']} footsteps that slide {1e3 * made['slide']:.2g} mm at most, hands"
+        f"The retargeted walk has {made['contacts']} footsteps that slide {1e3 * made['slide']:.2g} mm at most, hands"
         f" within {1e2 * made['hands']:.2g} cm, jerk {made['jerk']:.2g} times the source's, {made['outside']} values"
         f" outside limits, {made['flips']} flips.",
         "",
@@ -137,11 +137,11 @@ def section(report: dict[str, Any]) -> str:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--rounds", type=int, default=5, help="turns; the fastest counts")
+    parser.add_argument("--rounds", type=int, default=5, help="number of rounds; the fastest counts")
     parser.add_argument("--frames", type=int, default=2000, help="frames of the walk")
     options = parser.parse_args()
     if options.rounds < 1 or options.frames < 10:
-        parser.error("--rounds is at least 1 and --frames at least 10")
+        parser.error("--rounds must be at least 1 and --frames at least 10")
     report = run(rounds=options.rounds, frames=options.frames)
     publish(SECTION, section(report), {**report, "verdicts": verdicts(report)}, options)
 

@@ -1,8 +1,8 @@
-"""How much memory a motion takes that is retargeted from file to file, by its number of frames.
+"""Memory of retargeting a motion from file to file, by its number of frames.
 
-A human of 25 joints walks, squats, waves and jumps; a child of 1.2 m, or a robot arm, does so too. From BVH to BVH all
-lengths are tried, two of them in other formats, with something to avoid, and by the command. Each motion has a process
-of its own. Results go into their section of results.md.
+A human of 25 joints walks, squats, waves and jumps; the motion is retargeted to a child of 1.2 m, or to a robot arm.
+All lengths are measured from BVH to BVH, some of them also in other formats, with collision avoidance, and with the
+command. Each motion has its own process. The results are written to their section of results.md.
 
     python benchmarks/retarget_memory.py [--frames 1000 10000 20000 40000 80000] [--json] [--no-write]
 """
@@ -34,8 +34,8 @@ from linkwork.retargeting import retarget_file
 SECTION = "retarget-memory"
 FRAMES = (1000, 10_000, 20_000, 40_000, 80_000)
 FPS = 24.0
-LONG, ALLOWED = 20_000, 200.0  # frames from which on memory may grow by so many bytes for each
-WAYS = {  # from a format to another, onto the body
+LONG, ALLOWED = 20_000, 200.0  # beyond these frames, memory may grow by this many bytes per frame
+WAYS = {  # from one format to another, to the body
     "BVH to CSV": (".bvh", ".csv"),
     "BVH to NPZ": (".bvh", ".npz"),
     "BVH to Parquet": (".bvh", ".parquet"),
@@ -52,12 +52,12 @@ WAYS = {  # from a format to another, onto the body
     "BVH to BVH, arms over a walk": (".bvh", ".bvh"),
     "BVH to BVH, 30 a second": (".bvh", ".bvh"),
 }
-OTHERS = (20_000, 40_000, 80_000)  # lengths that these are tried with
+OTHERS = (20_000, 40_000, 80_000)  # numbers of frames for these
 TARGETS = {"body": lambda: lw.models.human(height=1.2, root="floating"), "arm": lw.models.panda}
 
 
 def write(path: Path, frames: int) -> None:
-    """Write a motion of so many frames."""
+    """Write a motion with a number of frames."""
     human = lw.models.human(root="floating")
     parts = [EXERCISES[name](human) for name in ("walk", "squat", "wave", "jump", "walk")]
     once = parts[0].concatenate(*parts[1:], fade=0.2, align=True)
@@ -65,12 +65,12 @@ def write(path: Path, frames: int) -> None:
 
 
 def measure(path: str, kind: str, suffix: str, way: str) -> None:
-    """Retarget a motion in this process, and print what that took."""
+    """Retarget a motion in this process, and print memory and time."""
     begin, output = process_time(), f"{path}.out{suffix}"
     if "command" in way:
         from linkwork.cli.app import app
 
-        with suppress(SystemExit):  # 1 says that some frame is poor
+        with suppress(SystemExit):  # exit status 1: some frames are poor
             app(["retarget", path, "--to", "human:1.2,floating", "-o", output, "--quiet"])
     else:
         target = TARGETS[kind]()
@@ -86,7 +86,7 @@ def measure(path: str, kind: str, suffix: str, way: str) -> None:
 
 
 def options_of(way: str, target: lw.Linkage, count: int) -> dict[str, Any]:
-    """Return the options of a way."""
+    """Return the options of a variant."""
     if "avoiding" in way:
         return {"avoid": lw.Avoid(margin=0.005)}
     if "on the spot" in way:
@@ -102,7 +102,7 @@ def options_of(way: str, target: lw.Linkage, count: int) -> dict[str, Any]:
 
 
 def measured(path: Path, kind: str, suffix: str = ".bvh", way: str = "") -> dict[str, float]:
-    """Return what a motion takes in a process of its own."""
+    """Return memory and time of a motion in its own process."""
     command = [sys.executable, __file__, "--measure", str(path), kind, suffix, way]
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ)
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
@@ -135,7 +135,7 @@ def run_ways() -> dict[str, Any]:
 
 
 def growth(rows: list[dict[str, float]]) -> float | None:
-    """Return by how many bytes a frame memory grows beyond the first long motion; None if there are not two."""
+    """Return the growth of memory beyond the first long motion [bytes per frame]; None without two long motions."""
     long = [row for row in rows if row["frames"] >= LONG]
     if len(long) < 2:
         return None
@@ -149,7 +149,7 @@ def verdicts(found: dict[str, Any]) -> list[str]:
         if bytes_each is not None:
             met = "met" if bytes_each <= ALLOWED else "MISSED"
             lines.append(
-                f"- {met}: onto the {kind}, at most {ALLOWED:g} bytes a frame; here {max(bytes_each, 0.0):.0f}"
+                f"- {met}: to the {kind}, at most {ALLOWED:g} bytes per frame; here {max(bytes_each, 0.0):.0f}"
             )
     return lines
 
@@ -161,16 +161,16 @@ def section(found: dict[str, Any], ways: dict[str, Any]) -> str:
         f"{date.today().isoformat()}, linkwork {lw.__version__}, Python {platform.python_version()}. Made by"
         " `python benchmarks/retarget_memory.py`.",
         "",
-        "| frames | MB, onto a body | processor seconds | MB, onto an arm | processor seconds |",
+        "| frames | MB, to a body | CPU seconds | MB, to an arm | CPU seconds |",
         "|---:|---:|---:|---:|---:|",
     ]
     for body, arm in zip(found["body"], found["arm"], strict=True):
         numbers = (f"{row['megabytes']:.0f} | {row['seconds']:.1f}" for row in (body, arm))
         lines.append(f"| {body['frames']:,} | {' | '.join(numbers)} |")
     lines += ["", *verdicts(found), ""]
-    lines += ["Other ways, one run each; two runs of the same may differ by 15 MB, 250 bytes a frame here.", ""]
+    lines += ["Other variants, one run each; two runs of the same may differ by 15 MB, 250 bytes per frame here.", ""]
     titles = " | ".join(f"MB, {count:,} frames" for count in OTHERS)
-    lines += [f"| onto the body | {titles} | bytes more a frame |", f"|---|{'---:|' * (len(OTHERS) + 1)}"]
+    lines += [f"| to the body | {titles} | more bytes per frame |", f"|---|{'---:|' * (len(OTHERS) + 1)}"]
     for way, rows in ways.items():
         numbers = (f"{row['megabytes']:.0f}" for row in rows)
         lines.append(f"| {way} | {' | '.join(numbers)} | {max(growth(rows) or 0.0, 0.0):,.0f} |")
@@ -186,7 +186,7 @@ def main() -> None:
     parser.add_argument("--frames", type=int, nargs="+", default=list(FRAMES), help="lengths of motions")
     options = parser.parse_args()
     if min(options.frames) < 10:
-        parser.error("--frames are at least 10 each")
+        parser.error("--frames must be at least 10 each")
     found, ways = run(sorted(options.frames)), run_ways()
     publish(SECTION, section(found, ways), {**found, **ways, "verdicts": verdicts(found)}, options)
 

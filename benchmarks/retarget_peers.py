@@ -1,4 +1,4 @@
-"""GMR beside us: the retargeter for humanoid robots, run from a checkout of it, on motions in LAFAN1's skeleton."""
+"""GMR, a retargeter for humanoid robots, run from a checkout, on motions in LAFAN1's skeleton."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from time import process_time
 import numpy as np
 from motion_judge import Array
 
-LAFAN = ("LeftUpLeg", "LeftToe", "Spine2", "LeftForeArm")  # joints that tell LAFAN1's skeleton
-HEIGHT = 1.75  # [m]: what GMR takes every performer of LAFAN1 to be
+LAFAN = ("LeftUpLeg", "LeftToe", "Spine2", "LeftForeArm")  # joints that identify LAFAN1's skeleton
+HEIGHT = 1.75  # [m]: height that GMR assumes for all performers of LAFAN1
 
 
 class Gmr:
@@ -20,12 +20,12 @@ class Gmr:
 
     Args:
         folder: A checkout of GMR.
-        robot: A robot of its tables, such as ``"unitree_g1"``.
+        robot: A robot in its tables, such as ``"unitree_g1"``.
     """
 
     def __init__(self, folder: str | Path, robot: str) -> None:
         name = "general_motion_retargeting"
-        package = types.ModuleType(name)  # its own __init__ imports a viewer, which needs a screen
+        package = types.ModuleType(name)  # its __init__ imports a viewer, which needs a screen
         package.__path__ = [str(Path(folder) / name)]
         sys.modules[name] = package
         self.params = importlib.import_module(f"{name}.params")
@@ -35,7 +35,7 @@ class Gmr:
         self.path = Path(self.params.ROBOT_XML_DICT[robot])
 
     def retarget(self, bvh: str | Path) -> tuple[Array, float]:
-        """Return MuJoCo's values of every frame of a file, and the processor seconds they took without reading."""
+        """Return MuJoCo's values of every frame of a file, and the CPU time without reading [s]."""
         frames, height = self.read(str(bvh))
         solver = self.solver(src_human="bvh", tgt_robot=self.robot, actual_human_height=height or HEIGHT)
         begin = process_time()

@@ -1,8 +1,8 @@
-"""How good retargeted motions are: every clip of some folders onto our figure, onto characters and robots, judged.
+"""Quality of retargeted motions: every clip of some folders to our human model, to characters and to robots, judged.
 
-The judge (`motion_judge.py`) sees places of joints alone and knows nothing of how they were made. GMR runs beside us
-where a checkout of it is given, on clips in LAFAN1's skeleton, which it has tables for. Results go into their section
-of results.md.
+The judge (`motion_judge.py`) sees only positions of joints and does not know how they were made. If a checkout of GMR
+is given, GMR runs on clips in LAFAN1's skeleton, for which it has tables. The results are written to their section of
+results.md.
 
     python benchmarks/retarget_quality.py FOLDER [FOLDER ...] [--character FILE] [--robot MJCF] [--gmr FOLDER]
         [--every 1] [--frames 600] [--rows] [--json] [--no-write]
@@ -30,7 +30,7 @@ from linkwork.retargeting import retarget_with_report
 SECTION = "retarget-quality"
 SUFFIXES = (".bvh", ".glb", ".gltf", ".fbx")
 FIGURE = "human"
-DIRECTION, SLIDE, FAST = 8.0, 1e-3, 1000.0  # [degrees], [m], frames a second: what is wanted
+DIRECTION, SLIDE, FAST = 8.0, 1e-3, 1000.0  # bounds [degrees], [m], [frames per second]
 
 
 @dataclass(frozen=True)
@@ -48,14 +48,14 @@ class Row:
 
 
 def clips(folders: Sequence[str], every: int, frames: int) -> Iterator[tuple[str, Path, lw.Clip]]:
-    """Yield the motions of some folders with the folder's name and their paths, each cut to so many frames."""
+    """Yield the motions of some folders with folder names and paths, each cut to a number of frames."""
     for folder in folders:
         files = sorted(path for path in Path(folder).rglob("*") if path.suffix.lower() in SUFFIXES)
         for path in files[::every]:
             try:
                 clip = lw.load_clip(path)
             except lw.LinkworkError as error:
-                say(f"{path.name}: not read: {error}")
+                say(f"{path.name}: cannot be read: {error}")
                 continue
             if len(clip) >= 10:
                 part = clip if len(clip) <= frames else lw.Clip(clip.linkage, clip.times[:frames], clip.poses[:frames])
@@ -63,10 +63,10 @@ def clips(folders: Sequence[str], every: int, frames: int) -> Iterator[tuple[str
 
 
 def ours(family: str, path: Path, clip: lw.Clip, source: Moving, name: str, body: lw.Linkage | Robot) -> Row:
-    """Return how well we retarget a clip onto a body."""
+    """Return the result of retargeting a clip to a body with linkwork."""
     linkage = body.linkage if isinstance(body, Robot) else body
     spent = np.inf
-    for _ in range(2):  # the first compiles, or reads what was compiled before
+    for _ in range(2):  # the first compiles, or loads kernels
         begin = process_time()
         made = retarget_with_report(clip, linkage, first="keep").clip
         spent = min(spent, process_time() - begin)
@@ -80,7 +80,7 @@ def ours(family: str, path: Path, clip: lw.Clip, source: Moving, name: str, body
 
 
 def gmrs(family: str, path: Path, clip: lw.Clip, source: Moving, gmr: Gmr, robot: Robot) -> Row:
-    """Return how well GMR retargets a clip onto its robot."""
+    """Return the result of retargeting a clip to its robot with GMR."""
     values, spent = gmr.retarget(path)
     speed = len(values) / spent
     values = values[: len(clip)]
@@ -100,13 +100,13 @@ def run(options: Any) -> list[Row]:
         try:
             source = moving(clip)
         except KeyError as missing:
-            say(f"{path.name}: the judge knows no {missing}")
+            say(f"{path.name}: the judge finds no {missing}")
             continue
         for name, body in bodies.items():
             try:
                 rows.append(ours(family, path, clip, source, name, body))
             except lw.LinkworkError as error:
-                say(f"{path.name} onto {name}: refused: {error}")
+                say(f"{path.name} to {name}: refused: {error}")
                 continue
             if gmr is not None and name == gmr.robot and isinstance(body, Robot) and is_lafan(path):
                 rows.append(gmrs(family, path, clip, source, gmr, body))
@@ -154,7 +154,7 @@ COLUMNS = (
     "frames/s",
     "limbs missing",
 )
-HEAD = f"| clips | onto | by | {' | '.join(COLUMNS)} |\n|---|---|---|{'---:|' * len(COLUMNS)}"
+HEAD = f"| clips | to | by | {' | '.join(COLUMNS)} |\n|---|---|---|{'---:|' * len(COLUMNS)}"
 
 
 def families(rows: Sequence[Row]) -> Iterator[str]:
@@ -173,7 +173,7 @@ def verdicts(rows: Sequence[Row]) -> list[str]:
     mine = [row for row in rows if row.by == "linkwork"]
     figure = [row for row in mine if row.body == FIGURE]
     checks = [
-        ("limbs within 8 degrees on every clip, onto our figure", max(r.verdict.mean for r in figure), DIRECTION, ""),
+        ("limbs within 8 degrees on every clip, to our model", max(r.verdict.mean for r in figure), DIRECTION, ""),
         ("sliding under 1 mm, mean", 1e3 * float(np.mean([r.verdict.slide for r in mine])), 1e3 * SLIDE, " mm"),
         (
             "no frame more than 5 mm below the floor",
@@ -188,7 +188,7 @@ def verdicts(rows: Sequence[Row]) -> list[str]:
     slowest = min(r.speed for r in mine)
     return [
         *lines,
-        f"- {'met' if slowest >= FAST else 'MISSED'}: 1,000 frames a second on one core; slowest {slowest:,.0f}",
+        f"- {'met' if slowest >= FAST else 'MISSED'}: 1,000 frames per second on one core; slowest {slowest:,.0f}",
     ]
 
 
@@ -212,17 +212,17 @@ def section(rows: Sequence[Row], options: Any) -> str:
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("folder", nargs="+", help="folders of motions")
-    parser.add_argument("--character", action="append", default=[], help="a character file to retarget onto")
-    parser.add_argument("--robot", action="append", default=[], help="an MJCF file of a humanoid to retarget onto")
+    parser.add_argument("--character", action="append", default=[], help="a character file to retarget to")
+    parser.add_argument("--robot", action="append", default=[], help="an MJCF file of a humanoid to retarget to")
     parser.add_argument("--gmr", help="a checkout of GMR")
-    parser.add_argument("--gmr-robot", default="unitree_g1", help="the robot that GMR and we move")
+    parser.add_argument("--gmr-robot", default="unitree_g1", help="robot for GMR and linkwork")
     parser.add_argument("--every", type=int, default=1, help="take every n-th clip")
-    parser.add_argument("--frames", type=int, default=600, help="most frames of a clip")
-    parser.add_argument("--rows", action="store_true", help="say every row as it comes")
+    parser.add_argument("--frames", type=int, default=600, help="largest number of frames per clip")
+    parser.add_argument("--rows", action="store_true", help="print every row when it is done")
     options = parser.parse_args()
     rows = run(options)
     if not rows:
-        parser.error("no motion was read")
+        parser.error("no motion could be read")
     found = {"rows": [asdict(row) | {"mean": row.verdict.mean} for row in rows], "verdicts": verdicts(rows)}
     publish(SECTION, section(rows, options), found, options)
 

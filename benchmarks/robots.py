@@ -1,8 +1,8 @@
-"""The contract of `tests/contract.py` over all URDF and MJCF files of a folder: what differs from Pinocchio and MuJoCo.
+"""The contract of `tests/contract.py` for all URDF and MJCF files of a folder: differences from Pinocchio and MuJoCo.
 
-Run it with ``python benchmarks/robots.py FOLDER``, on robots that nobody here has seen. Every file is read by linkwork
-and by the peer, and compared: places, Jacobians, masses; 200 goals and a path for one or two chains. It is done in a
-process of its own with a time limit, so that a file that hangs or kills it costs only itself.
+Run it with ``python benchmarks/robots.py FOLDER``, on any robots. Every file is read by linkwork and by the peer, and
+compared: placements, Jacobians, masses; 200 goals and a path for one or two chains. This runs in a separate process
+with a time limit, so that a file that hangs or crashes it affects no other file.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ import linkwork as lw
 
 SECTION = "robots"
 CONTRACT = Path(__file__).parents[1] / "tests" / "contract.py"
-SAME = 1e-9  # places, Jacobians and centres that agree [m or rad]; masses, as a share
-JUMP = 0.5  # a step that nobody asked for [rad or m]
-CLOSED = 1e-6  # a loop that is closed [m or rad]
-LIFE = 100  # files after which a process gives way to a new one
-SHOWN = 40  # files named for each thing that differs
+SAME = 1e-9  # tolerance of placements, Jacobians and centres [m or rad]; of masses, relative
+JUMP = 0.5  # an unrequested step of this size is a jump [rad or m]
+CLOSED = 1e-6  # largest gap of a closed loop [m or rad]
+LIFE = 100  # files after which a process is replaced
+SHOWN = 40  # files listed for each kind of difference
 
 Reports = list[dict[str, Any]]
 
 
 def robot_files(folder: Path) -> list[Path]:
-    """Return the URDF and MJCF files of a folder, those below it included; parts that others include are left out."""
+    """Return the URDF and MJCF files of a folder and its subfolders, without parts that other files include."""
     found = []
     for path in sorted(folder.rglob("*")):
         if path.suffix in (".urdf", ".xml") and path.is_file():
@@ -48,7 +48,7 @@ def robot_files(folder: Path) -> list[Path]:
 
 
 class Judge:
-    """A process that judges files, one after the other; a new one takes its place where it hangs or dies."""
+    """A process that checks files one after another; it is replaced if it hangs or dies."""
 
     def __init__(self, limit: float, goals: int, folders: list[Path]) -> None:
         self.limit, self.left = limit, 0
@@ -77,7 +77,7 @@ class Judge:
         return {"file": str(file), "trouble": f"took more than {self.limit:g} s" if hung else "its process died"}
 
     def close(self) -> None:
-        """End the process, if there is one."""
+        """End the process, if it runs."""
         if hasattr(self, "process"):
             self.process.kill()
             self.process.wait()
@@ -119,7 +119,7 @@ def figures(reports: Reports) -> dict[str, Any]:
 
 
 def differences(reports: Reports) -> dict[str, list[str]]:
-    """Return what differs, a line for each file or chain of it."""
+    """Return the differences, one line for each file or chain."""
     result: dict[str, list[str]] = {
         name: []
         for name in (
@@ -162,16 +162,16 @@ def _chain_differences(result: dict[str, list[str]], name: str, chain: dict[str,
 
 
 def section(options: argparse.Namespace, reports: Reports) -> str:
-    """Return the figures as a table."""
+    """Return the counts as a table."""
     which = f" (one file in {options.every})" if options.every > 1 else ""
     names = ("pin", "mujoco")
     versions = ", ".join([f"linkwork {lw.__version__}", *(f"{name} {version(name)}" for name in names)])
     lines = [
-        "## Robots of others",
+        "## Third-party robots",
         "",
         f"{date.today().isoformat()}, {versions}. Made by `python benchmarks/robots.py FOLDER`: "
-        f"{', '.join(folder.name for folder in options.folders)}{which}. URDF is judged by Pinocchio, MJCF by MuJoCo; "
-        "a goal is a place that a random pose within limits has in the peer's kinematics.",
+        f"{', '.join(folder.name for folder in options.folders)}{which}. URDF is compared with Pinocchio, MJCF with "
+        "MuJoCo; goals come from random poses within limits, with the peer's kinematics.",
         "",
         "| | |",
         "|---|---:|",
@@ -183,7 +183,7 @@ def section(options: argparse.Namespace, reports: Reports) -> str:
 
 
 def details(reports: Reports) -> str:
-    """Return the files that differ, for people."""
+    """Return the list of files that differ."""
     lines: list[str] = []
     for name, found in differences(reports).items():
         if found:
@@ -194,12 +194,10 @@ def details(reports: Reports) -> str:
 
 def parsed() -> argparse.Namespace:
     parser = arguments(__doc__)
-    parser.add_argument(
-        "folders", nargs="+", type=Path, metavar="FOLDER", help="where to look for .urdf and .xml files"
-    )
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds for one file")
-    parser.add_argument("--goals", type=int, default=200, help="goals of each chain; 0 leaves chains and paths out")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="take only every Nth file")
+    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="folders of .urdf and .xml files")
+    parser.add_argument("--limit", type=float, default=60.0, help="time limit for one file [s]")
+    parser.add_argument("--goals", type=int, default=200, help="goals per chain; 0 skips chains and paths")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="use only every Nth file")
     options = parser.parse_args()
     for folder in options.folders:
         if not folder.is_dir():
@@ -210,16 +208,14 @@ def parsed() -> argparse.Namespace:
 def main() -> None:
     options = parsed()
     files = [file for folder in options.folders for file in robot_files(folder)][:: options.every]
-    subprocess.run(
-        [sys.executable, "-m", "linkwork", "warmup"], check=True, stdout=sys.stderr
-    )  # kernels are compiled once
+    subprocess.run([sys.executable, "-m", "linkwork", "warmup"], check=True, stdout=sys.stderr)  # compiles kernels once
     reports: Reports = []
     judge = Judge(options.limit, options.goals, options.folders)
     try:
         for file in track(files, "judging", console=Console(stderr=True)):
             reports.append(judge(file))
     except KeyboardInterrupt:
-        say(f"stopped after {len(reports)} of {len(files)} files; what follows is of those")
+        say(f"stopped after {len(reports)} of {len(files)} files; the results are for those")
     finally:
         judge.close()
     found = {"figures": figures(reports), "differences": differences(reports), "reports": reports}

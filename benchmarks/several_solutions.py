@@ -1,11 +1,11 @@
-"""Several distinct solutions of each goal: how many, how far apart, and goals a second on one core.
+"""Several distinct solutions of each goal: their number, their distance, and goals per second on one core.
 
-Solutions of six joints are counted against `solve_all`, one goal after another. Those of redundant arms are compared
-with what one would do without them: eight searches from random starts, without those that are the same. Distances are
-those of `SolutionsBatch`: the largest share by which a joint differs. Every solution goes through forward kinematics.
+Solutions of six joints are compared with those of `solve_all`. Those of redundant arms are compared with the
+alternative: eight searches from random starts, without duplicates. Distances are those of `SolutionsBatch`: the largest
+relative difference of a joint. Every solution is checked by forward kinematics.
 
-    python benchmarks/several_solutions.py                                 200 goals of each arm
-    python benchmarks/several_solutions.py --robot fetch.urdf gripper_link --no-write     another one
+    python benchmarks/several_solutions.py                                 200 goals per arm
+    python benchmarks/several_solutions.py --robot fetch.urdf gripper_link --no-write     another arm
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ ARMS: dict[str, tuple[Made, dict[str, Any]]] = {
 
 
 def random_pose_of(arm: lw.Linkage, joints: tuple[str, ...] | None, count: int) -> Any:
-    """Return random poses; with some joints alone, the others are where the neutral pose has them."""
+    """Return random poses; if only some joints are given, the others are neutral."""
     poses = arm.random_pose(2, count)
     if joints is None:
         return poses
@@ -58,7 +58,7 @@ def random_pose_of(arm: lw.Linkage, joints: tuple[str, ...] | None, count: int) 
 
 
 def restarts(ik: Any, targets: Any) -> tuple[Any, Any]:
-    """Return how many distinct poses eight searches from random starts find, and how far apart the nearest two are."""
+    """Return the number of distinct poses that eight searches from random starts find, and their least distance."""
     counts, nearest = [], []
     for k, target in enumerate(targets):
         poses = np.concatenate([ik.candidates(target, 4 * WANTED, first=16 * k + again) for again in range(4)])
@@ -70,7 +70,7 @@ def restarts(ik: Any, targets: Any) -> tuple[Any, Any]:
 
 
 def measured(arm: lw.Linkage, frame: str, options: dict[str, Any], count: int) -> dict[str, Any]:
-    """Return what is found of an arm."""
+    """Return the results of an arm."""
     targets = arm.forward(random_pose_of(arm, options.get("joints"), count), frame=frame)
 
     def solve() -> lw.SolutionsBatch:
@@ -111,16 +111,15 @@ def section(found: dict[str, dict[str, Any]], where: str, count: int) -> str:
         "## Several solutions of each goal",
         "",
         f"linkwork {lw.__version__}, {where}. Made by `python benchmarks/several_solutions.py`: {count} random goals,",
-        f"up to {WANTED} solutions each. Diversity is the median over goals of the distance of the nearest two,",
-        "from 0 to 1. No solution is further from its goal than "
-        f"{1e3 * max(row['off'] for row in found.values()):.1g} mm.",
+        f"up to {WANTED} solutions each. Diversity is the distance of the nearest two, the median over goals,",
+        f"from 0 to 1. The largest error of a solution is {1e3 * max(row['off'] for row in found.values()):.1g} mm.",
         "",
-        "| Arm | goals a second | `solve_all` in a loop | solutions a goal | diversity | without: 8 random starts |",
+        "| Arm | goals per second | `solve_all` in a loop | solutions per goal | diversity | 8 random starts instead |",
         "|---|---|---|---|---|---|",
     ]
     for name, row in found.items():
         if "same" in row:
-            other = f"as many as `solve_all` for {row['same']} of {count} goals, {row['missing']} missing"
+            other = f"same as `solve_all` for {row['same']} of {count} goals, {row['missing']} missing"
         else:
             other = f"{row['restarts']:.1f} distinct, diversity {row['restarts_diversity']:.3f}"
         rates = f"{row['rate']:,.0f} | {row['alone']:,.0f}"
@@ -131,7 +130,7 @@ def section(found: dict[str, dict[str, Any]], where: str, count: int) -> str:
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--goals", type=int, default=200)
-    parser.add_argument("--robot", nargs=2, metavar=("FILE", "FRAME"), help="an arm from a file, and nothing else")
+    parser.add_argument("--robot", nargs=2, metavar=("FILE", "FRAME"), help="only this arm from a file, and its frame")
     options = parser.parse_args()
     one_core = stay_on_one_core()
     arms = ARMS

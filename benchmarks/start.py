@@ -1,8 +1,8 @@
-"""From the start of a process to its first answer: wall time and peak memory, beside other libraries.
+"""From the start of a process to its first answer: wall time and peak memory, compared with other libraries.
 
-Each program runs in a fresh process, in turns (A B C A B C ...), after one run that does not count: Python's bytecode
-and the pages of files are then where they are after an installation. Time ends with the process. Peers solve one goal
-of a Panda, from the same URDF file where they read one, and check their answer; one that is not installed is left out.
+Each program runs in a new process, in turns (A B C A B C ...), after one run that does not count, so that bytecode and
+files are cached as after an installation. Time ends with the process. Peers solve one goal of a Panda, from the same
+URDF file if they read one, and check their answer; a peer that is not installed is left out.
 
     python benchmarks/start.py [--rounds 9] [--json] [--no-write]
 """
@@ -25,11 +25,11 @@ from results import arguments, publish, say
 
 SECTION = "start"
 MEGABYTE = 1024.0  # ru_maxrss counts kilobytes on Linux
-POSE = [0.0, -0.7, 0.0, -2.3, 0.0, 1.6, 0.8]  # its place is the goal
-NEAR = [0.1, -0.5, 0.1, -2.1, 0.1, 1.8, 0.6]  # where those begin that need a start
+POSE = [0.0, -0.7, 0.0, -2.3, 0.0, 1.6, 0.8]  # the pose of the goal
+NEAR = [0.1, -0.5, 0.1, -2.1, 0.1, 1.8, 0.6]  # start pose of libraries that need one
 CLOSE = "1e-4"
 
-# A Panda without shapes, which not all read alike; MuJoCo wants mass.
+# A Panda without shapes, which libraries read differently; MuJoCo needs masses.
 MAKE_URDF = """
 import re, sys, linkwork as lw
 path = sys.argv[1]
@@ -41,14 +41,14 @@ open(path, "w").write(text.replace("</robot>", mass))
 
 
 class Program(NamedTuple):
-    """What a process runs.
+    """A program that a process runs.
 
     Attributes:
-        title: What it is.
-        words: What follows ``python`` on its command line.
-        package: Whose it is; it is left out where that is not installed.
-        seconds: What linkwork is held to.
-        megabytes: The same for its memory.
+        title: Title in the table.
+        words: Command-line arguments of ``python``.
+        package: Package that it needs; without it, the program is left out.
+        seconds: Bound on the time of linkwork.
+        megabytes: Bound on the memory of linkwork.
     """
 
     title: str
@@ -185,7 +185,7 @@ def programs(urdf: str) -> list[Program]:
 
 
 def release(package: str) -> str | None:
-    """Return the version of a package, or None where it is not installed; linkwork may stand on the path alone."""
+    """Return the version of a package, or None if it is not installed; linkwork may only be on the path."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -193,7 +193,7 @@ def release(package: str) -> str | None:
 
 
 def timed(program: Program, environment: dict[str, str]) -> tuple[float, float]:
-    """Return how long a process takes [s] and the most memory that it has [MB]."""
+    """Return the time of a process [s] and its peak memory [MB]."""
     begin = time.perf_counter()
     with subprocess.Popen(
         [sys.executable, *program.words], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
@@ -231,7 +231,7 @@ def run(*, rounds: int) -> dict[str, Any]:
 
 
 def verdicts(found: dict[str, Any]) -> list[str]:
-    """Return, for each bound, whether it is met."""
+    """Return the bounds and whether they are met."""
     lines = []
     for row in found["rows"]:
         if row["seconds"] is not None:
@@ -251,8 +251,8 @@ def section(found: dict[str, Any]) -> str:
     lines = [
         "## The first answer of a process", "",
         f"{date.today()}, {machine}; {versions}.",
-        f"Made by `python benchmarks/start.py`: {found['rounds']} rounds. Our kernels: {found['kernels']}.", "",
-        "From the start of a process to its end, all files in memory: one goal of a Panda, or what is said.", "",
+        f"Made by `python benchmarks/start.py`: {found['rounds']} rounds. Kernels of linkwork: {found['kernels']}.", "",
+        "From the start of a process to its end, with all files cached: one goal of a Panda, or as stated.", "",
         "| process | best [s] | median [s] | peak memory [MB] |",
         "|---|---:|---:|---:|",
     ]  # fmt: skip
@@ -264,9 +264,9 @@ def section(found: dict[str, Any]) -> str:
 
 def main() -> None:
     if not hasattr(os, "wait4"):
-        raise SystemExit("the memory of a process is not told here; this benchmark runs on Linux and macOS.")
+        raise SystemExit("this system does not report the memory of a process; use Linux or macOS.")
     parser = arguments(__doc__)
-    parser.add_argument("--rounds", type=int, default=9, help="processes of each kind")
+    parser.add_argument("--rounds", type=int, default=9, help="processes per program")
     options = parser.parse_args()
     found = run(rounds=options.rounds)
     publish(SECTION, section(found), found, options)

@@ -1,14 +1,13 @@
-"""The studio as a person meets it: how soon it is there, how soon a pulled hand moves, and what stays in memory.
+"""The studio as a user experiences it: time to open, delay of a dragged hand, and memory.
 
     python benchmarks/studio.py                  print the table and update results.md
-    python benchmarks/studio.py --soak 600       seconds of random actions, and what they leave in memory
-    python benchmarks/studio.py --actions 3000   as many random actions without a page, one after the other at once
+    python benchmarks/studio.py --soak 600       seconds of random actions, and their memory
+    python benchmarks/studio.py --actions 3000   number of random actions without a page
 
-On Linux, `chrt -r 5` before it (as root) has it served before what others run, which the table then says.
+On Linux, `chrt -r 5` before the command (as root) gives it priority over other processes; the table then says so.
 
-Chromium draws in software here: what the renderer takes is left out of a pull, and is part of an opening. Every row is
-the median of several runs, with the least beside it. Where others use the machine too, the least is the nearer one, and
-time of the processor nearer still.
+Chromium renders in software here: rendering is not part of the time of a drag, but of the time to open. Every row has
+the median and the least of several runs. On a shared machine, the least is more accurate, and CPU time even more so.
 """
 
 from __future__ import annotations
@@ -40,12 +39,12 @@ STUDIO = "document.querySelector('linkwork-studio')"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SOFTWARE = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
 SERVE = ["-m", "linkwork", "studio", "panda", "--no-browser", "--port", "0"]
-SEEN = "new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)))"  # a picture was drawn
+SEEN = "new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)))"  # a frame was drawn
 PULLS = 120
 RUNS = 5
 LOOKS = 10
-AT_ONCE = 5  # actions of the soak that are asked for together
-# One pull by a script: events of the pointer, then the solve and what is written for the card, without its drawing.
+AT_ONCE = 5  # concurrent actions of the soak
+# A scripted drag: pointer events, then the solve and what is written for the GPU, without drawing.
 PULL = """(count) => { const s = document.querySelector("linkwork-studio"); const t = s.solving;
   const name = [...t.pins.keys()][0]; t.takeGoal(name);
   const place = t.hand.target.slice(); let solve = 0, write = 0;
@@ -54,8 +53,8 @@ PULL = """(count) => { const s = document.querySelector("linkwork-studio"); cons
     s.stage.pose(t.linkage.matrices(t.q)); s.holding.settle(); for (const part of s.parts) part.follow?.();
     solve += b - a; write += performance.now() - b; }
   t.rest(); return [solve / count, write / count]; }"""
-# What the page's script and layout take for one picture of thousands of joints, the list of them open: the median
-# of many, since software holds up the card in some. Python moves it, and sends poses.
+# Time of script and layout per frame with thousands of joints and their list open: the median of many, since software
+# rendering delays some. Python moves it, and sends poses.
 CROWD = """(count) => { const s = document.querySelector("linkwork-studio"); const t = s.solving;
   s.tour.end(); s.room.open("Joints");
   const panel = s.parts.find((one) => one.there && one.rows); const room = s.root.querySelector(".room");
@@ -72,14 +71,14 @@ CROWD = """(count) => { const s = document.querySelector("linkwork-studio"); con
       input.dispatchEvent(new Event("input")); }),
     "dragging its end": time((k) => { pose.q[0] = 0.01 * k; s.told(JSON.parse(JSON.stringify({ pose }))); }) }; }"""
 JOINTS = 5000
-HUMAN = (("reach", "right_hand"), ("look at", "eyes"))  # beside the first hand and two feet: five goals
+HUMAN = (("reach", "right_hand"), ("look at", "eyes"))  # with the first hand and two feet: five goals
 
 
 def opening(browser: Any, bytecode: str) -> dict[str, float]:
-    """Return seconds from the start of a process to its address, and from there to a page that can be used.
+    """Return seconds from the start of a process to its address, and from there to a usable page.
 
-    Beside what passes, there is what the two processes themselves compute: the studio's, and the page's. Python finds
-    its bytecode in a folder, as after an installation; the browser runs, with an empty tab.
+    The result also has the CPU times of both processes, the studio and the page. Python has its bytecode in a folder,
+    as after an installation; the browser is running with an empty tab.
     """
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     watcher = page.context.new_cdp_session(page)
@@ -106,13 +105,13 @@ def opening(browser: Any, bytecode: str) -> dict[str, float]:
         "address to usable page": usable - served,
         "process to usable page": usable - begin,
         "process to its first picture, drawn in software": seen - begin,
-        "processor time of the process": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
-        "processor time of the page": metrics["ProcessTime"],
+        "CPU time of the process": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+        "CPU time of the page": metrics["ProcessTime"],
     }
 
 
 def pulling(browser: Any, model: str, goals: tuple[tuple[str, str], ...] = ()) -> tuple[list[list[float]], int]:
-    """Return, of several runs, ms of a solve and of all else in the page's script for one picture; and the goals."""
+    """Return, for several runs, ms of a solve and of the rest of the page's script per frame; and the goals."""
     with lw.studio.open_studio(model, port=0) as studio:
         for kind, frame in goals:
             studio.add_goal(frame, kind=kind)
@@ -128,7 +127,7 @@ def pulling(browser: Any, model: str, goals: tuple[tuple[str, str], ...] = ()) -
 
 
 def crowd(browser: Any) -> list[dict[str, float]]:
-    """Return, of several runs, ms that the page's script and layout take for one picture of thousands of joints."""
+    """Return, for several runs, ms of the page's script and layout per frame with thousands of joints."""
     builder = lw.Builder("long")
     for k in range(JOINTS):
         at = (0.01, 0, 0) if k else (0, 0, 0)
@@ -144,9 +143,9 @@ def crowd(browser: Any) -> list[dict[str, float]]:
 
 
 def soak(browser: Any, seconds: float) -> list[tuple[float, int, int, float, float, float]]:
-    """Return, while random things are done, seconds, how many were done and how many can be undone, and MB.
+    """Return seconds, numbers of actions done and undoable, and MB, during random actions.
 
-    MB are of the process, of the page's script, and of its kernels.
+    MB are those of the process, of the page's script, and of its kernels.
     """
     rng, found, count = random.Random(0), [], 0
     with lw.studio.open_studio("panda", port=0) as studio:
@@ -161,7 +160,7 @@ def soak(browser: Any, seconds: float) -> list[tuple[float, int, int, float, flo
             page.evaluate(PULL, 3) if page.evaluate(f"{STUDIO}.solving.pins.size") else None
             if now >= next_look:
                 next_look = now + seconds / LOOKS
-                page.evaluate("globalThis.gc?.()")  # what nobody holds does not count
+                page.evaluate("globalThis.gc?.()")  # garbage does not count
                 kernels = page.evaluate(f"{STUDIO}.solving.linkage.desk.home.kernels.memory.buffer.byteLength")
                 heap = page.evaluate("performance.memory.usedJSHeapSize")
                 states = len(studio.session.history)
@@ -171,9 +170,9 @@ def soak(browser: Any, seconds: float) -> list[tuple[float, int, int, float, flo
 
 
 def act(actions: int) -> list[tuple[int, int, float, float]]:
-    """Return, while random things are done without a page, how many were, how many can be undone, and MB.
+    """Return numbers of actions done and undoable, and MB, during random actions without a page.
 
-    MB are of the process, and of what the history says that it holds.
+    MB are those of the process and of the history.
     """
     rng, found = random.Random(0), []
     with (
@@ -192,14 +191,14 @@ def act(actions: int) -> list[tuple[int, int, float, float]]:
 
 
 def act_table(memory: list[tuple[int, int, float, float]]) -> str:
-    """Return the section of what many random actions leave in memory."""
+    """Return the section on memory after many random actions."""
     rows = [f"| {count} | {states} | {a:.0f} | {b:.1f} |" for count, states, a, b in memory]
-    head = "| actions | states that undo has | process [MB] | of it, the history [MB] |\n|---:|---:|---:|---:|"
+    head = "| actions | undo states | process [MB] | history [MB] |\n|---:|---:|---:|---:|"
     return "\n".join([heading("The studio after many random actions, without a page"), head, *rows])
 
 
 def _action(rng: random.Random) -> dict[str, Any]:
-    """Return something that a person may ask for; some of it is refused."""
+    """Return a random action of a user; some are refused."""
     frame = f"panda_link{rng.randint(1, 8)}"
     return rng.choice(
         [
@@ -222,7 +221,7 @@ def _resident() -> float:
 
 
 def middle(values: list[float], unit: str) -> str:
-    """Return the median of some values and the least of them, as a cell of the table."""
+    """Return the median and the least of some values as cells of the table."""
     return f"{statistics.median(values):.2f} {unit} | {min(values):.2f} {unit}"
 
 
@@ -230,34 +229,34 @@ def heading(title: str) -> str:
     """Return the heading of a section, with the machine."""
     cpu, load = machine(one_core=False)["cpu"], os.getloadavg()[1]
     first = hasattr(os, "sched_getscheduler") and os.sched_getscheduler(0) in (os.SCHED_RR, os.SCHED_FIFO)
-    others = "which waited for it" if first else "and at the same time"
-    shared = f"{os.cpu_count()} cores that others used too, {others} (load {load:.0f})"
-    return f"## {title}, {date.today()}\n\n{cpu}, {shared}; Chromium draws in software.\n"
+    others = "at lower priority" if first else "at equal priority"
+    shared = f"{os.cpu_count()} cores shared with other processes {others} (load {load:.0f})"
+    return f"## {title}, {date.today()}\n\n{cpu}, {shared}; Chromium renders in software.\n"
 
 
 def table(
     starts: list[dict[str, float]], pulls: dict[str, tuple[list[list[float]], int]], crowds: list[dict[str, float]]
 ) -> str:
-    """Return the section of how fast it is."""
+    """Return the section on speed."""
     rows = [f"| `studio panda`, {what} | {middle([one[what] for one in starts], 's')} |" for what in starts[0]]
     for model, (runs, count) in pulls.items():
         name = f"{model}, {count} goal{'s' if count > 1 else ''}"
         rows.append(f"| {name}: a solve | {middle([solve for solve, _ in runs], 'ms')} |")
-        rows.append(f"| {name}: from the mouse to what the card draws | {middle([sum(run) for run in runs], 'ms')} |")
+        rows.append(f"| {name}: from the mouse to data ready to draw | {middle([sum(run) for run in runs], 'ms')} |")
         rate = [1000.0 / sum(run) for run in runs]
-        rows.append(f"| {name}: poses a second, drawing left out | {statistics.median(rate):.0f} | {max(rate):.0f} |")
+        rows.append(f"| {name}: poses per second, without drawing | {statistics.median(rate):.0f} | {max(rate):.0f} |")
     for what in crowds[0]:
-        name = f"{JOINTS:,} joints, {what}: script and layout of a picture"
+        name = f"{JOINTS:,} joints, {what}: script and layout per frame"
         rows.append(f"| {name} | {middle([one[what] for one in crowds], 'ms')} |")
     head = f"| median and least of {RUNS} runs | | |\n|---|---:|---:|"
     return "\n".join([heading("The studio in Chromium"), head, *rows])
 
 
 def soak_table(memory: list[tuple[float, int, int, float, float, float]]) -> str:
-    """Return the section of what random actions leave in memory."""
+    """Return the section on memory after random actions."""
     rows = [f"| {s:.0f} | {done} | {states} | {a:.0f} | {b:.1f} | {c:.1f} |" for s, done, states, a, b, c in memory]
     head = (
-        "| seconds | actions | states that undo has | process [MB] | script of the page [MB] | its kernels [MB] |\n"
+        "| seconds | actions | undo states | process [MB] | page script [MB] | page kernels [MB] |\n"
         "|---:|---:|---:|---:|---:|---:|"
     )
     return "\n".join([heading("The studio after random actions"), head, *rows])
@@ -266,8 +265,8 @@ def soak_table(memory: list[tuple[float, int, int, float, float, float]]) -> str
 def main() -> None:
     """Measure and publish."""
     parser = arguments(__doc__)
-    parser.add_argument("--soak", type=float, help="seconds of random actions, in place of all else")
-    parser.add_argument("--actions", type=int, help="random actions without a page, in place of all else")
+    parser.add_argument("--soak", type=float, help="only random actions, for this many seconds")
+    parser.add_argument("--actions", type=int, help="only this many random actions without a page")
     options = parser.parse_args()
     if options.actions:
         memory = act(options.actions)
@@ -282,7 +281,7 @@ def main() -> None:
         else:
             say("opening")
             with tempfile.TemporaryDirectory() as bytecode:
-                starts = [opening(browser, bytecode) for _ in range(RUNS + 1)][1:]  # the first one writes the bytecode
+                starts = [opening(browser, bytecode) for _ in range(RUNS + 1)][1:]  # the first writes the bytecode
             say("pulling")
             pulls = {"panda": pulling(browser, "panda"), "human:floating": pulling(browser, "human:floating", HUMAN)}
             say("thousands of joints")

@@ -1,7 +1,7 @@
-"""The fastest timing of a path, side by side with toppra: duration, whether limits are kept, time to find it.
+"""The fastest timing of a path, compared with toppra: duration, whether limits are kept, and time to compute it.
 
-Arms go through six random poses with random limits of velocity and acceleration. Both get the same cubic spline, and
-both trajectories are sampled a thousand times a second. Results go into their section of results.md.
+Arms move through six random poses with random velocity and acceleration limits. Both get the same cubic spline, and
+both trajectories are sampled a thousand times per second. The results are written to their section of results.md.
 
     python benchmarks/timing.py [--paths 5] [--json] [--no-write]
 """
@@ -24,13 +24,13 @@ from linkwork.motion.splines import unwound
 
 SECTION = "timing"
 PATHS = {
-    "cubic, 50 frames a second": ("cubic", 50.0),
+    "cubic, 50 frames per second": ("cubic", 50.0),
     "eased at its keys": ("ease", 50.0),
     "six poses alone": ("few", 0.0),
 }
 MODELS = ("ur5", "panda")
-SAMPLES = 1000.0  # a second
-CONSTANT = "ParametrizeConstAccel"  # of toppra: the motion as it was computed; its default draws a spline through it
+SAMPLES = 1000.0  # per second
+CONSTANT = "ParametrizeConstAccel"  # toppra's motion as computed; its default fits a spline to it
 
 Floats = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ def motion(arm: lw.Linkage, kind: str, fps: float, seed: int) -> lw.Clip:
 
 
 def theirs(clip: lw.Clip, velocity: Floats, acceleration: Floats) -> Any:
-    """Return toppra's trajectory on as fine a grid as ours begins with, limits kept at both ends of every step."""
+    """Return toppra's trajectory on our initial grid, with limits kept at both ends of every step."""
     import toppra
     from toppra import algorithm, constraint
 
@@ -62,7 +62,7 @@ def theirs(clip: lw.Clip, velocity: Floats, acceleration: Floats) -> Any:
 
 
 def excess(poses: Floats, velocity: Floats, acceleration: Floats) -> float:
-    """Return by how much samples are above a limit, as a share of it: zero where all are kept."""
+    """Return the largest relative excess of samples over a limit; zero if all are kept."""
     rates, pushes = np.diff(poses, axis=0) * SAMPLES, np.diff(poses, 2, axis=0) * SAMPLES**2
     most = max(float((np.abs(rates) / velocity).max()), float((np.abs(pushes) / acceleration).max()))
     return max(0.0, most - 1.0)
@@ -87,7 +87,7 @@ def compare(clip: lw.Clip, velocity: Floats, acceleration: Floats) -> dict[str, 
 
 def run(*, paths: int) -> dict[str, Any]:
     logging.getLogger("toppra").setLevel(logging.ERROR)
-    logging.getLogger("linkwork").setLevel(logging.ERROR)  # random poses make splines that swing beyond limits
+    logging.getLogger("linkwork").setLevel(logging.ERROR)  # splines through random poses may exceed limits
     rows: dict[str, Any] = {}
     for title, (kind, fps) in PATHS.items():
         found = []
@@ -108,7 +108,7 @@ def run(*, paths: int) -> dict[str, Any]:
 def section(found: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
     machine = f"{date.today()}, {platform.machine()}, Python {platform.python_version()}"
-    head = f"{machine}, {versions}; {found['paths']} paths a row."
+    head = f"{machine}, {versions}; {found['paths']} paths per row."
     lines = [
         "## The fastest timing of a path", "", head, "",
         "| path | duration, linkwork over toppra | above a limit: linkwork | toppra | time: linkwork | toppra |",
@@ -121,13 +121,13 @@ def section(found: dict[str, Any]) -> str:
         times = (f"{np.median(row[key]):.0f} ms" for key in ("ours_ms", "theirs_ms"))
         lines.append(f"| {title} | {span} | {' | '.join(above)} | {' | '.join(times)} |")
     return "\n".join(
-        [*lines, "", "Above a limit: the largest excess of a velocity or an acceleration in samples, 1,000 a second."]
+        [*lines, "", "Above a limit: the largest excess of a velocity or an acceleration in samples, 1,000 per second."]
     )
 
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--paths", type=int, default=5, help="paths of each arm and kind")
+    parser.add_argument("--paths", type=int, default=5, help="paths per arm and kind")
     options = parser.parse_args()
     found = run(paths=options.paths)
     publish(SECTION, section(found), found, options)

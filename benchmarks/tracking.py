@@ -1,11 +1,11 @@
-"""Following paths frame by frame, side by side with the Robotics Toolbox, ssik's `Tracker` and pink's step.
+"""Following paths frame by frame, compared with the Robotics Toolbox, ssik's `Tracker` and pink's step.
 
-All get the same paths: smooth in joint space, over two thirds of every joint's range, no step above 0.14 rad, so that a
-continuous way exists. A jump is a step above 0.5 rad. Every answer is checked by a chain in plain NumPy: a frame is
-missed if it is off by more than 1e-4 m or 1e-3 rad. They take turns on one core; what counts is the ratio in one run.
+All get the same paths: smooth in joint space, over two thirds of every joint's range, with no step above 0.14 rad, so
+that a continuous solution exists. A jump is a step above 0.5 rad. Every answer is checked by a chain in plain NumPy: a
+frame is missed if its error exceeds 1e-4 m or 1e-3 rad. They take turns on one core; the ratio within one run counts.
 
     python benchmarks/tracking.py            print the tables and update results.md
-    python benchmarks/tracking.py --quick    fewer paths and rounds, for a look
+    python benchmarks/tracking.py --quick    fewer paths and rounds
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from linkwork.errors import LinkworkError
 from linkwork.solvers.chain import Chain as Joints, why_unsupported
 
 SECTION = "tracking"
-JUMP, LARGEST = 0.5, 0.14  # a step that counts as a jump, and the largest that a path needs [rad, m]
-SHARE = 0.7  # of the range that paths use
-FRAMES = 200  # of a path at least
-FEWEST, MOST = 5, 9  # joints of an arm
+JUMP, LARGEST = 0.5, 0.14  # least step of a jump, and largest step of a path [rad, m]
+SHARE = 0.7  # share of the joint ranges that paths use
+FRAMES = 200  # least number in a path
+FEWEST, MOST = 5, 9  # joints per arm
 
 
 def smooth(arm: lw.Linkage, seed: int, frames: int = FRAMES) -> Array:
@@ -51,12 +51,12 @@ def smooth(arm: lw.Linkage, seed: int, frames: int = FRAMES) -> Array:
 
 
 def race(chain: Chain, contenders: list[Contender], paths: list[Array], rounds: int) -> dict[str, dict[str, float]]:
-    """Follow all paths with all contenders; return jumps, misses and us a frame."""
+    """Follow all paths with all libraries; return jumps, misses and us per frame."""
     goals = [chain.forward(path) for path in paths]
     count = sum(map(len, paths))
     found: dict[str, dict[str, float]] = {}
     for one in contenders:
-        one.begin(paths[0][0])(goals[0][0])  # compiles what is compiled when first used
+        one.begin(paths[0][0])(goals[0][0])  # compiles
     gc.collect()
     gc.disable()
     for one in contenders:
@@ -78,7 +78,7 @@ def race(chain: Chain, contenders: list[Contender], paths: list[Array], rounds: 
 
 
 def judged(chain: Chain, paths: list[Array], goals: list[Array], poses: list[Array]) -> dict[str, float]:
-    """Return what the independent check says of the poses of paths."""
+    """Return the result of the independent check of poses along paths."""
     steps = [np.abs(np.diff(q, axis=0, prepend=path[:1])).max() for q, path in zip(poses, paths, strict=True)]
     good = [chain.verified(q, targets) for q, targets in zip(poses, goals, strict=True)]
     off = [
@@ -98,7 +98,7 @@ def judged(chain: Chain, paths: list[Array], goals: list[Array], poses: list[Arr
 
 
 def shipped_arms() -> list[tuple[str, lw.Linkage, str]]:
-    """Return every arm, a chain of five to nine joints that ends in a leaf, of the robots in example-robot-data."""
+    """Return all arms of the robots in example-robot-data: chains of five to nine joints that end in a leaf."""
     try:
         files = distribution("example-robot-data").files or ()
     except PackageNotFoundError:
@@ -108,7 +108,7 @@ def shipped_arms() -> list[tuple[str, lw.Linkage, str]]:
         try:
             arm = lw.load(path)
         except LinkworkError as error:
-            say(f"left out: {error}")
+            say(f"skipped: {error}")
             continue
         kind = (arm.nq, round(arm.length, 4))
         if kind in seen:
@@ -127,7 +127,7 @@ def shipped_arms() -> list[tuple[str, lw.Linkage, str]]:
 
 
 def everywhere(each: int) -> dict[str, Any]:
-    """Follow paths of many robots with `lw.track`; Pinocchio's collection, and the models that linkwork brings."""
+    """Follow paths of many robots with `lw.track`: example-robot-data, and the models of linkwork."""
     models = [(name, getattr(lw.models, name)(), "tip") for name in ("panda", "ur5", "stanford")]
     names, jumps, missed, frames, waiting, largest, wide = set(), 0, 0, 0, 0, 0.0, 0
     for name, arm, frame in [*models, *shipped_arms()]:
@@ -157,7 +157,7 @@ def section(found: dict[str, Any]) -> str:
         lines += [
             f"### {name}: {found['paths']} paths",
             "",
-            "| | us a frame | paths with a jump | largest step | frames missed | worst position |",
+            "| | us per frame | paths with a jump | largest step | frames missed | worst position |",
             "|---|---|---|---|---|---|",
         ]
         for contender, row in rows.items():
@@ -181,12 +181,12 @@ def section(found: dict[str, Any]) -> str:
 
 
 def verdicts(found: dict[str, Any]) -> list[str]:
-    """Return what linkwork is held to, and whether it holds."""
+    """Return the bounds and whether they are met."""
     lines = []
     for name, rows in found["arms"].items():
         (step, mine), *_ = rows.items()
         others = {peer: row["us"] for peer, row in rows.items() if not peer.startswith("linkwork")}
-        lines.append(f"- {'met' if not mine['jumping'] else 'MISSED'}: {name}, no jump of {step}")
+        lines.append(f"- {'met' if not mine['jumping'] else 'MISSED'}: {name}, no jumps of {step}")
         if others:
             peer = min(others, key=others.__getitem__)
             ratio = others[peer] / mine["us"]
@@ -195,14 +195,14 @@ def verdicts(found: dict[str, Any]) -> list[str]:
                 f"- {met}: {name}, twice as fast as the fastest of the others; here {ratio:.1f} times ({peer})"
             )
     jumps = found["everywhere"]["jumping"]
-    lines.append(f"- {'MISSED' if jumps else 'met'}: no jump on the paths of all robots")
+    lines.append(f"- {'MISSED' if jumps else 'met'}: no jumps on the paths of all robots")
     lost = found["everywhere"]["missed"]
     lines.append(f"- {'MISSED' if lost else 'met'}: no frame missed on the paths of all robots; here {lost:,}")
     return lines
 
 
 def run(paths: int, rounds: int, each: int) -> dict[str, Any]:
-    logging.getLogger("linkwork").setLevel(logging.ERROR)  # remarks on meshes that are not there
+    logging.getLogger("linkwork").setLevel(logging.ERROR)  # remarks on missing meshes
     alone = stay_on_one_core()
     found: dict[str, Any] = {"paths": paths, "machine": machine(alone), "arms": {}, "versions": {}, "missing": []}
     for name, make, prebuilt in (("Panda", lw.models.panda, "panda"), ("UR5", lw.models.ur5, "ur5")):
@@ -212,7 +212,7 @@ def run(paths: int, rounds: int, each: int) -> dict[str, Any]:
             try:
                 contenders.append(build(chain))
             except ImportError as error:
-                line = f"Not here ({error}); pip install 'linkwork[bench]' brings it."
+                line = f"Not installed ({error}); install it with: pip install 'linkwork[bench]'"
                 found["missing"] += [] if line in found["missing"] else [line]
         found["versions"] |= {one.name.split(",")[0]: one.version for one in contenders}
         say(f"{name} ...")
@@ -226,7 +226,7 @@ def run(paths: int, rounds: int, each: int) -> dict[str, Any]:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--quick", action="store_true", help="3 paths an arm, 1 round, 1 path a robot")
+    parser.add_argument("--quick", action="store_true", help="3 paths per arm, 1 round, 1 path per robot")
     options = parser.parse_args()
     found = run(*(3, 1, 1) if options.quick else (20, 3, 5))
     publish(SECTION, section(found), found, options)

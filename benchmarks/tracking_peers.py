@@ -1,6 +1,6 @@
-"""Who follows a path of poses, one frame at a time: linkwork and three others, each given the same arm.
+"""Libraries that follow a path one frame at a time: linkwork and three others, with the same arm.
 
-A contender is made for an arm. Begun at a pose, it is a function that takes a target and gives the next pose.
+A contender is made for an arm. Started at a pose, it is a function that takes a target and returns the next pose.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from ik_peers import Array, Chain, toolbox
 
 import linkwork as lw
 
-DT = 0.1  # a frame lasts [s]: the paths need up to 1.4 rad/s, which the arms may do
-SPEED = 0.25 / DT  # what a joint may turn by in a frame, for those that take a speed [rad/s]
-DAMPING = 1e-2  # `lm_damping` of pink: of 1e-6 to 1, one that jumps and misses least
+DT = 0.1  # duration of a frame [s]: the paths need up to 1.4 rad/s, which the arms allow
+SPEED = 0.25 / DT  # speed limit for libraries that take one [rad/s]
+DAMPING = 1e-2  # `lm_damping` of pink: best of 1e-6 to 1, with the fewest jumps and misses
 Frame = Callable[[Array], Array]
 
 
@@ -31,7 +31,7 @@ class Contender:
 
 
 def ours(chain: Chain) -> list[Contender]:
-    """`ik.step` from the step before; the same from bare poses; and without time."""
+    """`ik.step` from the previous step; the same from plain poses; and without time steps."""
     ik = lw.prepare(chain.arm, chain.frame)
 
     def from_steps(q: Array) -> Frame:
@@ -78,7 +78,7 @@ def ours(chain: Chain) -> list[Contender]:
 
 
 def robotics_toolbox(chain: Chain) -> Contender:
-    """Levenberg-Marquardt in C++ from the pose before."""
+    """Levenberg-Marquardt in C++ from the previous pose."""
     peer, follow = toolbox(chain)
 
     def begin(q: Array) -> Frame:
@@ -93,14 +93,14 @@ def robotics_toolbox(chain: Chain) -> Contender:
 
 
 def ssik(chain: Chain, name: str) -> Contender:
-    """Closed forms of a prebuilt arm, and its `Tracker`, which holds where the next pose is too far; C++ inside."""
+    """Closed forms of a prebuilt arm with `Tracker`, in C++, which stops if the next pose is too far."""
     from ssik import Manipulator
 
     arm = Manipulator.from_prebuilt(name)
     poses = chain.arm.random_pose(0, 3)
     tools = [np.linalg.inv(chain.forward(q[None])[0]) @ arm.fk(q) for q in poses]
     if np.abs(np.stack(tools) - tools[0]).max() > 1e-9:
-        raise SystemExit(f"ssik's {name!r} is another arm than {chain.arm.name!r}")
+        raise SystemExit(f"ssik's {name!r} differs from {chain.arm.name!r}")
 
     def begin(q: Array) -> Frame:
         tracker, tool = arm.tracker(q), tools[0]
@@ -114,7 +114,7 @@ def ssik(chain: Chain, name: str) -> Contender:
 
 
 def pink(chain: Chain) -> Contender:
-    """One step of differential inverse kinematics a frame, on Pinocchio, with DAQP."""
+    """One step of differential inverse kinematics per frame, with Pinocchio and DAQP."""
     import pink as library
     import pinocchio as pin
     from pink.limits import ConfigurationLimit, VelocityLimit

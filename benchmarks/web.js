@@ -1,9 +1,9 @@
-// What `benchmarks/web.py` measures in node and in a browser: the same goals, through linkwork.js.
+// The part of `benchmarks/web.py` that runs in node and in a browser: the same goals with linkwork.js.
 "use strict";
 
-const WARM = 1500; // ms: browsers first run code as it comes, and compile it well meanwhile
+const WARM = 1500; // ms: browsers optimize code while it runs
 
-/** Return the least time of a call [us] over some rounds, and how many of its answers are good. */
+/** Return the shortest time of a call [us] over several rounds, and the number of good answers. */
 function timed(items, rounds, act) {
   let [best, good] = [Infinity, 0];
   for (const end = performance.now() + WARM; performance.now() < end; ) items.slice(0, 20).forEach(act);

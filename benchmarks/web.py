@@ -1,9 +1,9 @@
-"""linkwork.js in node and in Chromium beside the library in Python: the same goals, the same kernels, in one run.
+"""linkwork.js in node and in Chromium, compared with the Python library: same goals, same kernels, in one run.
 
     python benchmarks/web.py                  print the table and update results.md
-    python benchmarks/web.py --no-write       only print it
+    python benchmarks/web.py --no-write       print only
 
-It takes what `make web` builds.
+It needs the output of `make web`.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ FEET = ("left_foot", "right_foot")
 
 
 def goals_of(names: dict[str, list[float]]) -> list[lw.Goal]:
-    """Return the goals of the figure: it stands, reaches with both hands and looks somewhere."""
+    """Return the goals of the body: it stands, reaches with both hands and looks somewhere."""
     hands = [lw.Reach(hand, position=names[hand]) for hand in ("left_hand", "right_hand")]
     return [*(lw.Hold(foot) for foot in FEET), *hands, lw.LookAt("eyes", at=names["eyes"])]
 
 
 def tasks() -> dict[str, Any]:
-    """Return what all are given."""
+    """Return the common input."""
     arm, rng = lw.models.panda(), np.random.default_rng(0)
     poses, starts = arm.random_pose(1, GOALS), arm.random_pose(2, GOALS)
     places = {"left_hand": (0.25, 0.25, 1.1), "right_hand": (0.25, -0.25, 1.1), "eyes": (1.5, 0.0, 1.5)}
@@ -55,7 +55,7 @@ def tasks() -> dict[str, Any]:
 
 
 def timed(items: Sequence[Any], act: Callable[[Any], Any]) -> dict[str, float]:
-    """Return the least time of a call [us], and how many of its answers are good."""
+    """Return the shortest time of a call [us], and the number of good answers."""
     best, found = np.inf, []
     for _ in range(ROUNDS):
         began = time.perf_counter()
@@ -65,7 +65,7 @@ def timed(items: Sequence[Any], act: Callable[[Any], Any]) -> dict[str, float]:
 
 
 def in_python(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the times of the library itself."""
+    """Return the times of the Python library."""
     arm, body = lw.models.panda(), lw.models.human()
     targets = np.array(given["targets"]).reshape(-1, 4, 4)
     each = list(zip(targets, np.array(given["starts"]), np.array(given["poses"]), strict=True))
@@ -104,7 +104,7 @@ def packs(given: dict[str, Any]) -> dict[str, str]:
 
 
 def in_node(script: str, folder: Path) -> dict[str, Any] | None:
-    """Return the times in node, or None where there is none."""
+    """Return the times in node, or None if it is not installed."""
     node = shutil.which("node")
     if node is None:
         return None
@@ -115,7 +115,7 @@ def in_node(script: str, folder: Path) -> dict[str, Any] | None:
 
 
 def in_browser(script: str, folder: Path) -> dict[str, Any] | None:
-    """Return the times in Chromium, in a page from disk, or None where there is none."""
+    """Return the times in Chromium, in a page from disk, or None if it is not installed."""
     found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
     try:
         from playwright.sync_api import sync_playwright
@@ -136,7 +136,7 @@ def in_browser(script: str, folder: Path) -> dict[str, Any] | None:
 
 
 def section(report: dict[str, Any]) -> str:
-    """Return the part of results.md."""
+    """Return the section of results.md."""
     columns = [report["python"], *(one for one in (report["node"], report["browser"]) if one)]
     rows = [name for name in columns[-1]["times"] if any(name in one["times"] for one in columns)]
     parts = (f"{name} {size / 1000:.0f} kB ({zipped / 1000:.0f} zipped)" for name, size, zipped in report["sizes"])
@@ -155,7 +155,7 @@ def section(report: dict[str, Any]) -> str:
             "",
             f"{date.today().isoformat()}, {head['cpu']}, {head['cores']} cores, {head['system']}; linkwork "
             f"{lw.__version__}. Made by `python benchmarks/web.py`. {GOALS:,} goals of the Panda for position and "
-            f"orientation, {PROBLEMS} of a figure of 49 values (feet held, two hands, eyes). Time of a call, best of "
+            f"orientation, {PROBLEMS} of a body with 49 values (feet held, two hands, eyes). Time of a call, best of "
             f"{ROUNDS} rounds.",
             "",
             f"Sizes: {', '.join(parts)}.",

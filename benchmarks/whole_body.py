@@ -1,13 +1,13 @@
-"""Inverse kinematics of a whole body, side by side with mink, pink and PlaCo: Talos, five pose targets, a free base.
+"""Inverse kinematics of a whole body, compared with mink, pink and PlaCo: Talos, five pose targets, a free base.
 
-All get the same goals, made from random poses before any clock runs, and every answer is checked by Pinocchio: each
-position to 1 mm, each rotation to 0.01 rad, limits kept. They take turns on one core; what counts is the ratio within
-one run: absolute times move with the machine.
+All get the same goals, made from random poses beforehand, and every answer is checked by Pinocchio: each position to
+1 mm, each rotation to 0.01 rad, limits kept. They take turns on one core; what counts is the ratio within one run,
+since absolute times vary with the machine.
 
     python benchmarks/whole_body.py                  print the tables and update results.md
-    python benchmarks/whole_body.py --quick          fewer goals, for a look
+    python benchmarks/whole_body.py --quick          fewer goals
     python benchmarks/whole_body.py --no-write       print only
-    python benchmarks/whole_body.py --json           the same as JSON on stdout, talk on stderr
+    python benchmarks/whole_body.py --json           JSON on stdout, messages on stderr
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ import linkwork as lw
 
 SECTION = "whole-body"
 OURS, PLAIN = "linkwork, `ik(goals, start=q)`", "linkwork, `lw.solve(body, goals, start=q)`"
-STEPS = 100  # of a peer, from one start
-AGAIN, SHORT = 30, 40  # starts of a peer that starts again, and its steps from each
+STEPS = 100  # steps of a peer from one start
+AGAIN, SHORT = 30, 40  # starts of a peer with restarts, and its steps from each
 HALF, WHOLE = "half the range, from zero", "the whole range, from zero"
 CASES = {  # start, share of the range
     HALF: ("zero", 0.5),
@@ -42,12 +42,12 @@ CASES = {  # start, share of the range
     "half the range, from the middle": ("middle", 0.5),
     "the whole range, from the middle": ("middle", 1.0),
 }
-ALIKE = 0.01  # a peer whose success is lower by no more than this has equal success
+ALIKE = 0.01  # success rates count as equal within this difference
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A way to solve for five targets, called with what `ready` makes of them; `pose` gives Pinocchio's order."""
+    """A way to solve for five targets, converted by `ready`; `pose` converts the result to Pinocchio's order."""
 
     name: str
     solve: Callable[[Any], Any]
@@ -57,7 +57,7 @@ class Contender:
 
 @dataclass
 class Report:
-    """What one run found: for every case and contender success, mean, median and 99th of 100 [us]."""
+    """Results of a run: success, mean, median and 99th percentile [us] for every case and library."""
 
     machine: dict[str, Any]
     versions: dict[str, str]
@@ -84,13 +84,13 @@ def ours(body: Body, start: Array) -> list[Contender]:
 
 
 def once(peer: Peer, start: Array) -> Contender:
-    """Return a peer that tries from one start."""
+    """Return a peer with one start."""
     q = peer.begin(start)
     return Contender(peer.name, lambda targets: peer.attempt(targets, q, STEPS)[0].copy(), peer.pose)
 
 
 def again(peer: Peer, body: Body, start: Array) -> Contender:
-    """Return a peer that tries from random poses too, a few steps from each, until it is there."""
+    """Return a peer that also starts from random poses, with a few steps from each, until it succeeds."""
     rng = np.random.default_rng(1)
     starts = [peer.begin(pose) for pose in [start, *(body.random_pose(rng, start, 1.0) for _ in range(AGAIN - 1))]]
 
@@ -105,7 +105,7 @@ def again(peer: Peer, body: Body, start: Array) -> Contender:
 
 
 def measured(contenders: Sequence[Contender], body: Body, goals: Sequence[Array], rounds: int) -> dict[str, Any]:
-    """Return success and processor times; of every goal the best of its rounds counts, for all alike."""
+    """Return success and CPU times; for every goal the best round counts, for all libraries."""
     clock = time.process_time_ns
     times = {one.name: np.full((rounds, len(goals)), np.inf) for one in contenders}
     good = {one.name: np.zeros(len(goals), np.bool_) for one in contenders}
@@ -147,7 +147,7 @@ def run(count: int, rounds: int) -> Report:
                 report.versions[peers[-1].name] = peers[-1].version
             except ImportError as error:
                 report.missing.append(
-                    f"{build.__name__} is not here ({error}); pip install 'linkwork[bench]' brings it."
+                    f"{build.__name__} is not installed ({error}); install it with: pip install 'linkwork[bench]'"
                 )
         for seed, (name, (from_where, share)) in enumerate(CASES.items()):
             say(f"{name} ...")
@@ -164,13 +164,13 @@ def run(count: int, rounds: int) -> Report:
 
 
 def rival(rows: dict[str, dict[str, float]]) -> tuple[str, float]:
-    """Return the peer of equal success with the smallest mean, and how many times that of ours it is."""
+    """Return the peer of equal success with the smallest mean, and its ratio to our mean."""
     equal = [
         (row["mean"] / rows[OURS]["mean"], peer)
         for peer, row in rows.items()
         if peer not in (OURS, PLAIN) and row["success"] >= rows[OURS]["success"] - ALIKE
     ]
-    ratio, peer = min(equal, default=(math.nan, "any peer (none has it)"))
+    ratio, peer = min(equal, default=(math.nan, "any peer (there is none)"))
     return peer, ratio
 
 
@@ -197,7 +197,7 @@ def tables(report: Report) -> list[str]:
         first = next(iter(rows.values()))
         lines += [
             "",
-            f"| {case} | verified | mean [us] | median | 99 of 100 | mean, times ours | mean for one verified |",
+            f"| {case} | verified | mean [us] | median | 99th percentile | mean, times ours | mean per verified |",
             "|---" + "|---:" * 6 + "|",
         ]
         for who, row in rows.items():
@@ -218,16 +218,15 @@ def section(report: Report) -> str:
             f"{where['date']}, {where['cpu']}, {where['cores']} cores, {where['simd']}, {where['system']}; {core}.",
             f"{versions}. Made by `python benchmarks/whole_body.py`: goals: {report.goals}, rounds: {report.rounds}.",
             "",
-            "Talos of `example-robot-data` with a free base, 36 velocities; a pose target each for both hands, both",
-            "soles and the head. Goals are where random poses bring them: every joint anywhere in its range, or half",
-            "way between there and the start; the base moved by up to "
-            f"{SHIFT} m an axis and tilted by up to {TILT} rad.",
+            "Talos of `example-robot-data` with a free base, 36 degrees of freedom; pose targets for both hands, both",
+            "soles and the head. The goals come from random poses: every joint anywhere in its range, or halfway",
+            f"between there and the start; the base moved by up to {SHIFT} m per axis and tilted by up to {TILT} rad.",
             "*Zero* is the pose with all joints straight (within limits), a hard start: knees and elbows are singular",
             "and at their limits. *Middle* is the middle of every range. Every answer is checked by Pinocchio: each",
-            "position to 1 mm, each rotation to 0.01 rad, limits kept. The peers take whole steps with limits as",
-            f"bounds, mink and pink with DAQP and the damping that serves them best, until they are there or {STEPS}",
-            f"steps are done; where {AGAIN} starts are named, {SHORT} steps from each. Times are of the processor, for",
-            "every goal of its best round.",
+            "position to 1 mm, each rotation to 0.01 rad, limits kept. The peers take full steps with limits as",
+            f"bounds, mink and pink with DAQP and their best damping, until they reach the goal or after {STEPS}",
+            f"steps; with {AGAIN} starts, {SHORT} steps from each. Times are CPU time, for",
+            "every goal that of its best round.",
             "",
             *tables(report),
             "",
@@ -239,12 +238,12 @@ def section(report: Report) -> str:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--goals", type=int, default=500, help="goals of a case (500)")
-    parser.add_argument("--rounds", type=int, default=2, help="turns, of which the best counts (2)")
+    parser.add_argument("--goals", type=int, default=500, help="goals per case (500)")
+    parser.add_argument("--rounds", type=int, default=2, help="number of rounds; the best counts (2)")
     parser.add_argument("--quick", action="store_true", help="50 goals, 1 round")
     options = parser.parse_args()
     if options.goals < 10 or options.rounds < 1:
-        parser.error("--goals is at least 10, --rounds at least 1")
+        parser.error("--goals must be at least 10, --rounds at least 1")
     report = run(50, 1) if options.quick else run(options.goals, options.rounds)
     found = {**vars(report), "verdicts": list(map(str, verdicts(report)))}
     publish(SECTION, section(report), found, options)

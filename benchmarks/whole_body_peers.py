@@ -1,7 +1,7 @@
-"""What a whole body is measured against: a humanoid checked by Pinocchio, and three peers.
+"""Peers of whole-body inverse kinematics, and a humanoid in Pinocchio that checks answers.
 
-The peers are mink, pink and PlaCo, each given the same plain URDF, the same tasks of equal weight and the same rule
-when to stop. They step by quadratic programs with limits as bounds; how many steps they may take is alike for all.
+The peers are mink, pink and PlaCo, each with the same plain URDF, the same tasks of equal weight, the same stopping
+rule and the same number of steps. Their steps are quadratic programs with limits as bounds.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from numpy.typing import NDArray
 import linkwork as lw
 
 Array = NDArray[np.float64]
-Attempt = Callable[[Array, Any, int], tuple[Any, bool]]  # targets (5, 4, 4), start, steps -> pose, whether it is there
+Attempt = Callable[[Array, Any, int], tuple[Any, bool]]  # targets (5, 4, 4), start, steps -> pose, whether reached
 
 PACKAGE, ROBOT = "example-robot-data", "talos_reduced.urdf"
 FRAMES = ("arm_left_7_link", "arm_right_7_link", "left_sole_link", "right_sole_link", "head_2_link")
-POSITION, ROTATION = 1e-3, 1e-2  # what counts as reached [m, rad]
-ROOM = 0.9  # of that, where a peer stops: its measure of a turned error differs a little
-LIMITS = 1e-6  # beyond a limit that still counts as kept: what a quadratic program calls zero
-SHIFT, TILT = 0.2, 0.5  # of the base, at most, along each axis and about any [m, rad]
-DAMPING = 1e-2  # `lm_damping` of mink and pink: of 1e-6 to 1, the one that reaches most in the least time
-LIGHT = 1e-6  # what keeps the quadratic programs definite
+POSITION, ROTATION = 1e-3, 1e-2  # largest errors of a reached goal [m, rad]
+ROOM = 0.9  # fraction of these at which a peer stops: its rotation error differs slightly
+LIMITS = 1e-6  # allowed excess over a limit: zero for a quadratic program
+SHIFT, TILT = 0.2, 0.5  # largest motion of the base along each axis and about any [m, rad]
+DAMPING = 1e-2  # `lm_damping` of mink and pink: best of 1e-6 to 1
+LIGHT = 1e-6  # keeps the quadratic programs definite
 
 
 def plain_urdf() -> str:
-    """Return Talos without shapes and with its grippers closed: what all libraries read alike."""
+    """Return Talos without shapes and with closed grippers, which all libraries read equally."""
     try:
         files = distribution(PACKAGE).files or ()
     except PackageNotFoundError as error:
-        raise SystemExit(f"{PACKAGE} is not here; pip install 'linkwork[bench]' brings it.") from error
+        raise SystemExit(f"{PACKAGE} is not installed; install it with: pip install 'linkwork[bench]'") from error
     path = next(Path(str(file.locate())) for file in files if file.name == ROBOT)
-    robot = ElementTree.fromstring(path.read_text(encoding="utf-8"))  # of an installed package
+    robot = ElementTree.fromstring(path.read_text(encoding="utf-8"))  # from an installed package
     for part in list(robot):
         if part.tag not in ("link", "joint"):
             robot.remove(part)
@@ -52,7 +52,7 @@ def plain_urdf() -> str:
 
 
 class Body:
-    """A floating humanoid in Pinocchio's words: it makes the goals and checks the answers."""
+    """A floating humanoid in Pinocchio, which makes the goals and checks the answers."""
 
     def __init__(self, folder: Path) -> None:
         import pinocchio
@@ -68,16 +68,16 @@ class Body:
         self.zero = np.concatenate([np.eye(7)[6], np.clip(0.0, self.lower, self.upper)])
 
     def places(self, names: Sequence[str]) -> list[int]:
-        """Return where joints have their values in a pose."""
+        """Return the indices of joint values in a pose."""
         return [self.model.joints[self.model.getJointId(name)].idx_q for name in names]
 
     def forward(self, pose: Array) -> Array:
-        """Return where a pose brings the five frames, shape (5, 4, 4)."""
+        """Return the five frames at a pose, shape (5, 4, 4)."""
         self.pin.framesForwardKinematics(self.model, self._data, pose)
         return np.array([self._data.oMf[frame].homogeneous for frame in self._frames])
 
     def random_pose(self, rng: np.random.Generator, about: Array, share: float) -> Array:
-        """Return a pose: every joint anywhere in its range, brought towards `about`; the base moved and tilted."""
+        """Return a random pose: joints anywhere in their range, moved towards `about`; the base moved and tilted."""
         tilt = rng.normal(size=3)
         tilt *= rng.uniform(0.0, TILT) / np.linalg.norm(tilt)
         turn = self.pin.Quaternion(self.pin.exp3(tilt)).coeffs()
@@ -96,7 +96,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Peer:
-    """A library: how it attempts five targets from a start, and how poses go in and out of Pinocchio's order."""
+    """A library: its attempt at five targets from a start, and conversions of poses from and to Pinocchio's order."""
 
     name: str
     version: str
@@ -113,7 +113,7 @@ def _near(errors: Sequence[Array]) -> bool:
 
 
 def pink(body: Body) -> Peer:
-    """Differential inverse kinematics on Pinocchio, with DAQP for its quadratic programs."""
+    """Differential inverse kinematics with Pinocchio, and DAQP for its quadratic programs."""
     import pink as library
     from pink.limits import ConfigurationLimit
     from pink.tasks import FrameTask
@@ -139,7 +139,7 @@ def pink(body: Body) -> Peer:
 
 
 def mink(body: Body) -> Peer:
-    """Differential inverse kinematics on MuJoCo, with DAQP for its quadratic programs."""
+    """Differential inverse kinematics with MuJoCo, and DAQP for its quadratic programs."""
     import mink as library
     import mujoco
 
@@ -178,7 +178,7 @@ def mink(body: Body) -> Peer:
 
 
 def placo(body: Body) -> Peer:
-    """Whole-body inverse kinematics in C++, on Pinocchio and EiQuadProg."""
+    """Whole-body inverse kinematics in C++, with Pinocchio and EiQuadProg."""
     import placo as library
 
     robot = library.RobotWrapper(str(body.path), library.Flags.ignore_collisions)
@@ -211,7 +211,7 @@ def placo(body: Body) -> Peer:
 
 
 def linkwork(body: Body) -> tuple[lw.Linkage, Callable[[Array], Array], Callable[[Array], Array]]:
-    """Return the same body here, and how poses go in and out of Pinocchio's order."""
+    """Return the same body in linkwork, and conversions of poses from and to Pinocchio's order."""
     own = lw.load(body.path, root="floating")
     places = body.places(own.coordinates[7:])
 

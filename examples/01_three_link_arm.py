@@ -1,6 +1,6 @@
 """Three-link arm.
 
-The chapter's planar arm with links of 15, 10 and 5: built by hand, posed, and asked where its tip is.
+The chapter's planar arm with links of 15, 10 and 5 is built, posed, and its tip position computed.
 """
 
 import sys
@@ -25,7 +25,7 @@ def main(out: Path) -> None:
     x, y, _ = arm.forward(q, frame="tip")[:3, 3]
     print(f"tip at ({x:.3f}, {y:.3f})")
 
-    # By hand, as in the chapter: every link adds its length in the direction of all turns so far.
+    # By hand, as in the chapter: every link adds its length in the direction of the sum of all angles so far.
     angles = np.cumsum(q)
     by_hand = np.array([15, 10, 5]) @ np.stack([np.cos(angles), np.sin(angles)], axis=1)
     print(f"by hand ({by_hand[0]:.3f}, {by_hand[1]:.3f})")

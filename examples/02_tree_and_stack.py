@@ -1,6 +1,6 @@
-"""Two appendages, and the walk over their tree.
+"""Two appendages, and the traversal of their tree.
 
-The depth-first traversal with its stack of matrices: what is pushed on the way down comes back on the way up.
+The depth-first traversal uses a stack of matrices: they are pushed on the way down and popped on the way up.
 """
 
 import sys
@@ -23,16 +23,16 @@ def main(out: Path) -> None:
         {"left shoulder": "35deg", "left elbow": "-80deg", "right shoulder": "-60deg", "right elbow": "75deg"}
     )
 
-    stack: list[str] = []  # the links whose matrices wait to be restored
+    stack: list[str] = []  # links whose matrices are on the stack
     for visit in figure.traverse(q):
         while stack and stack[-1] != visit.joint.parent:
-            stack.pop()  # back up the tree, to the link that this arc leaves
+            stack.pop()  # back up to the parent of this joint
         x, y, _ = visit.matrix[:3, 3]
         where = " > ".join(stack) or "the world"
         print(f"{'  ' * len(stack)}{visit.node.name:12} at ({x:5.2f}, {y:5.2f})   below: {where}")
         stack.append(visit.node.name)
 
-    frames = figure.forward(q)  # the array form gives the same answer
+    frames = figure.forward(q)  # the array form gives the same result
     print("same as forward:", all(np.allclose(visit.matrix, frames[visit.node.name]) for visit in figure.traverse(q)))
     lw.draw.pose(figure, q, labels=True, path=out / "tree_and_stack.png")
 

@@ -1,6 +1,6 @@
 """From hand to head.
 
-A point known in the frame of one hand, as the eyes, the other hand and the world see it: up the tree and down again.
+A point in the frame of one hand is converted to the frames of the eyes, the other hand and the world.
 """
 
 import sys
@@ -15,12 +15,12 @@ def main(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     figure = lw.models.human()
     q = figure.stored_pose("reach")
-    pencil = [0.0, 0.0, -0.12]  # the point of a pencil held in the right hand, in the frame of that hand
+    pencil = [0.0, 0.0, -0.12]  # tip of a pencil in the right hand, in the frame of that hand
     for target in ("right_hand", "eyes", "left_hand", "world"):
         x, y, z = figure.convert(pencil, q, source="right_hand", target=target)
         print(f"in the frame of {target:10}  ({x:6.3f}, {y:6.3f}, {z:6.3f})")
 
-    # By hand: names of transforms cancel where matrices meet.
+    # By hand: adjacent names of transforms cancel.
     world_from_hand = figure.forward(q, frame="right_hand")
     world_from_eyes = figure.forward(q, frame="eyes")
     eyes_from_hand = np.linalg.inv(world_from_eyes) @ world_from_hand

@@ -1,6 +1,6 @@
-"""A complex joint, as one and as three.
+"""A complex joint as one joint and as three.
 
-A ball and socket as one joint with a quaternion, and as three hinges joined by links of zero length: the same motion.
+A ball-and-socket joint with a quaternion moves like three revolute joints with links of zero length between them.
 """
 
 import sys

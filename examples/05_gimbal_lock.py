@@ -1,6 +1,6 @@
 """Gimbal lock, and its absence.
 
-Tilt a ball joint towards 90 degrees. With Euler angles it runs out of a way to turn; with a quaternion it never does.
+Tilt a ball joint to 90 degrees. With Euler angles it loses one direction of rotation; with a quaternion it does not.
 """
 
 import sys
@@ -29,7 +29,7 @@ def main(out: Path) -> None:
         weakest = np.linalg.svd(turning, compute_uv=False)[:, -1]
         print(f"{name:20} least {weakest.min():.3f}, most {weakest.max():.3f}")
         curve.plot(np.degrees(tilt), weakest, color=color, label=name)
-        for k in (0, 60, 120, 180):  # all rates of size one, as angular velocities about x and z
+        for k in (0, 60, 120, 180):  # joint rates of norm one, as angular velocities about x and z
             axes, sizes, _ = np.linalg.svd(turning[k][[0, 2]])
             sight.plot(*((axes * sizes) @ [np.cos(circle), np.sin(circle)]), color=color, alpha=0.25 + k / 240)
     curve.set(xlabel="tilt: the middle angle [deg]", ylabel="turning left in the hardest direction")

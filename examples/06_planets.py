@@ -1,6 +1,6 @@
-"""The moon about the earth about the sun.
+"""The moon around the earth around the sun.
 
-Relative motion without limbs: every body needs one angle, and the path of the moon comes out by itself.
+Relative motion without limbs: every body needs only one angle, and the path of the moon follows.
 """
 
 import sys
@@ -16,7 +16,7 @@ def main(out: Path) -> None:
     system = lw.models.planets()
     print(system, "with", ", ".join(name for name in system.joints if name.endswith("_orbit")))
 
-    years = np.linspace(0, 1, 97)  # from the real periods: turns per year, the moon's counted against the sun
+    years = np.linspace(0, 1, 97)  # real turns per year; those of the moon relative to the sun
     turns = {"mercury_orbit": 4.15, "venus_orbit": 1.63, "earth_orbit": 1.0, "moon_orbit": 12.37, "mars_orbit": 0.53}
     poses = np.zeros((len(years), system.nq))
     for name, rate in turns.items():

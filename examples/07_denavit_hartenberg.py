@@ -1,6 +1,6 @@
-"""Denavit-Hartenberg tables, in and out.
+"""Denavit-Hartenberg tables, read and written.
 
-The Stanford arm from its table, the Panda turned into one, and both conventions for the same robot.
+The Stanford arm is built from its table, and tables of the Panda are computed in both conventions.
 """
 
 import sys

@@ -1,6 +1,6 @@
-"""Key poses, and four ways between them.
+"""Key poses, and four interpolations between them.
 
-The same keys interpolated as linear, ease, cubic and Catmull-Rom: what one joint does, and the path of the tip.
+The same keys with linear, ease, cubic and Catmull-Rom interpolation: the angle of one joint, and the path of the tip.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """A human figure, posed by name.
 
-Twenty-five joints with an adult's range of motion. Values are given by joint, limits are kept, poses are stored.
+Twenty-five joints with an adult's range of motion: values by joint name, joint limits and stored poses.
 """
 
 import sys
@@ -25,7 +25,7 @@ def main(out: Path) -> None:
     crown = figure.forward(bow, frame="crown")[:3, 3]
     print(f"bowing brings the crown down to {crown[2]:.2f} m, {crown[0]:.2f} m ahead of the hips")
 
-    # A knee does not bend that way: the pose can be asked for, and brought back within the limits.
+    # A knee does not bend that way. The pose is accepted, and clamp brings it within the limits.
     broken = figure.pose(base="stand", left_knee="-40deg")
     mended = figure.clamp(broken)
     knee = figure.coordinate_index["left_knee"]

@@ -1,6 +1,6 @@
 """A million tips at once.
 
-Where can the arm reach, and how often does it get there? One call over a million random poses answers.
+Where can the arm reach, and how often? One call for a million random poses gives the answer.
 """
 
 import sys
@@ -18,7 +18,7 @@ def main(out: Path) -> None:
     limits = {name: {"lower": "-120deg", "upper": "120deg"} for name in ("j2", "j3")}
     arm = lw.models.planar([15, 10, 5]).replace(joints={"j1": {"lower": "-30deg", "upper": "150deg"}, **limits})
     poses = arm.random_pose(0, 1_000_000)
-    arm.forward(poses[:8], frame="tip")  # the very first call may compile
+    arm.forward(poses[:8], frame="tip")  # the first call may compile
 
     began = time.perf_counter()
     tips = arm.forward(poses, frame="tip")[:, :2, 3]

@@ -1,8 +1,8 @@
 """Two ways to animate inverse kinematics.
 
-The arm of the textbook goes to a goal. First the goal is solved once and the pose is interpolated: the joints move
-evenly and the tip goes where it likes. Then a goal is solved at every frame along a straight line: the tip is told
-where to go, and the joints follow.
+The textbook arm moves to a goal. First, the goal is solved once and the pose is interpolated: the joints move evenly,
+and the path of the tip is a by-product. Then, a goal on a straight line is solved for every frame: the path of the tip
+is given, and the joints follow.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import linkwork as lw
 
 
 def straightness(clip: lw.Clip) -> float:
-    """Return how far the tip strays from the straight line between its ends."""
+    """Return the largest distance of the tip from the straight line between its end points."""
     path = clip.forward(frame="tip")[:, :2, 3]
     along = (path[-1] - path[0]) / np.linalg.norm(path[-1] - path[0])
     across = np.array([-along[1], along[0]])

@@ -1,6 +1,6 @@
 """Why a solve failed, in words.
 
-Six goals that are not reached as asked, each for another reason, and what the solution says about it.
+Six goals that are not reached, each for a different reason, and the explanations of their solutions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One motion, many files.
 
-A human figure walks into BVH, GLB, CSV and NPZ; a robot becomes a URDF file. Every file is read back and compared, and
-each format says what it cannot hold.
+A walk is saved as BVH, GLB, CSV and NPZ, and a robot as URDF. Every file is read back and compared, and each format
+reports what it cannot hold.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import linkwork as lw
 
 def main(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    logging.getLogger("linkwork").setLevel(logging.ERROR)  # losses are logged as warnings; here they are printed
+    logging.getLogger("linkwork").setLevel(logging.ERROR)  # losses are logged as warnings; they are printed below
     walk = lw.models.motion("human")
     hands = walk.forward(frame="left_palm")[:, :3, 3]
 
@@ -25,7 +25,7 @@ def main(out: Path) -> None:
         path = out / f"walk{suffix}"
         losses = walk.save(path)
         again = lw.load_clip(path, linkage=walk.linkage if suffix == ".csv" else None)
-        palm = again.linkage.joint("left_wrist").child  # names of joints are what every format keeps
+        palm = again.linkage.joint("left_wrist").child  # every format keeps the names of joints
         error = np.abs(again.forward(frame=palm)[:, :3, 3] - hands).max()
         print(f"{path.name}: {path.stat().st_size} bytes, the palm is {error:.1e} m from where it was")
         for remark in losses:

@@ -1,6 +1,6 @@
 """Twenty thousand goals in one call.
 
-Where, on a table top, can the Panda put its hand down straight? A grid of goals, all solved at once, draws the map.
+Where on a table can the Panda place its hand pointing straight down? A grid of goals, solved at once, gives the map.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def main(out: Path) -> None:
     arm = lw.models.panda()
     across = np.linspace(-EDGE, EDGE, SIDE)
     x, y = np.meshgrid(across, across)
-    targets = np.tile(np.diag([1.0, -1.0, -1.0, 1.0]), (SIDE * SIDE, 1, 1))  # the hand looks down
+    targets = np.tile(np.diag([1.0, -1.0, -1.0, 1.0]), (SIDE * SIDE, 1, 1))  # the hand points down
     targets[:, :3, 3] = np.stack([x.ravel(), y.ravel(), np.full(x.size, HEIGHT)], axis=1)
-    lw.solve_batch(arm, "tip", targets[:1])  # the very first call may compile
+    lw.solve_batch(arm, "tip", targets[:1])  # the first call may compile
 
     began = time.perf_counter()
     batch = lw.solve_batch(arm, "tip", targets)

@@ -1,6 +1,6 @@
 """Closed loops: four-bar, engine, pantograph, walking leg.
 
-Each is driven by one joint through a whole turn, its loops closed to 1e-9; and the four-bar says where it is stuck.
+Each is driven by one joint through a full turn, with loops closed to 1e-9. Then the singular positions of a four-bar.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Keys and pins: a hand holds on while the body moves.
 
-Pose keys with a kind of way each, one hand pinned to a rail from 0.8 s to 2.2 s, then a report on a spoiled copy of the
-motion, and what was done about it.
+Pose keys with different interpolations, and one hand pinned to a rail from 0.8 s to 2.2 s. Then faults are put into a
+copy of the motion, reported and repaired.
 """
 
 import sys

@@ -23,7 +23,7 @@ def goals(t: float) -> list[lw.Goal]:
         lw.Hold("right_foot"),
         lw.LookAt("eyes", at=ball),
         lw.Balance(over=SOLES),
-        lw.Rest("stand"),  # a wish, one level below: of all such poses, one like this
+        lw.Rest("stand"),  # one priority level below: prefer poses near this one
     ]
 
 

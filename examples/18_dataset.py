@@ -1,7 +1,7 @@
 """A dataset of goals, interrupted and resumed.
 
-Where can a hand be put down? Forty thousand goals in a Parquet file become a dataset of answers, block by block; the
-run is stopped halfway, goes on, and ends with every row once.
+Where can a hand be put down? Forty thousand goals in a Parquet file become a dataset of answers, block by block. The
+run is interrupted halfway and resumed; in the end every row is there exactly once.
 """
 
 from __future__ import annotations

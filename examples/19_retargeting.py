@@ -1,6 +1,6 @@
-"""A motion given to other bodies.
+"""A motion transferred to other bodies.
 
-A grown-up's motion is written as BVH, read again as a captured one would be, and given to a child and to a robot arm.
+The motion of an adult is written as BVH, read like motion capture, and retargeted to a child and to a robot arm.
 """
 
 import sys

@@ -1,7 +1,7 @@
-"""A ride at the fair.
+"""A fairground ride.
 
-A mast that turns, eight arms that rise and fall one after the other, a car on each that spins: relative motion, and
-what a rider feels of it.
+A mast turns, eight arms rise and fall one after the other, and a car spins on each. The acceleration that a rider feels
+comes from the path.
 """
 
 import sys
@@ -40,7 +40,7 @@ def main(out: Path) -> None:
     times = np.arange(round(SECONDS * FPS) + 1) / FPS
     turn = 2 * np.pi * times / SECONDS
     poses = np.zeros((len(times), ride.nq))
-    poses[:, ride.coordinate_index["mast"]] = 2 * turn  # whole turns everywhere, so that the film closes
+    poses[:, ride.coordinate_index["mast"]] = 2 * turn  # whole turns everywhere, so that the film loops
     for k in range(ARMS):
         poses[:, ride.coordinate_index[f"lift{k}"]] = np.radians(5 + 25 * np.sin(3 * turn + 2 * np.pi * k / ARMS))
         poses[:, ride.coordinate_index[f"spin{k}"]] = (-1) ** k * 5 * turn

@@ -1,6 +1,6 @@
 """A pogo stick.
 
-Free fall in the air, half a swing of the spring on the ground, and the same speed where the two meet.
+Free fall in the air, half an oscillation of the spring on the ground, and equal speed where the two meet.
 """
 
 import sys
@@ -10,13 +10,13 @@ import numpy as np
 
 import linkwork as lw
 
-GRAVITY, DEPTH, HEIGHT, STEP = 9.81, 0.18, 0.35, 0.2  # how deep the spring goes, how high and how far a hop
+GRAVITY, DEPTH, HEIGHT, STEP = 9.81, 0.18, 0.35, 0.2  # depth of the spring, height and length of a hop
 
 
 def main(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     stick = lw.models.pogo_stick()
-    speed = np.sqrt(2 * GRAVITY * HEIGHT)  # where it leaves the ground, and where it comes back
+    speed = np.sqrt(2 * GRAVITY * HEIGHT)  # when it leaves the ground, and when it lands
     flight, contact = 2 * speed / GRAVITY, np.pi * DEPTH / speed
     times = np.arange(0, 3 * (flight + contact), 1 / 24)
     hops, phase = np.divmod(times, flight + contact)

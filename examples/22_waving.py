@@ -1,6 +1,6 @@
 """A figure waves.
 
-Five key poses by name and by joint, eased from one to the next; the other arm and the head join in a little.
+Key poses, by name and by joint, with eased interpolation; the other arm and the head move a little, too.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """A figure walks across the floor.
 
-A plan for the feet, the hips at an even pace, and the law of cosines: legs in closed form, and nothing slides.
+The feet follow a plan, the hips move at constant speed, and the law of cosines gives the legs. No foot slides.
 """
 
 import sys
@@ -10,7 +10,7 @@ import numpy as np
 
 import linkwork as lw
 
-SECONDS, STRIDE, STANCE, HEIGHT = 1.1, 1.1, 0.6, 0.93  # of two steps; share on the floor; of the hips, of their most
+SECONDS, STRIDE, STANCE, HEIGHT = 1.1, 1.1, 0.6, 0.93  # two steps [s, m]; share of stance; hip height / leg length
 
 
 def main(out: Path) -> None:
@@ -30,7 +30,7 @@ def main(out: Path) -> None:
     for side, shift in (("left", 0.0), ("right", 0.5)):
         steps, phase = np.divmod(times / SECONDS + shift, 1.0)
         swing = np.clip((phase - STANCE) / (1 - STANCE), 0, 1)
-        carried = swing - np.sin(2 * np.pi * swing) / (2 * np.pi)  # from 0 to 1, at rest at either end
+        carried = swing - np.sin(2 * np.pi * swing) / (2 * np.pi)  # from 0 to 1, at rest at both ends
         ahead = STRIDE * (steps - shift + STANCE / 2 + carried) + ball[0] - hip[0]
         pitch = np.radians(45) * np.interp(phase, [0, 0.3, 0.6, 0.66, 0.95, 1], [0, 0, 0.8, 1, 0, 0])  # the heel rises
         dx = ahead - x + foot[0] * np.cos(pitch) + foot[2] * np.sin(pitch)  # from the hip to the ankle

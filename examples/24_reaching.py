@@ -1,7 +1,7 @@
 """A figure reaches for a ball.
 
-The hand follows the ball, the feet stay, the eyes look, and the weight stays over the feet: five goals, solved together
-in every frame.
+The hand follows the ball, the feet stay, the eyes look at the ball, and the weight stays over the feet: five goals,
+solved together in every frame.
 """
 
 import sys
@@ -15,7 +15,7 @@ FEET = [f"{side}_{part}" for side in ("left", "right") for part in ("heel", "toe
 
 
 def ball(time: float) -> np.ndarray:
-    """Return where the ball is: a loop in front of the figure and to its right, low at first."""
+    """Return the position of the ball: a loop in front of the figure and to its right, starting low."""
     turn = 2 * np.pi * time / 2.5
     return np.array([0.50 + 0.06 * np.cos(turn), -0.28 - 0.22 * np.sin(turn), 1.05 - 0.40 * np.cos(turn)])
 
@@ -35,7 +35,7 @@ def main(out: Path) -> None:
         ]
 
     times = np.arange(26) / 10
-    # Each frame is solved from the stance, so that the figure comes back to it by itself.
+    # Each frame is solved from the standing pose, so that the figure returns to it.
     found = [lw.solve(figure, goals(time), start=stand, method="damped", tolerance=1e-4) for time in times]
     clip = lw.Clip(figure, times, np.array([solution.q for solution in found]))
     missed = np.linalg.norm(clip.forward(frame="right_hand")[:, :3, 3] - [ball(time) for time in times], axis=1).max()

@@ -1,6 +1,6 @@
 """A robot paints a heart.
 
-Seventy-two goals along a curve on a table, the brush upright in each; one call follows them.
+Seventy-two goals along a curve on a table, with the brush upright in each; one call tracks them.
 """
 
 import sys

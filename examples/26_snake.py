@@ -1,7 +1,7 @@
-"""A snake gets ahead.
+"""A snake moves forward.
 
-A wave runs through the body. Its belly slides along itself easily and sideways hardly at all; of all ways to move, the
-snake takes the one with the least sideways slip, and that is forwards.
+A wave runs through the body. The belly slides easily along the body and hardly sideways; the motion with the least
+sideways slip is forward.
 """
 
 import sys
@@ -20,8 +20,8 @@ def main(out: Path) -> None:
     yaws = np.array([snake.coordinate_index[f"j{k}"] for k in range(1, JOINTS + 1, 2)])
     times = np.arange(round(SECONDS * FPS) + 1) / FPS
     along = WAVES * np.arange(len(yaws)) / len(yaws)
-    heading = SWAY * np.sin(2 * np.pi * (times[:, None] / 2 + along))  # of each piece, off the snake's course
-    bends = np.diff(heading, axis=1, prepend=heading[:, :1])  # a hinge turns by the difference of two
+    heading = SWAY * np.sin(2 * np.pi * (times[:, None] / 2 + along))  # of each segment, relative to the course
+    bends = np.diff(heading, axis=1, prepend=heading[:, :1])  # a joint turns by the difference of two headings
 
     poses = np.zeros((len(times), snake.nq))
     poses[:, yaws] = bends
@@ -31,7 +31,7 @@ def main(out: Path) -> None:
         q = poses[k - 1]
         sideways = np.stack([snake.jacobian(q, name, axes="local")[1] for name in segments])
         change = np.zeros(snake.nv)
-        change[yaws] = bends[k] - bends[k - 1]  # a hinge stands in the velocity where it stands in the pose
+        change[yaws] = bends[k] - bends[k - 1]  # these joints have the same index in velocity and pose
         change[:3] = np.linalg.lstsq(sideways[:, :3], -sideways @ change, rcond=None)[0]
         slip = max(slip, float(np.abs(sideways @ change).max()) * FPS)
         poses[k, :3] = q[:3] + change[:3]

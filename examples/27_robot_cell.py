@@ -1,7 +1,7 @@
 """Two robots in one linkage.
 
-Two arms stand on a table, each with a gripper, and reach for one another. The motion is timed as fast as the motors
-allow and written as a trajectory for ROS.
+Two arms on a table, each with a gripper, reach for each other. The motion is retimed as fast as the limits allow and
+written as a trajectory for ROS.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def gripper() -> lw.Linkage:
 
 def main(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    logging.getLogger("linkwork").setLevel(logging.ERROR)  # the trajectory says that it holds no linkage
+    logging.getLogger("linkwork").setLevel(logging.ERROR)  # the trajectory warns that it holds no linkage
     panda = lw.models.panda()
     cell = lw.Linkage([lw.Link("table", lw.Box((0.6, 1.6, 0.04)))], name="cell")
     for side, y in (("left_", 0.5), ("right_", -0.5)):

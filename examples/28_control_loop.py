@@ -1,7 +1,7 @@
 """An arm in a control loop, simulated.
 
-MuJoCo simulates an arm with motors for ten seconds. A hundred times a second `ik.step` says where its joints should go
-and how it stands. The tool follows a loop that leads out of reach and back.
+MuJoCo simulates an arm with motors for ten seconds. A hundred times per second, `ik.step` returns the next joint values
+and a status. The target moves along a closed curve that leads out of reach and back.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Two arms at a table, in a page that anyone can drag.
 
-Both arms become one linkage. The page has a handle at each hand; nothing but a browser is needed to move them, and what
-is found there, Python finds too.
+Both arms become one linkage. The page has a handle at each hand and needs only a browser. Python finds the same
+solutions.
 """
 
 import sys
@@ -22,7 +22,7 @@ def main(out: Path) -> None:
     print(page)
 
     target = pair.forward([*ready, *ready], frame="left_tip")
-    target[:3, 3] += (0.05, -0.1, 0.05)  # as a hand may pull it
+    target[:3, 3] += (0.05, -0.1, 0.05)  # as someone may drag it
     found = lw.prepare(pair, "left_tip")(target, start=[*ready, *ready], stay=True)
     print(found.reason)
 

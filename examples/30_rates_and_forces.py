@@ -1,7 +1,7 @@
 """Rates and forces: an engine under load, a four-bar.
 
-An engine runs at 3,000 turns a minute under the pressure of its gas; velocities, accelerations and the forces in every
-pin come from its closed loop, without differences.
+An engine runs at 3,000 revolutions per minute under gas pressure. Velocities, accelerations and the forces in every pin
+are computed from its closed loop, without finite differences.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import linkwork as lw
 
 SPEED = 3000 * 2 * pi / 60  # of the crank [rad/s]
-GAS = 5000.0  # on the piston while it goes down [N]
+GAS = 5000.0  # force on the piston while it moves down [N]
 
 
 def main(out: Path) -> None:

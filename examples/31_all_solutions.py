@@ -1,7 +1,7 @@
-"""Every way to do it.
+"""All solutions of a goal.
 
-A UR5 reaches a pose in up to eight ways, and a closed form gives all of them. Of one goal, they are drawn side by side;
-of a table full of goals, they are counted.
+A UR5 reaches a pose in up to eight ways, and a closed form gives all of them. For one goal they are drawn side by side;
+for a grid of goals on a table they are counted.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Self-motion: a Panda moves, its hand does not.
 
-Seven joints leave one dimension to a pose of the hand: all answers are curves. Each is called with s from 0 to 1.
+Seven joints leave one degree of freedom for a pose of the hand: the solutions are curves, called with s from 0 to 1.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Gears, planets, a differential, cams and a Geneva drive.
 
-Joints that follow others, by a ratio or by a curve; forces go through them as motion does.
+Joints follow others by a ratio or along a curve, and transmit forces as well as motion.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Synthesis: mechanisms found from what they are to do.
+"""Synthesis: mechanisms designed for a task.
 
-A four-bar whose point passes six points on a line, one that carries a body through four positions, and a slider-crank
-that returns quickly; each is driven, drawn with what was asked for, and checked.
+A four-bar that passes through six points on a line, one that moves a body through four positions, and a slider-crank
+with a quick return. Each is driven, drawn with its requirements, and checked.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Parallel robots: a Delta in batches, a five-bar's reach.
+"""Parallel robots: a Delta in batches, a five-bar workspace.
 
-Legs are solved in closed form, and loops stay closed to rounding: all postures of a five-bar, both ways forward, and
-where its tip can be, with its singular curves.
+Legs are solved in closed form, and loops are closed to rounding error: all solutions of a five-bar, both solutions of
+its forward kinematics, and its workspace with singular curves.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Free of collisions.
+"""Collision-free solutions.
 
-A Panda reaches between the boards of a shelf. Without a word about the shelf its wrist is inside a board; with
-`lw.Avoid` it comes from the side, and where there is no way, it says what stands in it.
+A Panda reaches between the boards of a shelf. Without `lw.Avoid`, its wrist is inside a board; with it, the arm comes
+from the side. If there is no such pose, the explanation names the obstacle.
 """
 
 from __future__ import annotations

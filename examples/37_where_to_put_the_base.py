@@ -1,7 +1,7 @@
 """Where to put the base.
 
-Six places of work, one UR5. `lw.differentiable` says how every joint moves when a target does, and so when the base
-does: gradient descent puts the base where the joints are nearer to an easy pose.
+Six targets, one UR5. `lw.differentiable` gives the derivatives of the joints with respect to the targets, and so to the
+base position: gradient descent moves the base to where the joints are closer to a comfortable pose.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from linkwork.transforms import transform
 
 DOWN = Rotation.from_euler("x", 180, degrees=True)
 WORK = np.array([transform((x, y, z), DOWN) for x in (0.35, 0.6) for y, z in ((-0.3, 0.1), (0.0, 0.3), (0.3, 0.1))])
-EASY = np.array([0.0, -1.4, 1.6, -1.8, -1.57, 0.0])  # an elbow well bent, the wrist well away from its axis
+EASY = np.array([0.0, -1.4, 1.6, -1.8, -1.57, 0.0])  # elbow bent, wrist far from its singularity
 STEPS, PACE = 60, 0.05
 
 
@@ -28,12 +28,12 @@ def main(out: Path) -> None:
     base, q, losses = np.zeros(3), EASY, []
     for _ in range(STEPS):
         targets = WORK.copy()
-        targets[:, :3, 3] -= base  # as the base sees them
+        targets[:, :3, 3] -= base  # relative to the base
         q, success = ik(targets, start=q)
         away = arm.difference(EASY, q) * success[:, None]
         losses.append(float((away**2).sum()) / len(WORK))
-        by_twist = ik.derivative(q).matrix[:, :, :3]  # how joints move with a target's place
-        gradient = -np.einsum("ki,kij->j", 2.0 * away, by_twist) / len(WORK)  # the base goes the other way
+        by_twist = ik.derivative(q).matrix[:, :, :3]  # derivatives by the target position
+        gradient = -np.einsum("ki,kij->j", 2.0 * away, by_twist) / len(WORK)  # the base moves the other way
         base -= PACE * gradient / (1.0 + np.linalg.norm(gradient))
     print(f"reached {success.sum()} of {len(WORK)}, base at {base.round(3).tolist()}")
     print(f"joints are {np.sqrt(losses[0]):.2f} rad away at first, {np.sqrt(losses[-1]):.2f} rad in the end")

@@ -1,6 +1,6 @@
-"""A free axis: a tool that may spin about itself.
+"""A free axis: a tool that may spin about its own axis.
 
-Five joints and a free axis have isolated answers, all of them known. Six joints leave curves to choose from.
+Five joints with a free axis have isolated solutions, and all of them are found. Six joints have curves of solutions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The project's address in the metadata of what is released: links to it, and a description whose links work.
+"""Puts the address of the project into the metadata of packages: its links, and a description whose links work.
 
-The one place where the address is written is the line ``repository-code:`` of CITATION.cff; `check.py` refuses to
-release without it. Until it is there, packages name no address and the description keeps the links of the checkout.
+The address is written only in the line ``repository-code:`` of CITATION.cff; `check.py` refuses to release without it.
+Until then, packages have no address and the description keeps its relative links.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class AddressHook(MetadataHookInterface):
 
 
 def address(root: Path) -> str | None:
-    """Return where the project is published, such as https://github.com/owner/linkwork; None as long as nowhere."""
+    """Return where the project is published, such as https://github.com/owner/linkwork; None if it is not yet."""
     found = ADDRESS.search((root / "CITATION.cff").read_text(encoding="utf-8"))
     return None if found is None else found[1]
 
 
 def linked(text: str, home: str) -> str:
-    """Return a page of Markdown whose links into the checkout, and its pictures, lead to the project's address."""
+    """Return Markdown text whose relative links and pictures lead to the address of the project."""
     return LINK.sub(lambda part: f"{part[1]}{part[2]}{home}/{'raw' if part[1] else 'blob'}/main/{part[3]}", text)

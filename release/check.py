@@ -1,12 +1,12 @@
-"""Makes the source archive, checks everything that is to be released, and says what to do next.
+"""Build the source archive, check everything that is to be released, and print what to do next.
 
     python release/check.py dist
 
-`wheels.py` has built the wheels that lie there. The source archive is built twice, and both must be the same bytes; the
-wheel that is built from it must be the plain one. twine and check-wheel-contents look at the files. The wheel that pip
-takes here is installed into environments of its own, bare and with pictures, where `smoke.py` runs outside the
-checkout. What is wrong is said, and the exit code is 1. In a rehearsal, the version need not be written down as
-released yet, nor the address at which the project is published.
+The folder has the wheels that `wheels.py` built. The source archive is built twice and must be byte-identical; the
+wheel built from it must equal the plain one. twine and check-wheel-contents check the files. The wheel that pip selects
+here is installed into separate environments, without extras and with plots, where `smoke.py` runs outside the checkout.
+Faults are printed, and the exit code is 1. In a rehearsal, CHANGELOG.md and CITATION.cff need not have the release and
+the address of the project yet.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from linkwork import __version__
 
 ROOT = Path(__file__).parents[1]
 SMOKE = ROOT / "release" / "smoke.py"
-EXTRAS = ("", "[plot]")  # what the smoke test runs with
+EXTRAS = ("", "[plot]")  # installed for the smoke test
 PACKED = "linkwork/kernels/pack/"  # machine code: not in a source archive
 
 
 def main() -> int:
-    """Make the archive, check all files, and say what is next."""
+    """Build the archive, check all files, and print the next steps."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dist", type=Path, help="the folder with the wheels; the source archive is put there")
-    parser.add_argument("--rehearsal", action="store_true", help="for one platform, between releases")
+    parser.add_argument("dist", type=Path, help="the folder with the wheels, for the source archive too")
+    parser.add_argument("--rehearsal", action="store_true", help="check one platform, between releases")
     given = parser.parse_args()
     dist = given.dist.resolve()
     archive = source_archive(dist)
@@ -57,7 +57,7 @@ def main() -> int:
 
 
 def run(*command: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """Run a command without what this shell has set for linkwork or Python, and return what it said."""
+    """Run a command without the LINKWORK_ and PYTHON variables of this shell, and return it with its output."""
     kept = {name: text for name, text in os.environ.items() if not name.startswith(("LINKWORK_", "PYTHON"))}
     said = {"check": False, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "encoding": "utf-8"}
     return subprocess.run([*map(str, command)], cwd=cwd, env=kept, **said)  # type: ignore[call-overload,no-any-return]
@@ -67,7 +67,7 @@ def build(kind: str, source: Path, output: Path) -> Path:
     """Build a wheel or a source archive from a folder of sources, and return its file."""
     done = run(sys.executable, "-m", "hatchling", "build", "--target", kind, "--directory", output, cwd=source)
     if done.returncode:
-        raise RuntimeError(f"{source}: no {kind} could be built.\n{done.stdout}")
+        raise RuntimeError(f"{source}: building the {kind} failed.\n{done.stdout}")
     return next(output.glob("linkwork-*"))
 
 
@@ -82,10 +82,10 @@ def source_archive(dist: Path) -> Path:
 
 
 def archive_faults(archive: Path, dist: Path) -> Iterator[str]:
-    """Yield what is wrong with the source archive: other bytes each time, or another wheel than the plain one."""
+    """Yield faults of the source archive: it is not reproducible, or its wheel differs from the plain one."""
     with TemporaryDirectory() as again, TemporaryDirectory() as sources, TemporaryDirectory() as wheels:
         if build("sdist", ROOT, Path(again)).read_bytes() != archive.read_bytes():
-            yield f"{archive.name}: built twice, it is not the same"
+            yield f"{archive.name}: two builds differ"
         with tarfile.open(archive) as opened:
             opened.extractall(sources, filter="data")
         wheel = build("wheel", next(Path(sources).iterdir()), Path(wheels))
@@ -94,11 +94,11 @@ def archive_faults(archive: Path, dist: Path) -> Iterator[str]:
     for name in sorted(said.keys() | wanted.keys()):
         listed = name.startswith(PACKED) or name.endswith("/RECORD")
         if not listed and said.get(name) != wanted.get(name):
-            yield f"{archive.name}: the wheel that is built from it has another {name} than {plain.filename}"
+            yield f"{archive.name}: {name} in the wheel built from it differs from that in {plain.filename}"
 
 
 def tool_faults(files: list[Path]) -> Iterator[str]:
-    """Yield what twine and check-wheel-contents complain about."""
+    """Yield complaints of twine and check-wheel-contents."""
     wheels = [file for file in files if file.suffix == ".whl"]
     for command in (("twine", "check", "--strict", *files), ("check_wheel_contents", *wheels)):
         done = run(sys.executable, "-m", *command)
@@ -107,7 +107,7 @@ def tool_faults(files: list[Path]) -> Iterator[str]:
 
 
 def smoke_faults(dist: Path) -> Iterator[str]:
-    """Yield what fails for a user: the wheel that pip takes here, in environments with nothing else."""
+    """Yield what fails for a user with the wheel that pip selects here, in clean environments."""
     for extra in EXTRAS:
         with TemporaryDirectory() as name:
             home, empty = Path(name, "environment"), Path(name, "empty")
@@ -116,7 +116,7 @@ def smoke_faults(dist: Path) -> Iterator[str]:
             python = Path(sysconfig.get_path("scripts", "venv", vars={"base": str(home)}), "python")
             ours = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
             done = run(*ours, "--no-index", "--no-deps", "--find-links", dist, "linkwork", cwd=empty)
-            done = done if done.returncode else run(*ours, f"linkwork{extra}", cwd=empty)  # what it requires
+            done = done if done.returncode else run(*ours, f"linkwork{extra}", cwd=empty)  # its dependencies
             done = done if done.returncode else run(python, "-I", SMOKE, cwd=empty)
             if done.returncode:
                 yield f"pip install linkwork{extra}, then {SMOKE.name}:\n{done.stdout.strip()}"
@@ -125,7 +125,7 @@ def smoke_faults(dist: Path) -> Iterator[str]:
 
 
 def history_faults(root: Path = ROOT, version: str = __version__) -> Iterator[str]:
-    """Yield where the version is not yet written down as released: in CHANGELOG.md and CITATION.cff."""
+    """Yield where CHANGELOG.md and CITATION.cff do not list the version as released."""
     changes = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     cited = (root / "CITATION.cff").read_text(encoding="utf-8")
     found = re.search(rf"^## \[{re.escape(version)}\] - (\d{{4}}-\d\d-\d\d)$", changes, re.MULTILINE)
@@ -133,26 +133,26 @@ def history_faults(root: Path = ROOT, version: str = __version__) -> Iterator[st
         yield f"CHANGELOG.md: no section '## [{version}] - DATE'"
         return
     if not changes[: found.start()].rstrip().endswith("## [Unreleased]"):
-        yield f"CHANGELOG.md: what is above '## [{version}]' is not an empty '## [Unreleased]'"
+        yield f"CHANGELOG.md: no empty section '## [Unreleased]' above '## [{version}]'"
     for line in (f"version: {version}", f"date-released: {found[1]}"):
         if line not in cited.splitlines():
             yield f"CITATION.cff: no line '{line}'"
 
 
 def address_faults(root: Path = ROOT) -> Iterator[str]:
-    """Yield that nobody could find the project, where its address is not written down yet."""
+    """Yield a fault if CITATION.cff does not have the address of the project."""
     if address(root) is None:
         yield "CITATION.cff: no line 'repository-code: https://...' that says where the project is published"
 
 
 def rehearsed(late: list[str]) -> str:
-    """Return what is missing for a release when one platform is well."""
+    """Return what is missing for a release after a rehearsal without faults."""
     steps = [*late, "make release, which builds the wheels of all platforms"]
-    return "\n  ".join((f"linkwork {__version__} is well on this platform. For a release:", *steps))
+    return "\n  ".join((f"linkwork {__version__} passes all checks on this platform. For a release:", *steps))
 
 
 def next_steps(files: list[Path]) -> str:
-    """Return what a person does now."""
+    """Return the next steps."""
     dirty = run("git", "status", "--porcelain").stdout.strip()
     first = "commit what `git status` shows, and make the release again" if dirty else "the checkout is clean"
     return "\n".join(
@@ -161,7 +161,7 @@ def next_steps(files: list[Path]) -> str:
             f"  1. {first};",
             f"  2. git tag -a v{__version__} -m 'linkwork {__version__}' && git push origin v{__version__}",
             "     which builds all wheels again, attests them and publishes them (.github/workflows/release.yml);",
-            "  3. compare the check sums above with those of the published files: same sources, same bytes.",
+            "  3. compare the checksums above with those of the published files: same sources, same bytes.",
         )
     )
 

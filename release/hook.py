@@ -1,8 +1,8 @@
-"""Puts a pack of kernels into a wheel and makes it one for that platform; without a pack the wheel is for any.
+"""Adds a pack of kernels to a wheel and tags the wheel for its platform; without a pack, the wheel is for any platform.
 
-`wheels.py` sets LINKWORK_PACK, a folder, and LINKWORK_TAG, the platform's tag; and what every wheel holds:
-LINKWORK_CARDS, the file of kernels for graphics cards, and LINKWORK_WEB, the folder of those for web pages. The scripts
-of web pages and the lessons' pages are in every wheel, whoever builds it.
+`wheels.py` sets LINKWORK_PACK, the folder of the pack, and LINKWORK_TAG, the platform tag. For every wheel it also sets
+LINKWORK_CARDS, the file of GPU kernels, and LINKWORK_WEB, the folder of kernels for web pages. Every wheel contains the
+scripts of web pages and the pages of lessons.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-MADE = ("linkwork.inline", "linkwork.view", "example.", "test/", "node_modules/")  # what is built, or not for pages
+MADE = ("linkwork.inline", "linkwork.view", "example.", "test/", "node_modules/")  # built, or not for pages
 
 
 class PackHook(BuildHookInterface):  # type: ignore[type-arg]
     """Hatchling's hook."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the pack to what is put into a wheel."""
+        """Add the pack, the web scripts and the lessons to a wheel."""
         folder, tag = os.environ.get("LINKWORK_PACK"), os.environ.get("LINKWORK_TAG")
         cards, web = os.environ.get("LINKWORK_CARDS"), os.environ.get("LINKWORK_WEB")
         if version == "editable":

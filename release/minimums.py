@@ -1,6 +1,6 @@
 """Print the smallest versions that `pyproject.toml` allows, as constraints for pip: ``make minimums`` tests with them.
 
-What only developers install is left out: it may be new.
+Packages that only developers install are left out, so they may be newer.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from packaging.requirements import Requirement
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 DEVELOPERS = {"build", "demo", "bench", "fuzz", "docs", "dev"}  # extras of the project itself
-OTHERS = {"cuda", "ray"}  # those that need a card, or a cluster, to say anything
+OTHERS = {"cuda", "ray"}  # need a GPU or a cluster to be tested
 
 
 def minimums(project: Path = PROJECT) -> dict[str, str]:
     """Return the smallest version of each package that users install, with all extras.
 
     Raises:
-        ValueError: If one has no smallest version, or two.
+        ValueError: If a package has no smallest version, or several.
     """
     table = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
     extras = table["optional-dependencies"]
@@ -33,7 +33,7 @@ def minimums(project: Path = PROJECT) -> dict[str, str]:
             continue
         least = {rule.version for rule in one.specifier if rule.operator == ">="}
         if len(least) != 1 or found.setdefault(one.name, *least) not in least:
-            raise ValueError(f"{project}: {one} should say one smallest version, the same everywhere.")
+            raise ValueError(f"{project}: {one} needs one smallest version, the same everywhere.")
     return found
 
 

@@ -1,9 +1,9 @@
-"""What a user does first, from an installed wheel alone: run it with the Python of an environment, in an empty folder.
+"""Smoke test of an installed wheel. Run it with the Python of an environment, in an empty folder.
 
     python -I release/smoke.py
 
-It needs nothing beside what `pip install linkwork` brings. With matplotlib a picture is drawn; without it, that it is
-missed must be said. The last line says what was run; anything else is a traceback and another exit code than 0.
+It needs only what `pip install linkwork` installs. With matplotlib it draws a picture; without it, the error must say
+what to install. The last line lists what was run; a failure is a traceback and a nonzero exit code.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ import linkwork as lw
 
 
 def check(true: bool, what: str) -> None:
-    """Raise an error that says what is not so."""
+    """Raise an error if a statement is false."""
     if not true:
-        raise RuntimeError(f"not so: {what}")
+        raise RuntimeError(f"not true: {what}")
 
 
 def package() -> None:
-    """It is the installed one, and nothing came with it that is not asked for."""
+    """Check that the package is the installed one, with version and types."""
     place = Path(lw.__file__).resolve()
     check(place.is_relative_to(Path(sysconfig.get_path("purelib")).resolve()), f"{place} is installed")
     check(importlib.metadata.version("linkwork") == lw.__version__, "metadata and package have one version")
@@ -37,7 +37,7 @@ def package() -> None:
 
 
 def solve() -> None:
-    """One goal is reached, by machine code from the pack; one is not, and it is said why."""
+    """Check that a goal is reached with machine code from the pack, and that a failure is explained."""
     arm = lw.models.panda()
     target = arm.forward("reach", frame="tip")
     solution = lw.solve(arm, lw.Reach("tip", pose=target))
@@ -45,11 +45,11 @@ def solve() -> None:
     check(bool(np.allclose(arm.forward(solution.q, frame="tip"), target, atol=1e-5)), "its tip is at the goal")
     check("numba" not in sys.modules, "kernels come from the pack")
     far = lw.solve(arm, lw.Reach("tip", position=(3.0, 0.0, 0.0)))
-    check(not far.success and "reach" in far.explain(), "what is too far is said to be")
+    check(not far.success and "reach" in far.explain(), "a goal too far away is reported as out of reach")
 
 
 def batch() -> None:
-    """A thousand goals at once."""
+    """Check a batch of a thousand goals."""
     arm = lw.models.panda()
     tips = arm.forward(arm.random_pose(0, 1000), frame="tip")
     answers = lw.solve_batch(arm, "tip", tips)
@@ -58,7 +58,7 @@ def batch() -> None:
 
 
 def files() -> None:
-    """A linkage and a motion are written and read again."""
+    """Check that a linkage and a motion can be written and read."""
     arm = lw.models.panda()
     q = arm.poses["reach"]
     for name in ("panda.yaml", "panda.urdf", "panda.json"):
@@ -71,21 +71,21 @@ def files() -> None:
 
 
 def draw() -> None:
-    """A page with a linkage to drag; a picture, or what it takes to have one."""
+    """Check a page with a linkage to drag, and a picture or the error that says what to install."""
     arm = lw.models.human()
     lw.draw.page(arm, "human.html")
     check("linkwork-view" in Path("human.html").read_text(encoding="utf-8"), "the page has a view")
     try:
         lw.draw.pose(arm, path="human.png")
     except ImportError as error:
-        check(importlib.util.find_spec("matplotlib") is None, "matplotlib is used where it is")
-        check("linkwork[plot]" in str(error), "what to install for pictures is said")
+        check(importlib.util.find_spec("matplotlib") is None, "matplotlib is used if installed")
+        check("linkwork[plot]" in str(error), "the error says what to install for pictures")
     else:
         check(Path("human.png").read_bytes().startswith(b"\x89PNG"), "a picture is drawn")
 
 
 def command() -> None:
-    """The command, as it is installed and as a module."""
+    """Check the command, as a script and as a module."""
     script = next(Path(sysconfig.get_path("scripts")).glob("linkwork*"))
     for line in ([str(script)], [sys.executable, "-I", "-m", "linkwork"]):
         said = subprocess.run([*line, "--version"], check=True, capture_output=True, text=True, encoding="utf-8")
@@ -99,7 +99,7 @@ STEPS = (package, solve, batch, files, draw, command)
 
 
 def main() -> Iterator[str]:
-    """Run all steps in this folder, and yield the name of each that went well."""
+    """Run all steps in this folder, and yield the name of each that passes."""
     for step in STEPS:
         step()
         yield step.__name__

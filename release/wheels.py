@@ -1,10 +1,10 @@
-"""Builds the wheels and looks into each: one for every platform with its pack of kernels, and one for all others.
+"""Build and check the wheels: one for every platform with its pack of kernels, and a plain one for all others.
 
     python release/wheels.py dist --packs build/packs
 
-takes the packs that ``python -m linkwork.kernels --all --output build/packs`` has made. Without ``--packs``, the pack
-beside the kernels is taken: one wheel for this machine's platform, and the plain one. Every wheel is built twice, and
-both must be the same bytes. What is wrong is said, and the exit code is 1.
+uses the packs that ``python -m linkwork.kernels --all --output build/packs`` made. Without ``--packs``, it uses the
+pack next to the kernels: one wheel for this platform, and the plain one. Every wheel is built twice, and both builds
+must be byte-identical. Faults are printed, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from linkwork.kernels.web import WEB_HOME
 ROOT = Path(__file__).parents[1]
 PACK = "linkwork/kernels/pack"
 PAGES = {f"{PACK}/web/linkwork.wasm", f"{PACK}/web/pack.json", "linkwork/draw/web/linkwork.js"}
-LARGEST = 8_000_000  # bytes of a wheel: a light download is half of why packs exist
+LARGEST = 8_000_000  # bytes of a wheel, which should be a light download
 PLATFORMS: tuple[Target | None, ...] = (None, *(target for target in TARGETS.values() if target.tag))
 
 
@@ -43,7 +43,7 @@ def main() -> int:
     """Build and check all wheels."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("output", type=Path, help="the folder for the wheels")
-    parser.add_argument("--packs", type=Path, help="a folder with a pack for each target; the pack beside the kernels")
+    parser.add_argument("--packs", type=Path, help="folder with a pack for each target; default: next to the kernels")
     given = parser.parse_args()
     given.output.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as name:
@@ -61,7 +61,7 @@ def make(packs: Path, output: Path, platforms: Sequence[Target | None]) -> int:
         with TemporaryDirectory() as first, TemporaryDirectory() as second:
             wheel, again = build(packs, Path(first), target), build(packs, Path(second), target)
             if wheel.read_bytes() != again.read_bytes():
-                faults.append(f"{wheel.name}: built twice, it is not the same")
+                faults.append(f"{wheel.name}: two builds differ")
             wheels.append(Path(shutil.copy(wheel, output)))
     for wheel, target in zip(wheels, platforms, strict=True):
         print(f"{wheel.stat().st_size / 1e6:5.2f} MB  {wheel.name}")
@@ -72,14 +72,14 @@ def make(packs: Path, output: Path, platforms: Sequence[Target | None]) -> int:
 
 
 def copy_own(packs: Path) -> Target:
-    """Copy the packs beside the kernels to where those of all targets would be, and return this machine's target.
+    """Copy the packs next to the kernels into a folder as for all targets, and return the target of this machine.
 
     Raises:
-        FileNotFoundError: If there is none, or none is made for this machine.
+        FileNotFoundError: If there is no pack, or this platform has none.
     """
     target = host()
     if target is None:
-        raise FileNotFoundError("no pack is made for this platform; the plain wheel serves it.")
+        raise FileNotFoundError("there are no packs for this platform; use the plain wheel.")
     for home, one in ((HOME, target), (WEB_HOME, TARGETS["wasm"])):
         (packs / one.name).mkdir()
         for name in (one.file, "pack.json"):
@@ -92,7 +92,7 @@ def copy_own(packs: Path) -> Target:
 def build(packs: Path, output: Path, target: Target | None) -> Path:
     """Build the wheel for a target, or for any platform, and return its file."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("LINKWORK_")}
-    cards = packs / "cards.zip"  # for graphics cards; it could be built where CUDA's compiler is
+    cards = packs / "cards.zip"  # for GPUs; building it needs CUDA's compiler
     if cards.exists():
         environment["LINKWORK_CARDS"] = str(cards.resolve())
     environment["LINKWORK_WEB"] = str((packs / "wasm").resolve())
@@ -104,7 +104,7 @@ def build(packs: Path, output: Path, target: Target | None) -> Path:
 
 
 def wheel_faults(wheel: Path, target: Target | None, plain: Path) -> Iterator[str]:
-    """Yield what is wrong with the wheel of a target; `plain` is the wheel for any platform."""
+    """Yield faults of the wheel of a target; `plain` is the wheel for any platform."""
     added = {f"{PACK}/{target.file}", f"{PACK}/pack.json"} if target else set()
     tags = [f"py3-none-{tag}" for tag in target.tag.split(".")] if target else ["py3-none-any"]
     if wheel.stat().st_size > LARGEST:
@@ -114,37 +114,37 @@ def wheel_faults(wheel: Path, target: Target | None, plain: Path) -> Iterator[st
         yield from (f"has no {name}" for name in sorted((set(other.namelist()) | added | PAGES) - names))
         yield from (f"has {name} too" for name in sorted(names - set(other.namelist()) - added))
         if archive.read(info) != other.read(info):
-            yield "has metadata of its own"
+            yield "has different metadata"
         described = archive.read(info.replace("METADATA", "WHEEL")).decode().splitlines()
         if sorted(line[5:] for line in described if line.startswith("Tag: ")) != sorted(tags):
             yield f"is not tagged {' '.join(tags)}"
         if f"Root-Is-Purelib: {str(target is None).lower()}" not in described:
-            yield "says wrongly whether it is for any platform"
+            yield "has the wrong Root-Is-Purelib"
         yield from record_faults(archive, info.replace("METADATA", "RECORD"))
         if target is not None and added <= names:
             yield from pack_faults(archive, target)
 
 
 def record_faults(archive: ZipFile, record: str) -> Iterator[str]:
-    """Yield which files of a wheel are not what its record says."""
+    """Yield files of a wheel that differ from its record."""
     rows = {name: digest for name, digest, _ in csv.reader(io.StringIO(archive.read(record).decode()))}
     for name in archive.namelist():
         digest = base64.urlsafe_b64encode(hashlib.sha256(archive.read(name)).digest()).rstrip(b"=").decode()
         if name != record and rows.get(name) != f"sha256={digest}":
-            yield f"has another {name} than its record says"
+            yield f"has a {name} that differs from its record"
 
 
 def pack_faults(archive: ZipFile, target: Target) -> Iterator[str]:
-    """Yield what is wrong with the pack in a wheel."""
+    """Yield faults of the pack in a wheel."""
     with TemporaryDirectory() as name:
         archive.extractall(name)
         kernels = Path(name) / "linkwork/kernels"
         listing, library = json.loads((kernels / "pack/pack.json").read_text()), kernels / "pack" / target.file
         content = library.read_bytes()
         if (listing["size"], listing["crc32"]) != (len(content), zlib.crc32(content)):
-            yield "has a library that is not the one of its listing"
+            yield "has a library that differs from its listing"
         if listing["sources"] != source_hash(kernels):
-            yield "has a pack of other sources than its own"
+            yield "has a pack built from other sources"
         if (listing["target"], listing["levels"]) != (target.name, levels := [level.name for level in target.levels]):
             yield (
                 f"has a pack for {listing['target']}, {' '.join(listing['levels'])}, not for {target.name}, "

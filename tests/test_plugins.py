@@ -164,7 +164,7 @@ def test_a_switch_leaves_them_alone(entries, monkeypatch):
     ("one", "row", "why"),
     [
         (FORMATS, "urdf", "it is a str, not a Format"),
-        (FORMATS, Format("urdf", "URDF"), "is not the whole name of one"),
+        (FORMATS, Format("urdf", "URDF"), "is not a full name"),
         (lw.models.MODELS, lw.models.panda, "it is a function, not a Model"),
         (lw.GOALS, lw.Reach("tip", position=(1, 0, 0)), "not a class of goals"),
         (lw.GOALS, lw.Hold, "the class is called 'Hold'"),

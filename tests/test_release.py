@@ -95,9 +95,9 @@ def test_the_version_is_written_down_the_same_everywhere(tmp_path: Path) -> None
     for cff, text, said in (
         (cited, "## [Unreleased]\n\n## [2.0.0] - 2031-02-03\n", []),
         (cited, "## [Unreleased]\n\n## [1.9.0] - 2030-02-03\n", ["no section '## [2.0.0] - DATE'"]),
-        (cited, "## [Unreleased]\n- A new thing.\n\n## [2.0.0] - 2031-02-03\n", ["not an empty '## [Unreleased]'"]),
+        (cited, "## [Unreleased]\n- A new thing.\n\n## [2.0.0] - 2031-02-03\n", ["no empty section '## [Unreleased]'"]),
         (cited, "## [Unreleased]\n\n## [2.0.0] - 2031-02-04\n", ["no line 'date-released: 2031-02-04'"]),
-        ("", "## [2.0.0] - 2031-02-03\n", ["not an empty", "'version: 2.0.0'", "'date-released: 2031-02-03'"]),
+        ("", "## [2.0.0] - 2031-02-03\n", ["no empty section", "'version: 2.0.0'", "'date-released: 2031-02-03'"]),
     ):
         (tmp_path / "CITATION.cff").write_text(cff, encoding="utf-8")
         (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n{text}", encoding="utf-8")
@@ -179,7 +179,7 @@ def test_the_wheel_of_a_platform_is_the_plain_one_and_its_pack(wheels: Any, tmp_
     faults = list(wheels.wheel_faults(built, None, plain))
     assert "has linkwork/kernels/pack/pack.dll too" in faults
     assert "is not tagged py3-none-any" in faults
-    assert "has a library that is not the one of its listing" in list(wheels.wheel_faults(built, target, plain))
+    assert "has a library that differs from its listing" in list(wheels.wheel_faults(built, target, plain))
 
 
 def test_this_machine_is_a_target_or_none() -> None:

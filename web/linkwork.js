@@ -75,7 +75,7 @@ export async function load(source = code()) {
   /** @type {Record<string, any>} */ const env = {};
   for (const { name } of WebAssembly.Module.imports(module)) {
     const same = /** @type {any} */ (Math)[name.replace(/f$/, "")]; // sinf is sin in single precision
-    env[name] = same ?? refuse(`linkwork.wasm asks for ${name}, which is no function of Math.`);
+    env[name] = same ?? refuse(`linkwork.wasm asks for ${name}, which is not a function of Math.`);
   }
   return new Linkwork(await WebAssembly.instantiate(/** @type {WebAssembly.Module} */ (module), { env }));
 }
@@ -125,7 +125,7 @@ function decode(pack) {
   if (pack instanceof ArrayBuffer || pack instanceof Uint8Array) {
     const bytes = new Uint8Array(/** @type {any} */ (pack)).slice(); // arrays begin at multiples of eight
     const text = new TextDecoder();
-    if (text.decode(bytes.subarray(0, 8)) !== "LINKWORK") refuse("these bytes are no packed linkage.");
+    if (text.decode(bytes.subarray(0, 8)) !== "LINKWORK") refuse("these bytes are not a packed linkage.");
     const length = new DataView(bytes.buffer).getUint32(12, true);
     const kinds = /** @type {any} */ ({ f8: Float64Array, f4: Float32Array, i4: Int32Array, u1: Uint8Array });
     data = JSON.parse(text.decode(bytes.subarray(16, 16 + length)), (_, value) => {
@@ -134,11 +134,11 @@ function decode(pack) {
       return new kinds[kind](bytes.buffer, 16 + length + at, count);
     });
   }
-  if (data?.format !== "linkwork") refuse("this is no packed linkage; Python's linkage.pack() makes one.");
+  if (data?.format !== "linkwork") refuse("this is not a packed linkage; Python's linkage.pack() makes one.");
   if (data.version !== FORMAT || data.linkwork !== VERSION) {
     refuse(
       `${data.name} was packed by linkwork ${data.linkwork} in format ${data.version}; this is linkwork ${VERSION}, ` +
-        `format ${FORMAT}. Pack it anew.`,
+        `format ${FORMAT}. Pack it again.`,
     );
   }
   return data;
@@ -509,7 +509,7 @@ export class ChainSolver {
     if (given) desk.view(this.out, answer.start).set(this.values(base));
     this.search.set(6, given);
     let ended = this.search.run();
-    if (ended === errors.target) refuse(`the target of ${this.frame} is no rigid transform.`);
+    if (ended === errors.target) refuse(`the target of ${this.frame} is not a rigid transform.`);
     if (ends[ended] !== "reached") ended = this.closer(ended, given);
     const out = desk.view(this.out);
     const q = this.put(out.subarray(answer.values), base);
@@ -582,7 +582,7 @@ export class ChainSolver {
     following.set(6, cycles);
     following.set(7, moving);
     const ended = following.run();
-    if (ended === errors.target) refuse(`the target of ${this.frame} is no rigid transform.`);
+    if (ended === errors.target) refuse(`the target of ${this.frame} is not a rigid transform.`);
     const out = desk.view(this.cycle);
     const report = named(out, follow.report, names);
     const { asked, left, value, limit, steps: iterations } = report;

@@ -1,9 +1,10 @@
-"""Linkwork in Blender: motions of any file as armatures, motions retargeted onto armatures, and inverse kinematics.
+"""Linkwork in Blender: import motions as armatures, retarget motions to armatures, and solve inverse kinematics.
 
-One file, installed with Edit > Preferences > Add-ons > Install from Disk; linkwork itself must be installed for
-Blender's Python. The panel is in the sidebar (N) of the 3D view.
+Install this file with Edit > Preferences > Add-ons > Install from Disk; linkwork itself must be installed for Blender's
+Python. The panel is in the sidebar (N) of the 3D view.
 
-Arrays of transforms are rigid, in metres, and named by their ends: ``world_from_bone``. A bone points along its y axis.
+Arrays of transforms are rigid, in metres, and named after their two frames: ``world_from_bone``. A bone points along
+its y axis.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,18 +25,18 @@ bl_info = {
     "category": "Animation",
 }
 
-TAIL = ".tail"  # frames at the ends of bones are called so
-SHORTEST = 1e-3  # of the size of a skeleton: what is shorter is no bone
-SAME = 1e-5  # how far scales may differ, and a bone travel, as if they did not [m]
-MOTIONS = "*.bvh;*.glb;*.gltf;*.vrm;*.vrma;*.usd*;*.fbx;*.npz"  # files that the dialogs show first
-LINEAR = 1  # the interpolation of keys, as Blender numbers it
+TAIL = ".tail"  # suffix of frames at the tails of bones
+SHORTEST = 1e-3  # shortest bone, as a fraction of the size of the skeleton
+SAME = 1e-5  # relative differences of scales, and translations of bones [m], that are ignored
+MOTIONS = "*.bvh;*.glb;*.gltf;*.vrm;*.vrma;*.usd*;*.fbx;*.npz"  # files that the dialogs show by default
+LINEAR = 1  # Blender's number for linear interpolation
 
 
 # An armature as a linkage
 
 
 def unit(armature: bpy.types.Object) -> float:
-    """Return how many metres one unit inside an armature is; its scale is in it."""
+    """Return the size of one unit inside an armature [m], with its scale."""
     scale = armature.matrix_world.to_scale()
     if max(scale) - min(scale) > SAME * max(scale) or armature.matrix_world.determinant() <= 0.0:
         raise ValueError(f"{armature.name} is scaled by {tuple(round(x, 4) for x in scale)}: apply its scale (Ctrl+A)")
@@ -43,7 +44,7 @@ def unit(armature: bpy.types.Object) -> float:
 
 
 def world_from(armature: bpy.types.Object, matrix: Matrix) -> np.ndarray:
-    """Return a matrix of an armature's space as a rigid transform in the world."""
+    """Return a matrix in armature space as a rigid transform in the world."""
     place, turn, _ = (armature.matrix_world @ matrix).decompose()
     result = np.eye(4)
     result[:3, :3] = turn.to_matrix()
@@ -52,9 +53,9 @@ def world_from(armature: bpy.types.Object, matrix: Matrix) -> np.ndarray:
 
 
 def bones_of(armature: bpy.types.Object) -> list[bpy.types.Bone]:
-    """Return the bones of an armature, parents first, all of which must hang on their parents as bones do."""
+    """Return the bones of an armature, parents first; all must inherit the rotation of their parents."""
     bones: list[bpy.types.Bone] = [bone for bone in armature.data.bones if bone.parent is None]
-    for bone in bones:  # it grows meanwhile
+    for bone in bones:  # the list grows in the loop
         bones.extend(bone.children)
     for bone in bones:
         if bone.parent is not None and not bone.use_inherit_rotation:
@@ -63,25 +64,25 @@ def bones_of(armature: bpy.types.Object) -> list[bpy.types.Bone]:
 
 
 def rest_of(armature: bpy.types.Object) -> dict[str, np.ndarray]:
-    """Return where bones are at rest, world_from_bone by name."""
+    """Return world_from_bone in the rest pose, by name."""
     return {bone.name: world_from(armature, bone.matrix_local) for bone in bones_of(armature)}
 
 
 def pose_of(armature: bpy.types.Object) -> dict[str, np.ndarray]:
-    """Return where bones are now, world_from_bone by name."""
+    """Return world_from_bone in the current pose, by name."""
     bpy.context.view_layer.update()
     return {bone.name: world_from(armature, armature.pose.bones[bone.name].matrix) for bone in bones_of(armature)}
 
 
 def linkage_of(armature: bpy.types.Object, *, moving: Sequence[str] | None = None) -> Any:
-    """Return an armature as a linkage: bones are links, with a frame at every tail, and it rests as the armature does.
+    """Return an armature as a linkage: bones are links, with a frame at every tail, in the same rest pose.
 
-    A bone turns as a ball, the root floats. A bone whose inverse kinematics is locked about two axes is a revolute
-    joint, with its limits; about three, it is fixed.
+    Bones are ball joints, the root is floating. A bone whose inverse kinematics is locked about two axes is a revolute
+    joint, with its limits; about three axes, it is fixed.
 
     Args:
         armature: The armature.
-        moving: The bones that move; the others stay where they are now. By default all move.
+        moving: The bones that may move; the others keep their current pose. By default all.
     """
     import linkwork as lw
 
@@ -107,7 +108,7 @@ def linkage_of(armature: bpy.types.Object, *, moving: Sequence[str] | None = Non
 
 
 def articulation_of(bone: bpy.types.PoseBone) -> Any:
-    """Return how a bone moves on its parent, by what its inverse kinematics is locked to."""
+    """Return the joint of a bone, from the locks of its inverse kinematics."""
     import linkwork as lw
 
     free = [axis for axis in "xyz" if not getattr(bone, f"lock_ik_{axis}")]
@@ -124,7 +125,7 @@ def articulation_of(bone: bpy.types.PoseBone) -> Any:
 
 
 def new_armature(linkage: Any, rest: Mapping[str, np.ndarray]) -> tuple[bpy.types.Object, dict[str, str]]:
-    """Return a new armature with a bone for each link, and the names of bones by link.
+    """Return a new armature with a bone for each link, and the bone name of each link.
 
     Args:
         linkage: The linkage.
@@ -139,7 +140,7 @@ def new_armature(linkage: Any, rest: Mapping[str, np.ndarray]) -> tuple[bpy.type
     names: dict[str, str] = {}
     for link, (world_from_bone, length) in bone_places(linkage, rest).items():
         bone = data.edit_bones.new(link)
-        names[link] = bone.name  # long names are cut
+        names[link] = bone.name  # Blender truncates long names
         bone.tail = (0.0, length / metre, 0.0)
         world_from_bone[:3, 3] /= metre
         bone.matrix = Matrix(world_from_bone.tolist())
@@ -150,7 +151,7 @@ def new_armature(linkage: Any, rest: Mapping[str, np.ndarray]) -> tuple[bpy.type
 
 
 def bone_places(linkage: Any, rest: Mapping[str, np.ndarray]) -> dict[str, tuple[np.ndarray, float]]:
-    """Return world_from_bone and the length of a bone for each link: it points to what hangs on the link."""
+    """Return world_from_bone and length of the bone of each link; it points to the children of the link."""
     places: dict[str, tuple[np.ndarray, float]] = {}
     heads = np.array([rest[link][:3, 3] for link in linkage.links])
     size = float(np.ptp(heads, axis=0).max()) or 1.0
@@ -160,11 +161,11 @@ def bone_places(linkage: Any, rest: Mapping[str, np.ndarray]) -> dict[str, tuple
         far = [end - heads[k] for end in ends if np.linalg.norm(end - heads[k]) > SHORTEST * size]
         along = np.mean(far, axis=0) if far else np.zeros(3)
         length = float(np.linalg.norm(along))
-        if length <= SHORTEST * size:  # nothing hangs on it: a short bone that goes on as the one above
+        if length <= SHORTEST * size:  # no children: a short bone in the direction of its parent
             above = places.get(linkage.links[linkage.parents[k]]) if linkage.parents[k] >= 0 else None
             along, length = (rest[link][:3, 2], 0.1 * size) if above is None else (above[0][:3, 1], 0.5 * above[1])
         y = along / np.linalg.norm(along)
-        side = rest[link][:3, int(np.argmin(np.abs(rest[link][:3, :3].T @ y)))]  # the link's axis most across it
+        side = rest[link][:3, int(np.argmin(np.abs(rest[link][:3, :3].T @ y)))]  # least aligned axis of the link
         x = side - y * (side @ y)
         x /= np.linalg.norm(x)
         matrix = np.eye(4)
@@ -178,13 +179,13 @@ def bone_places(linkage: Any, rest: Mapping[str, np.ndarray]) -> dict[str, tuple
 
 
 def set_motion(armature: bpy.types.Object, clip: Any, names: Mapping[str, str], start: float) -> bpy.types.Action:
-    """Give an armature the motion of a clip, as an action of its own, and return that.
+    """Set the motion of an armature from a clip, as a new action, and return the action.
 
     Args:
-        armature: The armature; it rests as `rest_links` says of the clip's linkage.
+        armature: The armature; its rest pose is that of `rest_links` of the clip's linkage.
         clip: The motion.
-        names: Bones by link.
-        start: The frame of the scene at which it begins.
+        names: Bone name of each link.
+        start: First frame in the scene.
     """
     import linkwork as lw
 
@@ -217,7 +218,7 @@ def set_motion(armature: bpy.types.Object, clip: Any, names: Mapping[str, str], 
 
 
 def rest_links(linkage: Any) -> dict[str, np.ndarray]:
-    """Return world_from_link in the rest pose of a linkage, by link: its stored pose of that name, else all zero."""
+    """Return world_from_link in the rest pose of a linkage, by link: its stored pose ``rest``, or else all zero."""
     from linkwork.linkage.poses import rest_pose
 
     q = linkage.stored_pose("rest") if "rest" in linkage.poses else rest_pose(linkage)
@@ -228,12 +229,12 @@ def rest_links(linkage: Any) -> dict[str, np.ndarray]:
 def basis_of(
     armature: bpy.types.Object, rest: Mapping[str, np.ndarray], moved: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Return what each bone does beyond its rest: rest_from_bone in the bone's own axes, which Blender calls its basis.
+    """Return the motion of each bone relative to rest, rest_from_bone in its own axes: Blender's matrix_basis.
 
     Args:
         armature: The armature.
         rest: world_from_bone at rest, by bone.
-        moved: world_from_bone, shape (..., 4, 4), by bone; bones that are not in it stay as they rest on their parents.
+        moved: world_from_bone, shape (..., 4, 4), by bone; other bones stay at rest relative to their parents.
     """
     from linkwork.transforms import inverse
 
@@ -251,7 +252,7 @@ def basis_of(
 
 
 def new_action(armature: bpy.types.Object, name: str) -> tuple[bpy.types.Action, Any]:
-    """Return a new action of an armature, and a function that makes its curves; Blender 4.4 put them into slots."""
+    """Return a new action of an armature, and a function that adds curves; since Blender 4.4 they are in slots."""
     armature.animation_data_create()
     action = bpy.data.actions.new(name)
     armature.animation_data.action = action
@@ -265,7 +266,7 @@ def new_action(armature: bpy.types.Object, name: str) -> tuple[bpy.types.Action,
 
 
 def set_keys(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray) -> None:
-    """Put one key for each frame into a curve."""
+    """Add one key per frame to a curve."""
     curve.keyframe_points.add(len(frames))
     curve.keyframe_points.foreach_set("co", np.stack([frames, values], axis=1).ravel())
     curve.keyframe_points.foreach_set("interpolation", np.full(len(frames), LINEAR, dtype=np.int32))
@@ -286,7 +287,7 @@ def import_clip(path: str, start: float = 1.0) -> tuple[bpy.types.Object, Any]:
 
 
 def retarget(path: str, armature: bpy.types.Object, start: float = 1.0) -> Any:
-    """Give the motion of a file to an armature, and return it as a clip of the armature's linkage."""
+    """Retarget the motion of a file to an armature, and return it as a clip of the armature's linkage."""
     import linkwork as lw
 
     linkage = linkage_of(armature)
@@ -301,9 +302,9 @@ def solve(armature: bpy.types.Object, bone: str, target: bpy.types.Object, lengt
     Args:
         armature: The armature.
         bone: The last bone of the chain.
-        target: The object that its tail shall be at.
-        length: How many bones the chain has; 0 goes up to the bone below the root.
-        turn: Let the bone's axes turn as the target's, too.
+        target: The object that its tail should reach.
+        length: Number of bones in the chain; 0 for all up to the bone below the root.
+        turn: Whether the orientation of the bone should match that of the target.
     """
     import linkwork as lw
 
@@ -314,7 +315,7 @@ def solve(armature: bpy.types.Object, bone: str, target: bpy.types.Object, lengt
     chain = [name for name in chain if armature.data.bones[name].parent is not None] or chain
     linkage = linkage_of(armature, moving=chain)
     if linkage.nq == 0:
-        raise ValueError(f"bone {bone} hangs on nothing, or its chain is locked: there is nothing to turn")
+        raise ValueError(f"bone {bone} has no parent, or its chain is locked: no bone can turn")
     world_from_target = np.array(target.matrix_world)
     place = world_from_target[:3, 3] * bpy.context.scene.unit_settings.scale_length
     turned = np.array(target.matrix_world.to_quaternion().to_matrix()) if turn else None
@@ -330,7 +331,7 @@ def solve(armature: bpy.types.Object, bone: str, target: bpy.types.Object, lengt
 
 
 def start_of(armature: bpy.types.Object, linkage: Any) -> np.ndarray:
-    """Return the present pose of an armature as one of its linkage."""
+    """Return the current pose of an armature as a pose of its linkage."""
     from linkwork.transforms import matrix_quaternion, rotation_vector
 
     values: dict[str, Any] = {}
@@ -346,7 +347,7 @@ def start_of(armature: bpy.types.Object, linkage: Any) -> np.ndarray:
 
 
 def set_turn(bone: bpy.types.PoseBone, basis: np.ndarray) -> None:
-    """Turn a bone to a basis, in whatever way it stores rotations."""
+    """Set the rotation of a bone from its basis, in its rotation mode."""
     turn = Matrix(basis[:3, :3].tolist())
     if bone.rotation_mode == "QUATERNION":
         bone.rotation_quaternion = turn.to_quaternion()
@@ -358,7 +359,7 @@ def set_turn(bone: bpy.types.PoseBone, basis: np.ndarray) -> None:
 
 
 def select(thing: bpy.types.Object) -> None:
-    """Make an object the active one, and the only one selected."""
+    """Make an object the active and only selected one."""
     if bpy.context.object is not None and bpy.context.object.mode != "OBJECT":
         bpy.ops.object.mode_set(mode="OBJECT")
     for other in bpy.context.view_layer.objects:
@@ -370,7 +371,7 @@ def select(thing: bpy.types.Object) -> None:
 
 
 def run(operator: bpy.types.Operator, work: Any) -> set[str]:
-    """Do the work of an operator; what is wrong is reported in Blender's way, and changes nothing."""
+    """Run the work of an operator; errors are reported in Blender, and nothing changes."""
     try:
         import linkwork as lw
     except ImportError as error:
@@ -386,7 +387,7 @@ def run(operator: bpy.types.Operator, work: Any) -> set[str]:
 
 
 def is_armature(context: bpy.types.Context) -> bool:
-    """Tell whether the active object is an armature."""
+    """Return whether the active object is an armature."""
     return context.object is not None and context.object.type == "ARMATURE"
 
 
@@ -397,7 +398,7 @@ class LINKWORK_OT_import(bpy.types.Operator, ImportHelper):
     filter_glob: bpy.props.StringProperty(default=MOTIONS, options={"HIDDEN"})
     start: bpy.props.FloatProperty(name="First Frame", default=1.0)
 
-    def execute(self, context: bpy.types.Context) -> set[str]:  # noqa: ARG002 - Blender calls it so
+    def execute(self, context: bpy.types.Context) -> set[str]:  # noqa: ARG002 - Blender passes it
         """Import the chosen file."""
 
         def work() -> tuple[str, str]:
@@ -408,7 +409,7 @@ class LINKWORK_OT_import(bpy.types.Operator, ImportHelper):
 
 
 class LINKWORK_OT_retarget(bpy.types.Operator, ImportHelper):
-    """Give the motion of a file to the selected armature, whatever its proportions"""
+    """Retarget the motion of a file to the selected armature, whatever its proportions"""
 
     bl_idname, bl_label, bl_options = "linkwork.retarget", "Retarget Motion", {"REGISTER", "UNDO"}
     filter_glob: bpy.props.StringProperty(default=MOTIONS, options={"HIDDEN"})
@@ -416,7 +417,7 @@ class LINKWORK_OT_retarget(bpy.types.Operator, ImportHelper):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """An armature is needed."""
+        """Return whether an armature is active."""
         return is_armature(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
@@ -433,13 +434,13 @@ class LINKWORK_OT_solve(bpy.types.Operator):
     """Pose the chain that ends in the active bone so that its tail reaches the target"""
 
     bl_idname, bl_label, bl_options = "linkwork.solve", "Solve", {"REGISTER", "UNDO"}
-    length: bpy.props.IntProperty(name="Chain Length", description="0 is all bones below the root", default=0, min=0)
-    turn: bpy.props.BoolProperty(name="Rotation", description="Turn the bone as the target is turned", default=False)
-    key: bpy.props.BoolProperty(name="Insert Keys", description="Key the bones of the chain", default=False)
+    length: bpy.props.IntProperty(name="Chain Length", description="0: all bones below the root", default=0, min=0)
+    turn: bpy.props.BoolProperty(name="Rotation", description="Match the rotation of the target", default=False)
+    key: bpy.props.BoolProperty(name="Insert Keys", description="Insert keys for the bones of the chain", default=False)
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """A bone in pose mode and a target are needed."""
+        """Return whether there are an active pose bone and a target."""
         return is_armature(context) and context.active_pose_bone is not None and target_of(context) is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
@@ -458,19 +459,19 @@ class LINKWORK_OT_solve(bpy.types.Operator):
 
 
 def target_of(context: bpy.types.Context) -> bpy.types.Object | None:
-    """Return the target: the one that is set in the panel, or else the other selected object."""
+    """Return the target: the one set in the panel, or else the other selected object."""
     others = [thing for thing in context.selected_objects if thing != context.object]
     return context.scene.linkwork_target or next(iter(others), None)
 
 
 class LINKWORK_PT_panel(bpy.types.Panel):
-    """Linkwork's part of the sidebar."""
+    """Panel of linkwork in the sidebar."""
 
     bl_idname, bl_label, bl_category = "LINKWORK_PT_panel", "Linkwork", "Linkwork"
     bl_space_type, bl_region_type = "VIEW_3D", "UI"
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Draw buttons."""
+        """Draw the buttons."""
         column = self.layout.column()
         column.operator(LINKWORK_OT_import.bl_idname, icon="IMPORT")
         column.operator(LINKWORK_OT_retarget.bl_idname, icon="ARMATURE_DATA")
@@ -484,14 +485,14 @@ CLASSES = (LINKWORK_OT_import, LINKWORK_OT_retarget, LINKWORK_OT_solve, LINKWORK
 
 
 def register() -> None:
-    """Put the panel and its operators into Blender."""
+    """Register the panel and its operators."""
     for one in CLASSES:
         bpy.utils.register_class(one)
     bpy.types.Scene.linkwork_target = bpy.props.PointerProperty(type=bpy.types.Object, name="Target")
 
 
 def unregister() -> None:
-    """Take them out again."""
+    """Unregister them."""
     del bpy.types.Scene.linkwork_target
     for one in reversed(CLASSES):
         bpy.utils.unregister_class(one)

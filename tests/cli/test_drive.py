@@ -85,8 +85,8 @@ def test_a_frame_without_rates_is_said_and_the_others_are_given(tmp_path, caplog
 def test_what_makes_no_sense_is_refused():
     for words, message in (
         (("panda",), "has no closed loops"),
-        (("engine", "--joint", "piston"), "--from and --to say how far"),
-        (("engine", "--turns", "0"), "would stay where it is"),
+        (("engine", "--joint", "piston"), "give its travel with --from and --to"),
+        (("engine", "--turns", "0"), "would not move"),
         (("engine", "--joint", "piston", "--turns", "1"), "--turns is for joints that turn"),
         (("four_bar:0.4,0.3,0.3,0.25",), "can be turned all the way round"),
         (("peaucellier",), "say which drives, and from where to where"),  # it stops where branches meet

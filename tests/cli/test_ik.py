@@ -78,7 +78,7 @@ def test_solve_all_prints_every_solution():
     text = run("solve", "planar:2,1", "--position", "1,2", "--all")
     assert text.stdout.startswith("2 solutions; proven, by the closed form of the family 'point in a plane'")
     text = run("solve", "planar:2,1,1", "--position", "1,2", "--all")
-    assert "another one is unlikely, and not excluded" in text.stdout
+    assert "another curve is unlikely but not excluded" in text.stdout
     assert len(run("solve", "planar:2,1", "--position", "1,2", "--all", "--csv").stdout.splitlines()) == 3
 
 
@@ -492,7 +492,7 @@ def test_an_angle_is_no_length():
 @pytest.mark.parametrize(
     ("words", "asked"),
     [
-        (["pose", ARM, "j1=45"], "j1=45: 45 is radians, 7.16 turns; did you mean 45deg? 45rad says radians."),
+        (["pose", ARM, "j1=45"], "j1=45: 45 is radians, 7.16 turns; did you mean 45deg? Write 45rad for radians."),
         (["pose", ARM, "j1=45deg"], ""),
         (["pose", ARM, "j1=45rad"], ""),
         (["pose", ARM, "j1=6.2"], ""),
@@ -642,7 +642,7 @@ WRONG_USAGE = [
     (["solve", ARM, "--position", "1,nan"], "--position"),
     (["solve", ARM, "--position", "1,inf"], "finite"),
     (["solve", ARM, "--position", ""], "--position takes numbers"),
-    (["solve", ARM, "--orientation", "1,0,0,0"], "--orientation says its form"),
+    (["solve", ARM, "--orientation", "1,0,0,0"], "--orientation needs a form"),
     (["solve", ARM, "--orientation", "quat=1,0,0,0"], "unknown form 'quat'"),
     (["solve", ARM, "--orientation", "wxyz=1,0,0"], "wxyz"),
     (["solve", ARM, "--orientation", "wxyz=0,0,0,0"], "unit quaternion"),
@@ -657,7 +657,7 @@ WRONG_USAGE = [
     (["solve", ARM, *GOAL, "--start", "1,2"], "shape (..., 3)"),
     (["solve", ARM, *GOAL, "--start", "1,2,x"], "--start 1,2,x: not an angle: 'x'"),
     (["solve", ARM, *GOAL, "--start", "j9=1"], "no joint 'j9'"),
-    (["solve", ARM, *GOAL, "--start", "ready", "--start", "curl"], "one pose to begin with"),
+    (["solve", ARM, *GOAL, "--start", "ready", "--start", "curl"], "--start takes one pose"),
     (["solve", ARM, *GOAL, "--tolerance", "0"], "tolerance must be positive"),
     (["solve", ARM, *GOAL, "--tolerance", "small"], "--tolerance"),
     (["solve", ARM, *GOAL, "--rotation-tolerance", "-1"], "rotation_tolerance must be positive"),

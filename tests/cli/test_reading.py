@@ -60,14 +60,14 @@ def test_a_motion_and_its_robot_have_their_own_options(tmp_path: Path, caplog: p
         caplog.clear()
         assert run(*words, "--range", "0:1", *more).exit_code in (0, 1)
         assert ("taken to point up" in caplog.text) == ("centimetres" in caplog.text) == guessed
-        assert "no use for" not in caplog.text
+        assert "does not use" not in caplog.text
 
 
 def test_options_without_a_file_or_a_use_are_said(robot: Path, caplog: pytest.LogCaptureFixture) -> None:
     refused = run("info", "panda", "--strict")
     assert (refused.exit_code, "ready-made model" in refused.stderr) == (2, True)
     run("info", robot, "--up", "y")
-    assert "URDF has no use for up" in caplog.text
+    assert "URDF does not use up" in caplog.text
 
 
 def test_solve_stays_on_the_branch_of_its_start() -> None:

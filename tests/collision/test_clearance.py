@@ -164,7 +164,7 @@ def test_a_mesh_made_by_hand_says_how_its_file_is_named(arm: lw.Linkage, tmp_pat
     triangles = np.array([[[0, 0, 0], [1000, 0, 0], [0, 1000, 0]]], np.float32)
     facet = b"".join(np.concatenate([np.zeros((1, 3), np.float32), one]).tobytes() + bytes(2) for one in triangles)
     Path(path).write_bytes(bytes(80) + np.uint32(len(triangles)).tobytes() + facet)
-    with pytest.raises(LinkageError, match=r"say that .*vase.stl is the file: Mesh\(.*file="):
+    with pytest.raises(LinkageError, match=r"name the file, .*vase.stl: Mesh\(.*file="):
         lw.clearance(arm, arm.neutral(), lw.World([lw.Obstacle(lw.Mesh(path), name="vase")]))
     small = lw.Mesh(path, 0.001, file=path)
     assert small == lw.Mesh(path, (0.001, 0.001, 0.001))
@@ -256,7 +256,7 @@ def test_what_is_no_world_is_refused(arm: lw.Linkage) -> None:
 def test_a_mesh_that_is_not_there_is_not_called_unreadable(arm: lw.Linkage, tmp_path: Path) -> None:
     there, absent = tmp_path / "there.stl", tmp_path / "absent.stl"
     there.write_bytes(b"")
-    for file, said in ((there, "there.stl is there but could not be read"), (absent, "absent.stl is not there")):
+    for file, said in ((there, "there.stl is there but could not be read"), (absent, "absent.stl was not found")):
         world = lw.World([lw.Obstacle(lw.Mesh(str(file), file=str(file)))])
         with pytest.raises(LinkageError, match=said):
             lw.clearance(arm, arm.neutral(), world)

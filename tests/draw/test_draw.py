@@ -324,7 +324,7 @@ def test_of_very_many_names_some_are_written_and_the_rest_is_counted():
     figure = pose(models.planar([1.0] * 150), labels=True)
     written = [text for text in figure.axes[0].texts if isinstance(text, Annotation)]
     assert 5 < len(written) <= 60
-    assert any("names left out for want of room" in text for text in texts(figure))
+    assert any("names left out for lack of room" in text for text in texts(figure))
     crowded = pose(models.build("human"), labels=True, size=(1.2, 1.2))
     assert any("names left out" in text for text in texts(crowded))
 

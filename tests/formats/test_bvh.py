@@ -516,7 +516,7 @@ def test_what_is_up_is_told_from_head_and_feet_whatever_the_rest_pose(name, up, 
     path.write_text(capture.text())
     content = bvh.read(path)
     (remark,) = (remark for remark in content.remarks if remark.kind == "up-axis")
-    assert remark.text.startswith(f"The {up} axis is taken to point up, since the head is over the feet")
+    assert remark.text.startswith(f"The {up} axis is taken to point up, since the head is above the feet")
     clip = only_clip(content)
     roles = recognise(clip.linkage).roles
     head, foot = roles["head"], roles["left_ankle"]
@@ -594,7 +594,7 @@ BROKEN = {
     "no joint": ("HIERARCHY\nMOTION\nFrames: 0\nFrame Time: 1", 2, "MOTION"),
     "no brace": (PLAIN.replace("knee\n\t{", "knee"), 7, "followed by '{'"),
     "brace too many": (PLAIN.replace("MOTION", "}\nMOTION"), 16, "too many"),
-    "brace without joint": (PLAIN.replace("hips\n{", "hips\n{\n{"), 4, "follows no"),
+    "brace without joint": (PLAIN.replace("hips\n{", "hips\n{\n{"), 4, "without ROOT, JOINT or End Site before it"),
     "brace missing": (PLAIN.replace("\t}\n}\n", "\t}\n"), 15, "'MOTION' is not"),
     "ends in the hierarchy": (after(PLAIN, "\t\tEnd"), 9, "'knee' is still open"),
     "ends in a row": (PLAIN.rstrip()[:-10], 20, "7 values, but the joints have 9"),
@@ -611,7 +611,7 @@ BROKEN = {
     "channels negative": (PLAIN.replace("CHANNELS 3", "CHANNELS -3"), 9, "takes a number"),
     "channels absurd": (PLAIN.replace("CHANNELS 3", "CHANNELS 99999999999999999999"), 9, "takes a number"),
     "channels without number": (PLAIN.replace("CHANNELS 3 Z", "CHANNELS Z"), 9, "takes a number"),
-    "channels unknown": (PLAIN.replace("3 Zrotation", "3 Wrotation"), 9, "no channel 'Wrotation'"),
+    "channels unknown": (PLAIN.replace("3 Zrotation", "3 Wrotation"), 9, "unknown channel 'Wrotation'"),
     "channels too many": (one_bone("Xrotation " * 13), 5, "13 channels"),
     "channels twice": (PLAIN.replace("6 Xpos", "6 Ypos"), 5, "twice"),
     "channels again": (PLAIN.replace("\t\tEnd", "CHANNELS 0\n\t\tEnd"), 10, "second CHANNELS"),
@@ -765,7 +765,7 @@ def test_how_much_motion_is_read_is_an_option(tmp_path):
     assert len(lw.load_clip(path, max_values=values)) == len(clip)
     with pytest.raises(FormatError, match=r"more than 100 values.*--max-values"):
         lw.load_clip(path, max_values=100)
-    with pytest.raises(OptionError, match="max_values is how many"):
+    with pytest.raises(OptionError, match="max_values is the largest number"):
         lw.load_clip(path, max_values=0)
 
 

@@ -56,7 +56,7 @@ def said(text: str) -> str:
 
 @pytest.mark.parametrize("up", ["x", "y", "z"])
 def test_who_tumbles_falls_down(up):
-    words = f"The {up} axis is taken to point up, since the body falls against it in the air"
+    words = f"The {up} axis is taken to point up, since the body falls against it in flight"
     assert said(tumbling(up, 9.81)).startswith(words)
 
 

@@ -31,7 +31,7 @@ def ask():
 
 def test_an_application_is_not_started_again(asked, monkeypatch):
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    with pytest.raises(FormatError, match=r"has no Python; LINKWORK_PYTHON may name one"):
+    with pytest.raises(FormatError, match=r"has no Python to start; set LINKWORK_PYTHON to a Python"):
         ask()
     assert not asked
     monkeypatch.setenv(child.NAMED, "/opt/python")
@@ -48,6 +48,6 @@ def test_the_process_sees_what_it_is_given_and_what_windows_needs(asked, monkeyp
 
 
 def test_a_program_that_was_left_out_of_an_application_is_said(asked):
-    with pytest.raises(FormatError, match=r"nothing\.py is not there"):
+    with pytest.raises(FormatError, match=r"nothing\.py is missing"):
         child.ask("nothing.py", {}, "a.usda", "USD", {})
     assert not asked

@@ -257,7 +257,7 @@ def test_saving_what_a_format_cannot_hold_at_all_is_refused(tmp_path: Path) -> N
     clip = motion(figure())
     for act, words in (
         (lambda: clip.save(tmp_path / "walk.urdf"), "URDF files hold no motion"),
-        (lambda: lw.save(clip.linkage, tmp_path / "walk.csv"), "hold motions, and there is none"),
+        (lambda: lw.save(clip.linkage, tmp_path / "walk.csv"), "hold motions, but there is none to write"),
         (lambda: lw.load_clip(_saved(arm(), tmp_path / "arm.yaml")), "holds no motion"),
         (lambda: lw.save(clip.linkage, tmp_path / "walk.xml"), "read, not written"),
     ):
@@ -293,7 +293,7 @@ def test_missing_meshes_are_a_warning(tmp_path: Path, caplog: pytest.LogCaptureF
     assert found == linkage
     files = [visual.shape.file for visual in found.nodes[0].visuals]
     assert files == [str((here / "hand.stl").resolve()), None, None, None]
-    assert "arm.yaml: mesh lost.stl is not there, and 2 more; linkwork doctor says where it was" in caplog.text
+    assert "arm.yaml: mesh lost.stl was not found, and 2 more; linkwork doctor lists the paths" in caplog.text
     told = lw.load(here / "arm.yaml", folders=[tmp_path])
     assert [visual.shape.file is not None for visual in told.nodes[0].visuals] == [True, False, True, True]
 
@@ -302,7 +302,7 @@ def test_missing_meshes_are_a_warning(tmp_path: Path, caplog: pytest.LogCaptureF
     ("given", "words"),
     [
         ({"unit": 0.01}, "no option 'unit'; there are packages"),
-        ({"units": 0}, "how many metres"),
+        ({"units": 0}, "the length of one unit of the file in metres, above zero, got 0"),
         ({"up": "w"}, "up is 'x', 'y', 'z'"),
         ({"positions": "keep"}, "'replace' or 'add'"),
         ({"packages": ["a"]}, "maps names to folders"),
@@ -407,7 +407,7 @@ def test_a_table_holds_offsets_and_values_that_count_backwards(convention: str, 
         ("kind: P", "kind: Q", r"kind of DH row 3 is 'R' or 'P'"),
         ("90deg", "ninety", r":5: rows\[0\]: not an angle"),
         ("flip: true", "flip: 1", r":6: rows\[1\]: flip is true or false"),
-        ("flip: true", "mdh: true", r":6: rows\[1\]: this row is of another convention"),
+        ("flip: true", "mdh: true", r":6: rows\[1\]: this row has another convention"),
         ("standard", "strange", "a DH convention is"),
         ("limits: [-2, 2]", "limits: [2, -2]", "lower limit 2"),
         ("name: scara", "named: scara", "has no field 'named'"),

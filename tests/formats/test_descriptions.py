@@ -116,7 +116,7 @@ def test_names_are_listed_and_misspelt_ones_corrected_without_a_clone(package: P
     with pytest.raises(ModelNotFoundError, match="in robot_descriptions; did you mean 'panda_description'"):
         lw.load("pnada_description")
     for name in ("panda_desciption", "panda"):
-        with pytest.raises(FormatError, match=r"did you mean 'panda_description'\? Known are \.yaml"):
+        with pytest.raises(FormatError, match=r"did you mean 'panda_description'\? Known formats: \.yaml"):
             lw.load(name)
     assert cloned() == []
 
@@ -124,7 +124,7 @@ def test_names_are_listed_and_misspelt_ones_corrected_without_a_clone(package: P
 def test_what_cannot_be_cloned_or_has_no_such_file_says_so(package: Path) -> None:
     with pytest.raises(FormatError, match=r"cannot get it: Cmd\(git\) failed! could not resolve host.*ROBOT_DESC"):
         lw.load("away_description")
-    with pytest.raises(FormatError, match=r"has no URDF_PATH, XACRO_PATH, MJCF_PATH for it, but .*URDF_PATH_LEFT"):
+    with pytest.raises(FormatError, match=r"has no URDF_PATH, XACRO_PATH, MJCF_PATH for it, only .*URDF_PATH_LEFT"):
         lw.load("pair_description")
 
 
@@ -145,7 +145,7 @@ def test_the_package_is_asked_for_where_it_is_not(monkeypatch: pytest.MonkeyPatc
     _forget(monkeypatch)
     monkeypatch.setattr("linkwork.formats.descriptions.find_spec", lambda _name: None)
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    said = r"'panda_description' is not a file here; looking for a robot of that name needs .*linkwork\[descriptions\]"
+    said = r"'panda_description' is not a file; looking for a robot of that name needs .*linkwork\[descriptions\]"
     with pytest.raises(MissingExtraError, match=said):
         lw.load("panda_description")
     with pytest.raises(FormatError, match="no suffix"):

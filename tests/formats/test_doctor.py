@@ -53,8 +53,8 @@ ODD: dict[str, tuple[lw.Builder, str, str, str]] = {
     ),
     "triangle": (hinge(inertia=box(0.1, 0.1, 0.3)), "inertia", "hand", "0.1, 0.1, 0.3 kg m²"),
     "negative moment": (hinge(inertia=box(-0.1, 0.2, 0.2)), "inertia", "hand", "negative moment"),
-    "moments without mass": (hinge(inertia=box(1, 1, 1, mass=0)), "inertia", "hand", "no mass but moments"),
-    "pose": (hinge().pose("out", j=1.25), "pose-beyond-limits", "j", "pose 'out' leads 'j' beyond its limits by 0.25"),
+    "moments without mass": (hinge(inertia=box(1, 1, 1, mass=0)), "inertia", "hand", "moments of inertia but no mass"),
+    "pose": (hinge().pose("out", j=1.25), "pose-beyond-limits", "j", "pose 'out' exceeds the limits of 'j' by 0.25"),
     "loop": (
         hinge().revolute("k", "finger", limits=(-1, 1)).loop("ring", "finger", "base"),
         "loop",

@@ -49,7 +49,7 @@ def test_a_skeleton_and_its_motion_are_in_metres_with_z_up(tmp_path: Path) -> No
     angles = np.radians(90.0) * clip.times
     expected = np.stack([0 * angles, 0.5 * np.sin(angles), 0.6 - 0.5 * np.cos(angles)], axis=1)
     np.testing.assert_allclose(linkage.forward(clip.poses)["ankle"][:, :3, 3], expected, atol=1e-6)
-    assert any("y points up, 0.01 m in a unit (the file says so)" in remark.text for remark in content.remarks)
+    assert any("y points up, 0.01 m per unit (as in the file)" in remark.text for remark in content.remarks)
 
 
 def test_rotation_orders_and_pre_rotations(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_the_bind_pose_of_a_skin_is_the_rest_pose(tmp_path: Path) -> None:
     content = formats.read(written(tmp_path, nodes))
     rest = content.linkage.forward(content.linkage.neutral())
     np.testing.assert_allclose(rest["ankle"][:3, 3], [0, 0, 0.1], atol=1e-9)
-    assert any("the skin was bound in" in remark.text for remark in content.remarks)
+    assert any("the bind pose of the skin" in remark.text for remark in content.remarks)
     last = content.linkage.forward(content.clips["turn"].poses[-1])
     np.testing.assert_allclose(last["ankle"][:3, 3], [0, 0.5, 0.6], atol=1e-6)
     nodes[2].bind = placed(500)  # a skin of another figure
@@ -116,20 +116,20 @@ def test_a_motion_with_more_keys_than_frames_is_read_at_the_rate_of_its_keys(tmp
     content = formats.read(written(tmp_path, nodes, rate=30))
     clip = content.clips["turn"]
     np.testing.assert_allclose(clip.times, times, atol=1e-9)
-    assert any("120 keys a second" in remark.text for remark in content.remarks)
+    assert any("120 keys per second" in remark.text for remark in content.remarks)
 
 
 def test_nodes_beside_the_skeleton_are_left_out_and_names_are_given_once(tmp_path: Path) -> None:
     nodes = [*leg(), Node("shirt", kind="Mesh"), Node("toe", 2, kind="Null"), Node("knee", 2, kind="LimbNode")]
     content = formats.read(written(tmp_path, nodes))
     assert content.linkage.links == ("hips", "knee", "ankle", "toe", "knee_2")
-    assert any("1 node beside the skeleton" in remark.text for remark in content.remarks)
+    assert any("1 node outside the skeleton" in remark.text for remark in content.remarks)
 
 
 def test_what_is_no_fbx_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "figure.fbx"
     for text, why in (
-        ("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "pointer of Git LFS"),
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "a Git LFS pointer"),
         ("o cube\nv 0 0 0\n", "ufbx cannot read it"),
         (fbx_text([]), "no nodes"),
     ):
@@ -149,7 +149,7 @@ def test_long_motions_are_thinned_and_that_is_said(tmp_path: Path, monkeypatch: 
     clip = content.clips["turn"]
     np.testing.assert_allclose(clip.times, np.arange(0, 31, 3) / 30.0, atol=1e-9)
     assert [
-        "10 of its 30 frames a second" in remark.text for remark in content.remarks if remark.kind == "thinned"
+        "10 of its 30 frames per second" in remark.text for remark in content.remarks if remark.kind == "thinned"
     ] == [True]
 
 

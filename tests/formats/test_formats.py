@@ -140,7 +140,7 @@ def test_short_angles_are_written_in_degrees_and_quarter_turns_as_whole_numbers(
     ("linkage", "message"),
     [
         (lw.Linkage([lw.Link("half \ud83d")]), "which is not a character"),
-        (lw.Linkage([lw.Link("a", lw.Polyline(np.eye(3), closed=1j))]), "holds texts and numbers, not"),
+        (lw.Linkage([lw.Link("a", lw.Polyline(np.eye(3), closed=1j))]), "can store texts and numbers, not"),
     ],
     ids=["half a character", "a number that no file holds"],
 )

@@ -509,9 +509,9 @@ def test_a_body_that_lies_all_the_time_is_remarked(tmp_path, quarter, lies):
     file = File([*nodes, {"name": "LeftFoot", "translation": [0, -0.9, 0.1]}], skins=[{"joints": [0, 1, 2]}])
     file.document["nodes"][0]["rotation"] = [quarter, 0.0, 0.0, (1.0 - quarter**2) ** 0.5]
     path = file.save(tmp_path)
-    remarks = [remark.text for remark in gltf.read(path).remarks if "over the feet" in remark.text]
+    remarks = [remark.text for remark in gltf.read(path).remarks if "above the feet" in remark.text]
     assert [text.endswith("up='z' (--up z) reads it so.") for text in remarks] == [True] * lies
-    assert not [remark for remark in gltf.read(path, Options(up="z")).remarks if "over the feet" in remark.text]
+    assert not [remark for remark in gltf.read(path, Options(up="z")).remarks if "above the feet" in remark.text]
 
 
 def test_a_head_that_moves_beside_one_that_stays_is_no_trouble(tmp_path):
@@ -520,4 +520,4 @@ def test_a_head_that_moves_beside_one_that_stays_is_no_trouble(tmp_path):
     nodes += [{"name": "LeftFoot", "translation": [0, -0.9, 0.1]}, {"name": "Helmet_head", "translation": [0, 0.8, 0]}]
     file = File(nodes, skins=[{"joints": [0, 1, 2, 3]}])
     file.animate((0, "translation", np.array([0.0, 1.0]), np.array([[0.0, 0.9, 0.0], [0.2, 0.9, 0.0]]), "LINEAR"))
-    assert not [remark for remark in gltf.read(file.save(tmp_path)).remarks if "over the feet" in remark.text]
+    assert not [remark for remark in gltf.read(file.save(tmp_path)).remarks if "above the feet" in remark.text]

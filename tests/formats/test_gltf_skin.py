@@ -82,13 +82,13 @@ def test_a_material_is_linear_light(tmp_path):
 
 
 WRONG = {
-    "a joint too many": (lambda file: file.document["skins"][0].update(joints=[2, 3]), "hangs on joint 4"),
+    "a joint too many": (lambda file: file.document["skins"][0].update(joints=[2, 3]), "refers to joint 4"),
     "matrices too few": (
         lambda file: file.document["accessors"][file.document["skins"][0]["inverseBindMatrices"]].update(count=3),
         "3 inverse bind matrices",
     ),
     "no such mesh": (lambda file: file.document["nodes"][7].update(mesh=9), "mesh 9"),
-    "meshes of words": (lambda file: file.document.update(meshes=["a", "b"]), "its meshes are not as glTF"),
+    "meshes of words": (lambda file: file.document.update(meshes=["a", "b"]), "its meshes are not valid glTF"),
 }
 
 

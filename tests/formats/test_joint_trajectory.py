@@ -61,7 +61,7 @@ def test_a_motion_is_read_back_for_its_linkage(suffix, clip, tmp_path):
     found = lw.load_clip(path, linkage=clip.linkage)
     assert np.array_equal(found.poses, clip.poses)
     assert_allclose(found.times, clip.times - clip.times[0], atol=1e-9)
-    with pytest.raises(FormatError, match="say whose they are with linkage="):
+    with pytest.raises(FormatError, match="give the linkage with linkage="):
         lw.load_clip(path)
 
 
@@ -82,7 +82,7 @@ def test_rotations_without_angles_are_left_out_and_said(tmp_path):
     message = yaml.safe_load((tmp_path / "a.trajectory.yaml").read_text())
     assert message["joint_names"] == ["root.x", "root.y", "root.z", "knee"]
     ball = lw.Builder("ball").ball("hip", "thigh").build()
-    with pytest.raises(FormatError, match="joints of one value, and there is none"):
+    with pytest.raises(FormatError, match="joints with one value, but the linkage has none"):
         lw.Clip(ball, [0, 1], ball.random_pose(0, 2)).save(tmp_path / "b.trajectory.yaml")
 
 
@@ -108,7 +108,7 @@ goal_time_tolerance: {sec: 1, nanosec: 0}
 
 GOOD = {"joint_names": ["j1", "j2"], "points": [{"positions": [0, 0], "time_from_start": {"sec": 0, "nanosec": 0}}]}
 BAD = {
-    "a list": ([], "is no JointTrajectory: it has no joint_names and points"),
+    "a list": ([], "is not a JointTrajectory: it has no joint_names and points"),
     "a scene": ({"linkwork": 2}, "has no joint_names and points"),
     "no names": (GOOD | {"joint_names": []}, "names no joints"),
     "a name twice": (GOOD | {"joint_names": ["j1", "j1"]}, "names joint 'j1' twice"),

@@ -67,16 +67,16 @@ def test_a_marker_at_no_place_is_not_seen(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "why"),
     [
-        ("a.c3d", b"", "does not begin as one"),
-        ("a.c3d", c3d(INTEL, whole=False)[:1024], "none are there"),
+        ("a.c3d", b"", "its first bytes are different"),
+        ("a.c3d", c3d(INTEL, whole=False)[:1024], "none are present"),
         ("a.c3d", c3d(99, whole=False), "unknown processor"),
-        ("a.c3d", b"\xff" * 2048, "does not begin as one"),
+        ("a.c3d", b"\xff" * 2048, "its first bytes are different"),
         ("a.trc", b"once upon a time", "does not begin with PathFileType"),
         ("a.trc", b"PathFileType\t4\n", "within its header"),
         ("a.trc", trc(rows="1 0 1 2 x").encode(), ":6: this row has 'x', not a number"),
         ("a.trc", trc().replace("100", "no").encode(), ":3: its header has no number"),
         ("a.trc", trc(rows="").encode(), "0 frames"),
-        ("a.txt", b"", "known are .c3d, .trc"),
+        ("a.txt", b"", "known formats: .c3d, .trc"),
     ],
 )
 def test_what_is_no_such_file_is_refused(name: str, data: bytes, why: str, tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_nothing_leads_out_of_the_model_s_folder(model, name):
     found = find(name.format(above=above), model)
     assert found.file is None
     assert not any(os.path.realpath(path) == os.path.realpath(above / "secret.stl") for path in found.tried)
-    assert found.refused or all("robots" in path or "(no package there)" in path for path in found.tried)
+    assert found.refused or all("robots" in path or "(not a package)" in path for path in found.tried)
     assert found.reason
 
 
@@ -125,7 +125,7 @@ def test_packages_are_taken_from_the_map_then_ros_then_ament_then_around_the_mod
     found = find("package://arm/meshes/hand.stl", model, **options)
     assert found.file is None
     assert list(found.tried[:6]) == [str(place / "meshes" / "hand.stl") for place in places]
-    assert found.tried[6] == f"{tmp_path.parent / 'arm' / 'meshes' / 'hand.stl'} (no package there)"
+    assert found.tried[6] == f"{tmp_path.parent / 'arm' / 'meshes' / 'hand.stl'} (not a package)"
     assert len(found.tried) == 6 + len(tmp_path.parents)
     assert all(path in found.reason for path in found.tried)
     for place in reversed(places):
@@ -187,7 +187,7 @@ def test_very_many_names_are_not_looked_for(model):
     finder = meshes.MeshFinder(model, Options())
     found = [finder.find(f"hand{k}.stl") for k in range(meshes.MAX_MESHES + 1)]
     assert all(each.tried for each in found[:-1])
-    assert "not looked for" in found[-1].reason
+    assert "not searched for" in found[-1].reason
     assert finder.find("hand0.stl") is found[0]
 
 
@@ -224,7 +224,7 @@ def test_a_package_that_is_not_found_is_guessed_from_where_the_model_is(tmp_path
     finder = meshes.MeshFinder(model, Options())
     remark = finder.remark(name, "palm", 3)
     assert (remark.kind, remark.where, remark.line) == ("guessed-package", "palm", 3)
-    assert f"is not found; its meshes are taken from {tmp_path / 'copy'}; say where it is" in remark.text
+    assert f"was not found; its meshes are read from {tmp_path / 'copy'}; give its folder" in remark.text
     assert finder.remark(name, "palm", 4) is None
 
 

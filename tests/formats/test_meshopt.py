@@ -102,12 +102,12 @@ def test_an_animation_is_read(tmp_path, extension, version):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"mode": "CIRCLES"}, "as 'CIRCLES'; there are ATTRIBUTES, TRIANGLES, INDICES"),
+        ({"mode": "CIRCLES"}, "the meshopt mode 'CIRCLES'; known are ATTRIBUTES, TRIANGLES, INDICES"),
         ({"mode": "TRIANGLES"}, "is damaged"),
-        ({"count": 10**9}, "once it is decompressed"),
+        ({"count": 10**9}, "when decompressed"),
         ({"byteLength": 30}, "is damaged"),
         ({"filter": "SEPIA"}, "there is no filter 'SEPIA'"),
-        ({"byteStride": 300}, "says wrongly how it is compressed"),
+        ({"byteStride": 300}, "an invalid description of its compression"),
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path, changes, words):

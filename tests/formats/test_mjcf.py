@@ -347,12 +347,12 @@ def test_joints_that_tendons_tie_follow_as_mujoco_has_it(
 @pytest.mark.parametrize(
     ("equality", "said"),
     [
-        ('<joint joint1="y" polycoef=".1 0 0 0 0"/>', "holds it still"),
+        ('<joint joint1="y" polycoef=".1 0 0 0 0"/>', "locks it"),
         ('<joint joint1="y" joint2="x"/><joint joint1="y" joint2="z"/>', "already"),
         ('<joint joint1="y" joint2="x"/><joint joint1="x" joint2="y"/>', "circle"),
-        ('<connect body1="c" body2="d" anchor="0 0 0" active="false"/>', "not active"),
+        ('<connect body1="c" body2="d" anchor="0 0 0" active="false"/>', "is inactive"),
         ('<tendon tendon1="gone"/>', "<tendon>"),
-        ('<joint joint1="y" joint2="x" polycoef=".5 1 0 0 0"/>', "breaks the coupling"),
+        ('<joint joint1="y" joint2="x" polycoef=".5 1 0 0 0"/>', "violates the coupling"),
     ],
 )
 def test_what_cannot_be_held_is_said(equality: str, said: str, tmp_path: Path) -> None:
@@ -439,7 +439,7 @@ def test_what_stands_after_the_end_is_left_out(rest: str, tmp_path: Path) -> Non
     result = content(tmp_path, body("") + f"\n{rest}\n")
     (remark,) = result.remarks
     assert (remark.kind, remark.line) == ("rest", 2)
-    with pytest.raises(FormatError, match=r"model.xml:2: what stands after </mujoco>"):
+    with pytest.raises(FormatError, match=r"model.xml:2: content after </mujoco>"):
         content(tmp_path, body("") + f"\n{rest}\n", strict=True)
 
 
@@ -488,13 +488,17 @@ def test_models_in_models_are_held_to_the_same_limits(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"finger.xml:3: MuJoCo refuses it: invalid keyword: 'knee'"):
         content(tmp_path, HAND.format(name=""))
     part.write_text(CHILD.replace("<asset>", '<asset><model file="../model.xml"/>'))
-    with pytest.raises(FormatError, match="and that from it"):
+    with pytest.raises(FormatError, match="and vice versa"):
         content(tmp_path, HAND.format(name=""))
     many = '<replicate count="999">' + "<body/>" + "</replicate>"
     part.write_text(CHILD.replace('<body name="far"', f'{many}<body name="far"'))
     with pytest.raises(FormatError, match="more than 2000 <body>"):
         content(tmp_path, HAND.format(name=""))
-    for file, said in (("../finger.xml", "outside the model's folder"), ("none.xml", "not there"), ("", "no file")):
+    for file, said in (
+        ("../finger.xml", "outside the model's folder"),
+        ("none.xml", "does not exist"),
+        ("", "without a file"),
+    ):
         with pytest.raises(FormatError, match=said):
             content(tmp_path, HAND.format(name="").replace("parts/finger.xml", file))
 
@@ -536,8 +540,8 @@ HOSTILE = {
     "no axis": (body('<joint axis="0 0 0"/>'), "axis"),
     "no rotation": (body('<body quat="0 0 0 0"/>'), "quaternion"),
     "the same name twice": (body('<body name="b"/>'), "repeated name"),
-    "nothing to include": (body('<include file="nothing.xml"/>'), "not there"),
-    "an include of nothing": (body("<include/>"), "names no file"),
+    "nothing to include": (body('<include file="nothing.xml"/>'), "does not exist"),
+    "an include of nothing": (body("<include/>"), "without a file"),
     "itself": (body('<include file="model.xml"/>'), "itself"),
     "another model": (body('<attach model="m" prefix="p"/>'), "attach"),
     "a key of the wrong size": (body("<joint/>", '<keyframe><key qpos="1 2 3"/></keyframe>'), "qpos size"),

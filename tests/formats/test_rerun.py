@@ -25,7 +25,7 @@ def test_recordings_are_not_read(tmp_path: Path) -> None:
     (tmp_path / "arm.rrd").write_bytes(b"RRF2")
     with pytest.raises(FormatError, match="are written, not read"):
         lw.load_clip(tmp_path / "arm.rrd")
-    with pytest.raises(FormatError, match="hold motions, and there is none"):
+    with pytest.raises(FormatError, match="hold motions, but there is none to write"):
         lw.save(lw.models.planar(2), tmp_path / "arm.rrd")
 
 

@@ -81,9 +81,7 @@ def test_what_is_read_and_what_is_not_is_said(robot, tmp_path):
     remarks = urdf.read(robot, Options(srdf=written(tmp_path, SRDF))).remarks
     texts = {remark.kind: remark.text for remark in remarks}
     assert texts["srdf"] == "other.srdf is read with it: 4 groups, 4 poses and 2 pairs of links."
-    assert texts["srdf-root"].startswith(
-        "other.srdf:11: its virtual joint is planar and leads to 'base'; root='planar'"
-    )
+    assert texts["srdf-root"].startswith("other.srdf:11: its virtual joint is planar, with child 'base'; root='planar'")
     assert "joints f2 are passive" in texts["passive"]
     assert "<end_effector> is left out" in texts["dropped"]
     assert all(remark.line is None for remark in remarks)  # they would be lines of the other file
@@ -123,9 +121,9 @@ def test_the_file_of_the_same_name_beside_is_read_if_it_is_for_the_robot(robot, 
     [
         (
             '<group name="g"><joint name="x"/><joint name="y"/></group>',
-            "no joints 'x', 'y'; what names them",
+            "no joints 'x', 'y'; entries with them",
         ),
-        ('<group name="g"><link name="x"/></group>', "the robot has no link 'x'; what names it is left out"),
+        ('<group name="g"><link name="x"/></group>', "the robot has no link 'x'; entries with it are left out"),
         ('<group name="g"><chain base_link="base" tip_link="x"/></group>', "no link 'x'"),
         ('<group name="g"><group name="x"/></group>', "no group 'x'"),
         ('<group name="g"><group name="g"/></group>', "group 'g' contains itself"),

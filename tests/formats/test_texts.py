@@ -119,7 +119,7 @@ def test_meshes_are_read_from_the_folder_that_is_given(tmp_path: Path, caplog: p
         missing = lw.loads(text, "urdf").link("base").visuals[0].shape
     assert isinstance(missing, lw.Mesh)
     assert missing.file is None
-    assert "<urdf text>: mesh part.stl is not there; folder=... says where they are." in caplog.text
+    assert "<urdf text>: mesh part.stl was not found; folder=... sets the folder of meshes." in caplog.text
 
 
 def test_without_a_folder_nothing_beside_the_text_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +138,7 @@ def test_without_a_folder_nothing_beside_the_text_is_read(tmp_path: Path, monkey
     pytest.importorskip("mujoco")
     (tmp_path / "more.xml").write_text("<mujoco/>")
     including = MJCF.replace("<worldbody>", '<include file="more.xml"/><worldbody>')
-    with pytest.raises(FormatError, match=r"<mjcf text>:1: includes 'more.xml', which is not there"):
+    with pytest.raises(FormatError, match=r"<mjcf text>:1: includes 'more.xml', which does not exist"):
         lw.loads(including, "mjcf")
     assert lw.loads(including, "mjcf", folder=tmp_path) == lw.loads(MJCF, "mjcf")
 
@@ -174,13 +174,13 @@ def test_a_broken_usd_text_is_refused() -> None:
 
 
 def test_kinds_and_contents_that_are_none_are_refused() -> None:
-    with pytest.raises(OptionError, match=r"no format 'udrf'; did you mean 'urdf'. Known are yaml, "):
+    with pytest.raises(OptionError, match=r"no format 'udrf'; did you mean 'urdf'. Known formats: yaml, "):
         lw.loads("", "udrf")
     with pytest.raises(OptionError, match="no format None"):
         lw.loads("", None)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="GLB files are binary: give bytes"):
         lw.loads("glTF", "glb")
-    with pytest.raises(OptionError, match=r"lw.load takes the name of a file"):
+    with pytest.raises(OptionError, match=r"lw.load takes a file name"):
         lw.loads(Path("arm.urdf"), "urdf")  # type: ignore[arg-type]
 
 

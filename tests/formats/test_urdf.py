@@ -393,13 +393,13 @@ JOINT = '<joint name="k" type="fixed"><parent link="{}"/><child link="{}"/></joi
         ("<robot name='r'>\n<link/></robot>", "needs a name", 2),
         ("<robot name='r'>\n<link name='a'/>\n<link name='a'/></robot>", "'a' appears twice", 3),
         (arm(more=JOINT.format("base", "base").replace('"k"', '"j"')), "'j' appears twice", 10),
-        (arm(more=JOINT.format("base", "hand")), "hangs on two joints, 'j' and 'k'", 10),
+        (arm(more=JOINT.format("base", "hand")), "is the child of two joints, 'j' and 'k'", 10),
         (arm(more=JOINT.format("hand", "base")), "cycle", None),
         (arm(more=JOINT.format("base", "hund")), "did you mean 'hand'", 10),
         (arm(more='<link name="alone"/>'), "2 roots", None),
         (arm(more='<joint name="k" type="fixed"><child link="hand"/></joint>'), "needs <parent", 10),
         (arm(more='<joint name="k" type="fixed"><parent link="hand"/><child/></joint>'), "needs <child", 10),
-        (arm(""), "no type; there are revolute", 5),
+        (arm(""), "no type; known types are revolute", 5),
         (arm('type="hinge"'), "'hinge'", 5),
         (arm('type="Revolute"'), "'Revolute'", 5),
         (arm('type="revolute"', '<axis xyz="0 0 0"/>'), "is zero", 8),
@@ -439,11 +439,11 @@ FORGIVEN = [
     (arm('type="continuous"', more='\n<xacro:grey/><xacro:grey x="${y}"/>'), "leftover", "<xacro:grey> (2 times)", 11),
     (arm('type="continuous"', more=MORE_LINK.format(SCALED.format("2 3 4 1"))), "bad-scale", "has 4 numbers", 11),
     (arm('type="continuous"', more=MORE_LINK.format(SCALED.format("2"))), "bad-scale", "has 1 numbers", 11),
-    (arm('type="revolute"', '<limit lower="1" upper="-1"/>'), "bad-limits", "leave it no value", 8),
-    (arm('type="revolute"', '<limit lower="inf" upper="inf"/>'), "bad-limits", "leave it no value", 8),
-    (arm('type="continuous"', "<mimic/>"), "bad-mimic", "mimics nothing", 8),
-    (arm('type="continuous"', '<mimic joint="x"/>'), "bad-mimic", "mimics 'x', and there is no such joint", 5),
-    (arm('type="continuous"', '<mimic joint="j"/>'), "bad-mimic", "mimics 'j', and so itself", 5),
+    (arm('type="revolute"', '<limit lower="1" upper="-1"/>'), "bad-limits", "allow no value", 8),
+    (arm('type="revolute"', '<limit lower="inf" upper="inf"/>'), "bad-limits", "allow no value", 8),
+    (arm('type="continuous"', "<mimic/>"), "bad-mimic", "mimics no joint", 8),
+    (arm('type="continuous"', '<mimic joint="x"/>'), "bad-mimic", "mimics 'x', which does not exist", 5),
+    (arm('type="continuous"', '<mimic joint="j"/>'), "bad-mimic", "mimics 'j', and thereby itself", 5),
     (arm('type="floating"', '<mimic joint="j"/>'), "bad-mimic", "7 values", 8),
     (arm(more=FOLLOWER.format(kind="continuous", limit="", mimic='<mimic joint="j"/>')), "bad-mimic", "0 values", 11),
 ]  # fmt: skip
@@ -544,5 +544,5 @@ def test_what_stands_after_the_end_is_left_out(tmp_path):
     text = arm() + "</robot>\n"
     content = read(tmp_path, text)
     assert [(remark.kind, remark.line) for remark in content.remarks] == [("rest", text.count("\n"))]
-    with pytest.raises(FormatError, match=r"what stands after </robot>"):
+    with pytest.raises(FormatError, match=r"content after </robot>"):
         read(tmp_path, text, strict=True)

@@ -320,8 +320,8 @@ HOSTILE = {
     "empty": ("", "USD cannot read it"),
     "no USD": ("hello", "USD cannot read it"),
     "cut short": (skeleton(["a"], [UNIT])[:-20], "USD cannot read it"),
-    "nothing in it": (HEADER, "no skeleton"),
-    "nested without end": (HEADER + 'def Xform "a" {\n' * 100_000, "damaged or means harm"),
+    "nothing in it": (HEADER, "neither a skeleton nor transforms"),
+    "nested without end": (HEADER + 'def Xform "a" {\n' * 100_000, "damaged or malicious"),
     "references that double forty times": (
         HEADER
         + 'def Xform "p0"\n{\n}\n'
@@ -330,7 +330,7 @@ HOSTILE = {
             f' def "b" (references = </p{i}>)\n {{\n }}\n}}\n'
             for i in range(40)
         ),
-        "harm|prims",
+        "malicious|prims",
     ),
     "not a number": (skeleton(["a"], [moved(float("nan"), 0, 0)]), "not finite"),
     "the same joint twice": (skeleton(["a", "a"], [UNIT, UNIT]), "twice"),
@@ -340,7 +340,7 @@ HOSTILE = {
     "no up axis": (skeleton(["a"], [UNIT]).replace('"Z"', '"Q"'), "up axis"),
     "no rotation": (
         skeleton(["a", "a/b"], [UNIT, UNIT], ANIMATION.replace("(1, 0, 0, 0)", "(0, 0, 0, 0)")),
-        "quaternion without direction",
+        "quaternion of invalid length",
     ),
     "value clips": (
         f'{HEADER}def Xform "a" (\n clips = {{\n  dictionary default = {{\n   asset[] assetPaths = [@../x.usda@]\n'

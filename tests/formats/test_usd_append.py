@@ -188,5 +188,5 @@ def test_what_lies_elsewhere_is_not_packed_and_another_body_is_refused(tmp_path)
     with pytest.raises(FormatError, match="outside the model's folder"):
         clip.save(tmp_path / "out.usdz")
     assert not (tmp_path / "out.usdz").exists()
-    with pytest.raises(FormatError, match="lacks 7 of 7 links of 'panda'"):
+    with pytest.raises(FormatError, match="lacks 7 of 7 moving links of 'panda'"):
         lw.models.motion("panda").save(tmp_path / "out.usda", into=path)

@@ -130,10 +130,10 @@ def test_any_human_body_becomes_an_animation(tmp_path):
 
 
 def test_what_is_no_avatar_is_said(tmp_path):
-    with pytest.raises(FormatError, match="no link known as hips"):
+    with pytest.raises(FormatError, match="no link for the bones hips"):
         lw.models.motion("human").save(tmp_path / "a.vrma")
     with pytest.raises(FormatError, match="an avatar with its skin"):
         lw.models.motion("human").save(tmp_path / "a.vrm")
     path, _ = avatar(tmp_path)
-    with pytest.raises(FormatError, match="holds a motion"):
+    with pytest.raises(FormatError, match="stores a motion, but there is none"):
         lw.save(lw.load(path), tmp_path / "a.vrma")

@@ -62,7 +62,7 @@ def test_a_scene_may_hold_a_linkage_and_the_world_around_it(tmp_path: Path) -> N
     assert lw.load(tmp_path / "cell.yaml") == arm
     assert lw.load_world(tmp_path / "cell.yaml") == around
     around.save(tmp_path / "world.yaml")
-    with pytest.raises(FormatError, match="world of 10 obstacles and no linkage"):
+    with pytest.raises(FormatError, match="world of 10 obstacles but no linkage"):
         lw.load(tmp_path / "world.yaml")
     lw.save(arm, tmp_path / "arm.yaml")
     assert len(lw.load_world(tmp_path / "arm.yaml")) == 0
@@ -286,21 +286,21 @@ BAD = {
     "a name twice": (OWN + "\n  - ".join(["{name: a, shape: {kind: half_space}}"] * 2), "'a' appears twice"),
     "a flat hull": (OWN + "{shape: {kind: hull, points: [[0, 0, 0]]}}", "n >= 4, 3"),
     "a NaN": (OWN + "{shape: {kind: half_space}, at: [0, 0, .nan]}", ":3: .nan is not a finite number"),
-    "something else": ("goals: []", "no world: a scene has 'linkwork'"),
-    "a list": ("[1, 2]", "no world"),
-    "objects that are none": ("world: {collision_objects: 3}", "collision objects are a list, got '3'"),
-    "half a pose": (MOVEIT.format("planes: [{coef: [0, 0, 1, 0]}], plane_poses: [1]"), "a pose is a mapping"),
-    "an unknown primitive": (MOVEIT.format("primitives: [{type: 9}]"), "no primitive 9; known are box"),
+    "something else": ("goals: []", "not a world: a scene has 'linkwork'"),
+    "a list": ("[1, 2]", "not a world"),
+    "objects that are none": ("world: {collision_objects: 3}", "collision objects must be a list, got '3'"),
+    "half a pose": (MOVEIT.format("planes: [{coef: [0, 0, 1, 0]}], plane_poses: [1]"), "a pose must be a mapping"),
+    "an unknown primitive": (MOVEIT.format("primitives: [{type: 9}]"), "unknown primitive 9; known are box"),
     "too few sizes": (MOVEIT.format("primitives: [{type: 1, dimensions: [1]}]"), "3 numbers, got"),
     "a negative size": (MOVEIT.format("primitives: [{type: 2, dimensions: [-1]}]"), "sphere radius must be positive"),
-    "a long quaternion": (MOVEIT.format("pose: {orientation: [0, 0, 0, 3]}"), "a quaternion has length 1, got 3"),
-    "more poses than shapes": (MOVEIT.format("primitive_poses: [{}]"), "1 poses are not those of 0 primitives"),
+    "a long quaternion": (MOVEIT.format("pose: {orientation: [0, 0, 0, 3]}"), "a quaternion must have length 1, got 3"),
+    "more poses than shapes": (MOVEIT.format("primitive_poses: [{}]"), "1 poses do not match 0 primitives"),
     "a plane without a direction": (MOVEIT.format("planes: [{coef: [0, 0, 0, 1]}]"), "direction"),
     "a missing corner": (
         MOVEIT.format("meshes: [{vertices: [[0, 0, 0], [1, 0, 0], [0, 1, 0]], triangles: [[0, 1, 5]]}]"),
         "corners 0 to 2, got 5",
     ),
-    "held by nobody": ("robot_state: {attached_collision_objects: [{object: {id: a}}]}", "needs the link_name"),
+    "held by nobody": ("robot_state: {attached_collision_objects: [{object: {id: a}}]}", "needs link_name"),
 }
 BAD_TEXTS = {
     "no objects": ("name\n", "ends where an object or the final dot"),
@@ -309,7 +309,7 @@ BAD_TEXTS = {
     "a NaN": ("name\n* a\n1\nsphere\nnan\n", ":5: the radius of a sphere: 1 finite number expected"),
     "many shapes": ("name\n* a\n1e9\n", "whole number up to 100,000"),
     "a large mesh": ("name\n* a\n1\nmesh\n1000000 1000000\n", "are not in this file"),
-    "an unknown shape": ("name\n* a\n1\ntorus\n1\n", "no shape 'torus'; known are box"),
+    "an unknown shape": ("name\n* a\n1\ntorus\n1\n", "unknown shape 'torus'; known are box"),
     "an inverted box": ("name\n* a\n1\nbox\n1 -1 1\n0 0 0\n0 0 0 1\n0 0 0 0\n.\n", ":4: object 'a': box size must"),
 }
 
@@ -331,12 +331,12 @@ def test_wrong_scene_texts_are_named(case: str, tmp_path: Path) -> None:
 
 
 def test_what_no_file_can_hold_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"no format '.stl' of worlds; known are .yaml"):
+    with pytest.raises(FormatError, match=r"unknown format '.stl' of worlds; known formats: .yaml"):
         lw.load_world(tmp_path / "w.stl")
-    with pytest.raises(FormatError, match=r"no format '.bvh' that holds a world"):
+    with pytest.raises(FormatError, match=r"worlds cannot be written as '.bvh'"):
         world().save(tmp_path / "w.bvh")
     with pytest.raises(OptionError, match="'mjcf', got 'moveit'"):
         world().save(tmp_path / "w.xml", kind="moveit")
-    with pytest.raises(LinkageError, match="holds the world alone"):
+    with pytest.raises(LinkageError, match="stores only the world"):
         world().save(tmp_path / "w.xml", linkage=lw.models.planar([1]))
     assert not list(tmp_path.iterdir())

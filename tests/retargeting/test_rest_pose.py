@@ -77,10 +77,14 @@ def test_a_frame_a_pose_or_a_t_pose_may_tell_what_the_source_is_like():
     again = rewritten(clip, 50, turned=True)
     assert angles(plain.clip, lw.retarget(again, human, first="keep", rest="t-pose")).max() < 1.0
     still = lw.Clip(clip.linkage, clip.times[:1], clip.poses[:1])
-    for rest, words in ((4000, "frames 0 to 0"), ("a-pose", "arms are 25 to 75 degrees"), ("u", "'t-pose', 'a-pose'")):
+    for rest, words in (
+        (4000, "frames 0 to 0"),
+        ("a-pose", "needs arms 25 to 75 degrees"),
+        ("u", "'t-pose', 'a-pose'"),
+    ):
         with pytest.raises(OptionError, match=words):
             lw.retarget(still, human, rest=rest)
-    with pytest.raises(OptionError, match="comes without a motion"):
+    with pytest.raises(OptionError, match="has no motion"):
         lw.retarget(clip, human, target_rest=3)
 
 

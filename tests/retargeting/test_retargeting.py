@@ -232,7 +232,7 @@ def test_the_first_frame_alone_can_be_retargeted(walk):
 def test_a_first_frame_that_is_no_part_of_the_motion_is_left_out_unless_it_is_kept(walk, target):
     posed = with_t_pose_first(walk)
     outcome, plain = retarget_with_report(posed, target), retarget_with_report(walk, target)
-    assert outcome.remarks[0].startswith("frame 0 left out: it is a pose of its own, not of the motion")
+    assert outcome.remarks[0].startswith("frame 0 left out: it is a separate pose, not part of the motion")
     assert outcome.clip.source == "retargeted from walk.bvh without its first frame"
     assert outcome.clip.times == pytest.approx(walk.times)
     assert outcome.clip.poses == pytest.approx(plain.clip.poses)

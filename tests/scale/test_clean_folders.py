@@ -97,13 +97,13 @@ def test_what_holds_no_run_is_said_plainly(tmp_path):
     put(tmp_path / "goals.parquet", ROWS)
     (tmp_path / "empty").mkdir()
     for look in (lw.verify_dataset, lw.describe_dataset):
-        for name, what in (("none", "is not there"), ("empty", "holds no run"), ("goals.parquet", "is a file")):
+        for name, what in (("none", "does not exist"), ("empty", "holds no run"), ("goals.parquet", "is a file")):
             with pytest.raises(RunError, match=what):
                 look(tmp_path / name)
     pytest.importorskip("fsspec")
-    with pytest.raises(RunError, match="is not there"):
+    with pytest.raises(RunError, match="does not exist"):
         lw.verify_dataset("memory://nothing")
-    with pytest.raises(lw.errors.FormatError, match="is not there"):
+    with pytest.raises(lw.errors.FormatError, match="does not exist"):
         solve("memory://nothing", tmp_path / "out")
 
 

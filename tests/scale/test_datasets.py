@@ -126,7 +126,7 @@ def test_a_start_serves_rows_without_one(goals, targets, tmp_path):
 def test_options_are_checked_before_anything_is_written(goals, tmp_path):
     for options, message in (
         ({"engine": "abacus"}, "no engine 'abacus'; engines are local, cuda, ray"),
-        ({"address": "auto"}, "for the engine ray"),
+        ({"address": "auto"}, "need the engine ray"),
         ({"workers": 0}, "workers"),
         ({"tolerances": 1.0}, "no option 'tolerances'"),
         ({"dtype": "float16"}, "dtype"),

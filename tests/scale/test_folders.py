@@ -125,7 +125,7 @@ def test_what_cannot_be_retargeted_is_told_and_the_rest_goes_on(clips, tmp_path)
     assert "broken.bvh:2" in result.stderr
     assert "snake.bvh" in result.stderr
     result = CliRunner().invoke(cli.app, [*words, "--resume"], prog_name="linkwork")
-    assert "out: 3 of 5 motions, 3 of them from before" in result.stdout
+    assert "out: 3 of 5 motions, 3 of them from an earlier run" in result.stdout
 
 
 def test_libraries_that_cannot_be_are_refused(clips, tmp_path):

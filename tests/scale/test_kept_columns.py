@@ -67,7 +67,7 @@ def test_the_own_id_may_be_one_column_among_others(tmp_path):
 def test_names_are_one_for_each(tmp_path):
     path = write(tmp_path / "goals.parquet", {"x": [15.0], "y": [10.0], "id": ["a"], "a": [1], "b": [2]})
     for keep in ({"a": "both", "b": "both"}, {"a": "id", "b": "b"}, {"a": "", "b": "b"}, {"a": 3, "b": "b"}):
-        with pytest.raises(OptionError, match="a name each in the answers, got"):
+        with pytest.raises(OptionError, match="each kept column needs a name of its own in the answers, got"):
             lw.solve_dataset(ARM, "tip", path, tmp_path / "out", keep=keep)
 
 

@@ -175,7 +175,7 @@ def test_what_cannot_be_reached_is_said_and_nothing_is_written(memory, tmp_path,
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FormatError, match=r"nosuch://bucket/out: cannot be reached: protocol not known"):
         lw.solve_dataset(ARM, "tip", goals, "nosuch://bucket/out")
-    with pytest.raises(FormatError, match=r"memory://bucket/none.csv: is not there: no such file"):
+    with pytest.raises(FormatError, match=r"memory://bucket/none.csv: does not exist"):
         lw.solve_dataset(ARM, "tip", "memory://bucket/none.csv", "out")
 
     def full(*_words, **_options):

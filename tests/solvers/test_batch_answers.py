@@ -130,7 +130,7 @@ def test_a_frame_for_each_target() -> None:
 
 
 def test_frames_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(GoalError, match=r"one for each target, \(24,\); got \(2,\)"):
+    with pytest.raises(GoalError, match=r"one name for each target, shape \(24,\); got \(2,\)"):
         lw.solve_batch(PANDA, ["tip", "panda_link5"], TARGETS)
     with pytest.raises(GoalError, match="a name for each target; got 5, None"):
         lw.solve_batch(PANDA, ["tip", 5, None], TARGETS[:3])

@@ -250,14 +250,14 @@ def test_errors_say_what_is_wrong_with_targets() -> None:
         ({}, {}, GoalError, "there are no targets"),
         ({"head": np.zeros((4, 5))}, {}, GoalError, r"poses \(n, 4, 4\), rotations"),
         ({"head": "up"}, {}, GoalError, "targets of 'head' are"),
-        ({"head": places, "left_hand": places[:3]}, {}, GoalError, "arrays are of one length"),
+        ({"head": places, "left_hand": places[:3]}, {}, GoalError, "arrays of targets must be of one length"),
         ({1: places}, {}, GoalError, "by frame, or by goal"),
-        ({lw.Balance(): places}, {}, GoalError, "Balance has no target"),
-        ({lw.LookAt("eyes", at="head"): places}, {}, GoalError, "about the frame 'head'"),
+        ({lw.Balance(): places}, {}, GoalError, "Balance takes no array of targets"),
+        ({lw.LookAt("eyes", at="head"): places}, {}, GoalError, "has the frame 'head' as target"),
         ({lw.Align("head", axis="x", direction="y"): np.zeros((4, 2))}, {}, GoalError, "directions"),
         ({lw.Rest(): places}, {}, GoalError, r"poses \(n, "),
         ({"head": places}, {"also": lw.Balance()}, GoalError, "also is a list"),
-        ({"head": places}, {"device": "cuda"}, OptionError, "on the processor in float64, has no option 'device'"),
+        ({"head": places}, {"device": "cuda"}, OptionError, "on the CPU in float64, has no option 'device'"),
         ({"head": places}, {"position": False}, OptionError, "no option 'position'"),
         ({"head": places}, {"start": np.tile(STAND, (3, 1))}, OptionError, "one pose or 4"),
     ):
@@ -268,7 +268,7 @@ def test_errors_say_what_is_wrong_with_targets() -> None:
     with pytest.raises(OptionError, match="no option 'also'"):
         lw.solve_batch(HUMAN, "head", places, also=[lw.Balance()])
     goals = [lw.Reach("head", position=(0, 0, 1)), lw.LookAt("head", at=(1, 0, 1))]
-    with pytest.raises(GoalError, match="2 goals are about frame 'head'"):
+    with pytest.raises(GoalError, match="2 goals are for frame 'head'"):
         lw.prepare(HUMAN, goals).batch(goals, targets={"head": places})
-    with pytest.raises(GoalError, match="no goal among them is 'tail'"):
+    with pytest.raises(GoalError, match="none of the goals is 'tail'"):
         lw.prepare(HUMAN, goals).batch(goals, targets={"tail": places})

@@ -369,7 +369,7 @@ def test_wrong_use_is_told() -> None:
         ik(body_goals(), start=[STAND, STAND])
     with pytest.raises(OptionError, match="one pose or 2"):
         ik.batch([body_goals(), body_goals()], start=[STAND] * 3)
-    with pytest.raises(OptionError, match="goals say themselves"):
+    with pytest.raises(OptionError, match="goals have their own"):
         lw.prepare(HUMAN, body_goals(), orientation=False)
     with pytest.raises(FrameNotFoundError):
         lw.prepare(HUMAN, [lw.Reach("left_hnad", position=(0, 0, 0))])

@@ -240,7 +240,7 @@ def test_a_prepared_method_says_what_is_wrong() -> None:
     assert repr(ik) == "<PreparedMethod 'damped' for 'tip' of 'panda'>"
     assert ik(arm.forward(arm.neutral(), frame="tip") + 0.0).settings.max_iterations == 7
     assert isinstance(ik(arm.forward(arm.neutral(), frame="tip"), start=arm.stored_pose("ready")), Walked)
-    with pytest.raises(GoalError, match="no rigid transform"):
+    with pytest.raises(GoalError, match="not a finite rigid transform"):
         ik(np.full((4, 4), 0.5), start=arm.neutral())
     with pytest.raises(GoalError, match="targets of 'tip' are 4x4 matrices"):
         ik([1.0, 2.0, 3.0])
@@ -250,7 +250,7 @@ def test_a_prepared_method_says_what_is_wrong() -> None:
         ik(np.eye(4), start=np.zeros((2, 7)))
     with pytest.raises(OptionError, match="is prepared for a frame by its name"):
         lw.prepare(arm, lw.Reach("tip", pose=np.eye(4)), method="damped")  # type: ignore[call-overload]
-    with pytest.raises(OptionError, match="options of methods; say which"):
+    with pytest.raises(OptionError, match="options of methods; name the method"):
         lw.prepare(arm, "tip", damping=0.1)  # type: ignore[call-overload]
     with pytest.raises(OptionError, match="has no option 'restarts'"):
         lw.prepare(arm, "tip", method="damped", restarts=3)

@@ -232,7 +232,7 @@ def test_steps_and_tracks_hold_couplings() -> None:
     for _ in range(30):
         q = lw.step(linkage, goals[-1], q, dt=0.05).q
     assert_allclose(q, ways[-1], atol=1e-6)
-    with pytest.raises(GoalError, match="couplings by curves"):
+    with pytest.raises(GoalError, match="couplings along curves"):
         lw.prepare(linkage, goals[:1])
 
 

@@ -72,7 +72,7 @@ def test_what_is_out_of_reach_is_no_success() -> None:
 def test_other_loops_are_refused_with_the_reason() -> None:
     leg = lw.models.jansen_leg()
     assert isinstance(legs_of(leg, "foot"), str)
-    with pytest.raises(GoalError, match=r"cannot close the loops .* no platform on legs of their own: .*`solve`"):
+    with pytest.raises(GoalError, match=r"cannot close the loops .* not a platform on independent legs: .*`solve`"):
         lw.solve_batch(leg, "foot", [[0.0, 0.0, 0.0]], orientation=False)
 
 

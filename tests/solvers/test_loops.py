@@ -263,7 +263,7 @@ def test_driving_refuses_what_has_no_meaning() -> None:
     bars, board = lw.models.four_bar(), lw.models.pantograph()
     with pytest.raises(JointNotFoundError, match="did you mean 'crank'"):
         lw.drive(bars, "crnak", [0, 1])
-    with pytest.raises(OptionError, match="no one value"):
+    with pytest.raises(OptionError, match="does not have exactly one value"):
         lw.drive(spatial("point"), "left_shoulder", [0, 1])
     with pytest.raises(OptionError, match="limits"):
         lw.drive(board, "elbow", [1.0, 4.0], start="ready")

@@ -190,7 +190,7 @@ def test_a_page_takes_what_a_crash_left_or_forgets_it(tmp_path, monkeypatch):
         page.ask("forget", recovered=0)
         page.wait("lost", lambda lost: lost == [])
         assert len(list(tmp_path.glob("studio-9*"))) == 1  # what was taken, until something else is kept
-        with pytest.raises(errors.LinkworkError, match="not there any more"):
+        with pytest.raises(errors.LinkworkError, match="that scene no longer exists"):
             page.ask("open", recovered=0)
         page.link.close()
 

@@ -66,7 +66,7 @@ def test_the_first_minute_goes_on_by_doing_and_can_be_skipped_for_good(hand):
     card.filter(has_text="3 of 5").wait_for()
     hand.ask(do="add goal", kind="pin", frame="panda_link5")
     card.filter(has_text="4 of 5").wait_for()
-    card.get_by_role("button", name="Skip the first minute").click()
+    card.get_by_role("button", name="Skip the tour").click()
     assert card.is_hidden()
     assert page.evaluate("Object.values(localStorage)") == ["seen"]
 
@@ -97,7 +97,7 @@ def test_a_handle_of_a_curve_is_dragged_and_the_motion_follows(hand):
     box = hand.page.locator("canvas.curves").bounding_box()
     one = hand.page.evaluate(f"{ELEMENT}.timeline.curves.handles()[0]")
     hand.drag((box["x"] + one["x"], box["y"] + one["y"]), 30, 20)
-    found = hand.undone("way of keys")
+    found = hand.undone("interpolation of keys")
     assert found["state"]["clip"]["keys"][0][4][:2] != pytest.approx(one["pull"], abs=1e-3)
     hand.until(lambda n: n["state"]["motion"] not in (0, before), "another motion")
     hand.page.keyboard.press("Control+z")  # all of the drag at once
@@ -213,7 +213,7 @@ def test_remarks_are_short_and_their_buttons_mend(hand, tmp_path):
         "</link><link name='b'/><joint name='j' type='continuous'><parent link='a'/><child link='b'/></joint></robot>"
     )
     page.set_input_files("input[type=file]", str(tmp_path / "arm.urdf"))
-    remarks.get_by_role("button", name="Give its folder ...").wait_for()
+    remarks.get_by_role("button", name="Choose its folder ...").wait_for()
     hand.ask(do="open model", name="panda")
     hand.until(lambda _: remarks.inner_text().strip() == "", "no remark about a model")
     tab(hand, "Goals")
@@ -241,7 +241,7 @@ def test_a_motion_is_exported_by_its_window_with_range_and_rate(hand):
     page.get_by_role("button", name="Export the motion").click()
     window = page.get_by_role("dialog", name="Export as .csv")
     window.get_by_label("To [s]").fill("0.5")
-    window.get_by_label("Frames a second").fill("10")
+    window.get_by_label("Frames per second").fill("10")
     window.get_by_role("button", name="Export", exact=True).click()
     done = page.locator(".jobs").get_by_role("button", name="Download").last
     done.wait_for()

@@ -141,7 +141,7 @@ def test_saving_over_a_file_asks_first_and_when_something_else_has_changed_it(br
         page.evaluate(f"{ELEMENT}.room.open('Files')")
         question = page.locator("dialog.ask")
         page.get_by_role("button", name="Save over arm.yaml").click()
-        question.get_by_text("Comments in it").wait_for()
+        question.get_by_text("Comments and fields").wait_for()
         question.get_by_role("button", name="Cancel").click()
         assert file.read_text(encoding="utf-8").startswith("# by hand")
         page.keyboard.press("Control+s")
@@ -157,7 +157,7 @@ def test_saving_over_a_file_asks_first_and_when_something_else_has_changed_it(br
         assert saving.read_scene(file)[0].q.tolist() == [0.5, 0.4]
         file.write_text(file.read_text(encoding="utf-8") + "\n# by somebody else\n", encoding="utf-8")
         page.keyboard.press("Control+s")
-        question.get_by_text("Something else has changed arm.yaml").wait_for()
+        question.get_by_text("Another program has changed arm.yaml").wait_for()
         page.keyboard.press("Escape")
         assert "somebody else" in file.read_text(encoding="utf-8")
         page.close()
@@ -256,7 +256,7 @@ def test_ctrl_c_keeps_what_was_not_saved_and_the_next_studio_offers_it(tmp_path,
                 continue
         process.send_signal(getattr(signal, way))
         said = process.communicate(timeout=PATIENCE)[1]
-    assert "what was not saved is kept" in said
+    assert "unsaved changes are kept" in said
     assert process.returncode == 0
     [path] = autosave.lost_scenes(Path(tmp_path) / "linkwork" / "studio")
     assert saving.read_scene(path)[0].q.tolist() == [0.5, 0.6]
@@ -269,13 +269,13 @@ def test_forgetting_a_kept_scene_asks(browser, kept, tmp_path):
         page.goto(studio.url)
         page.evaluate(f"{ELEMENT}.ready")
         page.evaluate(f"{ELEMENT}.room.open('Files')")
-        page.get_by_role("button", name="Forget it ...").click()
+        page.get_by_role("button", name="Delete it ...").click()
         question = page.locator("dialog.ask")
         question.get_by_text("never saved").wait_for()
         question.get_by_role("button", name="Cancel").click()
         assert len(kept()) == 1
-        page.get_by_role("button", name="Forget it ...").click()
-        question.get_by_role("button", name="Forget it", exact=True).click()
+        page.get_by_role("button", name="Delete it ...").click()
+        question.get_by_role("button", name="Delete it", exact=True).click()
         page.get_by_text("before its scene was saved").wait_for(state="detached")
         assert kept() == []
         page.close()

@@ -22,7 +22,7 @@ def test_the_first_screen_has_one_goal_and_one_sentence(hand, browser):
     assert first.page.title() == "panda \u2013 linkwork studio"
     card = first.page.locator(".tour")
     assert card.is_visible()
-    assert "Take hold of the orange ball" in card.inner_text()
+    assert "Drag the orange ball" in card.inner_text()
     context.close()
 
 
@@ -107,7 +107,7 @@ def test_every_panel_opens_and_shows_its_own(hand):
     for name, text in (
         ("Joints", "panda_joint1"),
         ("Obstacles", "Keep clear of itself"),
-        ("Inside", "Look into the last solve"),
+        ("Inside", "Inspect the last solve"),
         ("Race", "damped"),
         ("View", "Axes of frames"),
         ("Files", "Download the scene"),
@@ -121,7 +121,7 @@ def test_a_solve_is_looked_into_with_its_iterations(hand):
     hand.drag(hand.at("tip"), -60, -40)
     hand.until(lambda n: n["state"]["history"]["undo"] == "drag of tip")
     hand.page.get_by_role("tab", name="Inside").click()
-    hand.page.get_by_role("button", name="Look into the last solve").click()
+    hand.page.get_by_role("button", name="Inspect the last solve").click()
     label = hand.page.locator(".page:not([hidden]) output").first
     label.wait_for()
     assert int(label.inner_text().split(" of ")[1]) > 0

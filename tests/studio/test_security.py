@@ -155,7 +155,7 @@ def test_names_are_never_run(hand, tmp_path):
     page.locator(".note:not([hidden])").wait_for()
     for name in ("Joints", "Goals", "Obstacles", "Race", "View", "Files", "Inside"):
         page.get_by_role("tab", name=name).click()
-    page.get_by_role("button", name="Look into the last solve").click()
+    page.get_by_role("button", name="Inspect the last solve").click()
     page.evaluate(f"() => {{ const s = {ELEMENT}; s.choose(s.state.goals[0].name); s.timeline.curves.toggle(); }}")
     hand.drag(hand.at(SHORT), 30, -20)
     hand.undone(f"drag of {SHORT}")

@@ -83,7 +83,7 @@ def test_what_has_no_turn_says_so_and_moves(hand):
     name = hand.studio.add_goal("panda_hand", kind="look at")
     hand.until(lambda n: name in [goal["name"] for goal in n["state"]["goals"]])
     rolled(hand, hand.at(name), 30)
-    assert "has no turn of its own" in hand.page.locator(".note:not([hidden])").inner_text()
+    assert "has no orientation" in hand.page.locator(".note:not([hidden])").inner_text()
     hand.undone(f"drag of {name}")
 
 

@@ -125,7 +125,7 @@ def test_bombs_and_floods_are_refused(monkeypatch, reader):
         ({"b.zip": bomb}, "larger than 1 MiB unpacked"),
         ({"f.zip": zipped({f"{k}.txt": b"" for k in range(60)})}, "holds 60 files"),
         ({"large.urdf": b" " * 2**21}, "larger than 1 MiB"),
-        ({"no.zip": b"PK nothing"}, "no ZIP"),
+        ({"no.zip": b"PK nothing"}, "as a ZIP"),
     ):
         with pytest.raises(errors.FormatError, match=why):
             reader.read(upload(files))
@@ -138,10 +138,10 @@ def test_a_damaged_zip_is_refused_and_says_what_is_wrong_once(monkeypatch, reade
         whole[:start] + b"\xff" * 8 + whole[start + 8 :],  # no stream that can be unpacked
         whole[5:],  # its table points before its beginning
     ):
-        with pytest.raises(errors.FormatError, match=r"^robot.zip: is no ZIP that can be opened: "):
+        with pytest.raises(errors.FormatError, match=r"^robot.zip: cannot be opened as a ZIP: "):
             reader.read(upload({"robot.zip": data}))
     monkeypatch.setattr(uploads, "MOST_FILES", 1)
-    with pytest.raises(errors.FormatError, match=r"^robot.zip: holds 2 files; 1 are the most\.$"):
+    with pytest.raises(errors.FormatError, match=r"^robot.zip: holds 2 files; the limit is 1\.$"):
         reader.read(upload({"robot.zip": zipped({"a.urdf": b"", "b.urdf": b""})}))
 
 

@@ -37,7 +37,7 @@ def test_sliders_and_keys_move_the_same_arm(figure):
     assert shown.state()["tip"][1] < y
     assert shown.state()["tip"][0] == pytest.approx(x, abs=1e-6)
     shown.press("2")
-    assert "One radian a second at joint 2" in shown.page.locator(".say").inner_text()
+    assert "One radian per second at joint 2" in shown.page.locator(".say").inner_text()
 
 
 def test_an_unknown_figure_is_refused():

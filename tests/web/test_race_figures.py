@@ -69,7 +69,7 @@ def test_an_arm_of_ones_own_races(browser, tmp_path):
 
 
 def test_a_race_is_refused_beyond_the_plane():
-    with pytest.raises(OptionError, match="leaves it"):
+    with pytest.raises(OptionError, match="moves out of it"):
         lw.draw.live_race(lw.models.panda(), lw.Reach("tip", position=(0.4, 0.1, 0.5)))
     arm = lw.models.planar([2, 1])
     with pytest.raises(OptionError, match="needs a position goal"):

@@ -117,7 +117,7 @@ export function follow(root, home) {
     });
     if (largest > 1) panel.say(`A joint jumps by ${number(largest / DEGREE, 0)}° between two frames.`, "red");
     else if (residual > 1) panel.say(`The tip ends ${number(residual)} away from the goal.`, Math.hypot(...goal.at) > arm.data.length ? "ink" : "red");
-    else panel.say(`The tip ends ${number(residual)} away from the goal, and no joint turns by more than ${number(largest / DEGREE, 0)}° a frame.`, "green");
+    else panel.say(`The tip ends ${number(residual)} away from the goal, and no joint turns by more than ${number(largest / DEGREE, 0)}° per frame.`, "green");
   }
 
   solve();

@@ -78,7 +78,7 @@ export function gimbal(root, home) {
   const numbers = panel.matrix({ label: "q =", columns: ["w", "x", "y", "z"] });
   const table = panel.table({});
   const slider = panel.slider({ label: "way", min: 0, max: 100, step: 1, value: 100, unit: "%", moved: (value) => ((t = value / 100), draw()) });
-  panel.note("The nose's way from level to here: red by Euler angles, green by the quaternion.");
+  panel.note("Path of the nose from level to here: red by Euler angles, green by the quaternion.");
   panel.say("");
 
   /** Turn ring k so that its grip is nearest to a place on the screen. @param {number} k @param {number[]} p @returns {[number, number]} */

@@ -73,7 +73,7 @@ export function jacobianColumns(root, home) {
     const lengths = Array.from({ length: n }, (_, k) => Math.hypot(J[k], J[n + k]));
     if (shown === "all") return `g is drawn at ${number(SHARE, 1)} of its length. Each g stands at a right angle to its V and is as long.`;
     const k = Number(shown) - 1;
-    return `One radian a second at joint ${shown} moves the end effector at ${number(lengths[k], 1)} units a second.`;
+    return `One radian per second at joint ${shown} moves the end effector at ${number(lengths[k], 1)} units per second.`;
   }
 
   draw();

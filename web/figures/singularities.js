@@ -104,7 +104,7 @@ export function singularities(root, home) {
     here.show([distance, speed]);
     table.show({ "σ_1": number(values[0]), "σ_2": number(values[1]), "manipulability μ": number(measure, 1), "1/σ_2": `${number(1 / values[1])} rad/s` });
     if (values[1] < 1e-6 * values[0]) panel.say("Singular: the ellipse is flat. The tip cannot move along the flat direction at all.", "red");
-    else if (values[1] < 0.05 * values[0]) panel.say(`Nearly singular: one unit a second needs up to ${number(1 / values[1], 1)} rad/s.`, "red");
+    else if (values[1] < 0.05 * values[0]) panel.say(`Nearly singular: one unit per second needs up to ${number(1 / values[1], 1)} rad/s.`, "red");
     else panel.say("The tip can move in every direction.", "green");
   }
 

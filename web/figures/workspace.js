@@ -74,7 +74,7 @@ export function workspace(root, home) {
     const away = Math.hypot(...goal.at);
     table.show([["goal", `(${number(goal.at[0], 1)}, ${number(goal.at[1], 1)})`], ["from the base", number(away, 1)], ["asked for", exact ? "3 numbers" : "2 numbers"], ["to choose", asked.startsWith("2") ? "2 angles" : "3 angles"]]);
     const many = asked === "3 links, place" && found.length > 0;
-    const words = many ? "No end of poses: some of them are drawn. The arm is underconstrained." : ["No pose reaches the goal.", "One pose reaches the goal.", "Two poses reach the goal."][found.length];
+    const words = many ? "Infinitely many poses; some of them are drawn. The arm is underconstrained." : ["No pose reaches the goal.", "One pose reaches the goal.", "Two poses reach the goal."][found.length];
     panel.say(asked.startsWith("3") && found.length ? `${words} In the green ring every direction is possible.` : words, found.length ? "green" : "red");
   }
 

@@ -22,7 +22,7 @@ const HTML = `
     <li>Up, down: faster, slower</li>
     <li>Drag: turn, or move a flat picture</li>
     <li>Shift, right button or two fingers: move</li>
-    <li>Wheel, pinch, + and -: nearer, further</li>
+    <li>Wheel, pinch, + and -: zoom</li>
     <li>R or double click: the first view</li>
   </ul></details>
 </header>

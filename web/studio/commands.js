@@ -43,15 +43,15 @@ export class Commands {
     this.add({ title: "Undo", keys: ["ctrl+z"], act: () => link.tell({ do: "undo" }), can: () => Boolean(studio.state.history?.undo) });
     this.add({ title: "Redo", keys: ["ctrl+shift+z", "ctrl+y"], act: () => link.tell({ do: "redo" }), can: () => Boolean(studio.state.history?.redo) });
     this.add({ title: "Find a command", keys: ["ctrl+k"], act: () => this.open(), hidden: true });
-    this.add({ title: "See everything", keys: ["f"], act: () => studio.stage?.home() });
+    this.add({ title: "Show everything", keys: ["f"], act: () => studio.stage?.home() });
     this.add({ title: "Remove the chosen goal", keys: ["delete", "backspace"], can: () => Boolean(goal()), act: () => link.tell({ do: "remove goal", name: goal() }) });
-    this.add({ title: "Pin what is selected", keys: ["p"], can: () => Boolean(frame()), act: () => link.tell({ do: "add goal", kind: "pin", frame: frame() }) });
-    this.add({ title: "Add a goal for what is selected", keys: ["a"], can: () => Boolean(frame()), act: () => link.tell({ do: "add goal", kind: "reach", frame: frame() }) });
+    this.add({ title: "Pin the selection", keys: ["p"], can: () => Boolean(frame()), act: () => link.tell({ do: "add goal", kind: "pin", frame: frame() }) });
+    this.add({ title: "Add a goal for the selection", keys: ["a"], can: () => Boolean(frame()), act: () => link.tell({ do: "add goal", kind: "reach", frame: frame() }) });
     for (const kind of ["look at", "pole", "balance"]) {
       this.add({ title: `Add a goal: ${KINDS[kind]}`, can: () => Boolean(frame()), act: () => link.tell({ do: "add goal", kind, frame: frame() }) });
     }
     for (const name of ["Goals", "Joints", "Obstacles", "Inside", "Race", "View", "Files"]) this.add({ title: `Panel: ${name}`, act: () => studio.room.open(name) });
-    this.add({ title: "Let go of the selection", keys: ["escape"], act: () => studio.select(null), hidden: true });
+    this.add({ title: "Clear the selection", keys: ["escape"], act: () => studio.select(null), hidden: true });
   }
 
   /** @param {Command} command */

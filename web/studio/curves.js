@@ -56,7 +56,7 @@ export class Curves {
     this.legend.replaceChildren(...this.list.map(({ name }, k) => {
       const dot = node("i", { className: "dot" });
       dot.style.background = HUES[k];
-      return node("li", {}, [node("button", { type: "button", title: `${name} alone`, "aria-pressed": String(this.only.has(name)), onclick: () => {
+      return node("li", {}, [node("button", { type: "button", title: `Show only ${name}`, "aria-pressed": String(this.only.has(name)), onclick: () => {
         if (!this.only.delete(name)) this.only.add(name);
         this.take();
       } }, [dot, name])]);

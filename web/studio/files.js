@@ -112,7 +112,7 @@ export class FilesPanel {
     const { studio } = this;
     if (!files.length) return undefined;
     const total = files.reduce((sum, file) => sum + file.size, 0);
-    if (total > studio.limit) return studio.status.trouble(`That is ${(total / 2 ** 20).toFixed(0)} MiB; the studio takes ${(studio.limit / 2 ** 20).toFixed(0)}.`);
+    if (total > studio.limit) return studio.status.trouble(`That is ${(total / 2 ** 20).toFixed(0)} MiB; the limit is ${(studio.limit / 2 ** 20).toFixed(0)} MiB.`);
     const parts = await Promise.all(files.map((file) => file.arrayBuffer()));
     const head = { files: files.map((file, k) => ({ name: /** @type {any} */ (file).path ?? (/** @type {any} */ (file).webkitRelativePath || file.name), size: parts[k].byteLength })), ...how };
     this.sending = files;
@@ -128,14 +128,14 @@ export class FilesPanel {
     const chip = (/** @type {string} */ text, /** @type {() => void} */ act) => node("button", { type: "button", className: "chip", textContent: text, onclick: act });
     const again = (/** @type {string} */ text, /** @type {any} */ how) => chip(text, () => this.send(this.sent, { main: this.main, ...how }));
     const ways = (/** @type {string} */ kind) => (this.sent.length ? WAYS[kind] ?? [] : []).map(([text, how]) => again(text, how));
-    const folder = (/** @type {string} */ kind) => (FOLDERS.includes(kind) ? [chip("Give its folder ...", () => this.tree.click())] : []);
+    const folder = (/** @type {string} */ kind) => (FOLDERS.includes(kind) ? [chip("Choose its folder ...", () => this.tree.click())] : []);
     const others = (this.others ?? []).slice(0, 8).map((/** @type {string} */ name) => again(name, { main: name }));
     const rest = Object.keys(WAYS).filter((kind) => !all.some((/** @type {any} */ one) => one.kind === kind)).flatMap(ways);
     const first = (/** @type {string} */ kind, /** @type {number} */ k) => all.findIndex((/** @type {any} */ one) => one.kind === kind) === k;
     this.remarks.replaceChildren(
       ...(others.length ? [node("li", {}, ["Or open: ", ...others])] : []),
       ...all.map((/** @type {any} */ { kind, text }, /** @type {number} */ k) => node("li", {}, [node("span", { textContent: text }), ...(first(kind, k) ? [...ways(kind), ...folder(kind)] : [])])),
-      ...(rest.length ? [node("li", {}, [node("details", {}, [node("summary", { textContent: "Read it in another way" }), ...rest])])] : []),
+      ...(rest.length ? [node("li", {}, [node("details", {}, [node("summary", { textContent: "Read it with other settings" }), ...rest])])] : []),
     );
   }
 
@@ -149,9 +149,9 @@ export class FilesPanel {
     const [width, height] = [number({ min: 64, max: 3840, value: 1280 }), number({ min: 64, max: 2160, value: 720 })];
     const seen = node("input", { type: "checkbox", checked: true });
     const film = [".gif", ".mp4", ".html"].includes(kind);
-    const rows = [field("From [s]", first), field("To [s]", last), field("Frames a second", rate)];
+    const rows = [field("From [s]", first), field("To [s]", last), field("Frames per second", rate)];
     if (film && kind !== ".html") rows.push(field("Width", width), field("Height", height));
-    if (film && !studio.solving?.scene.flat) rows.push(node("label", { className: "check" }, [seen, "Seen as the stage is now"]));
+    if (film && !studio.solving?.scene.flat) rows.push(node("label", { className: "check" }, [seen, "Use the current view"]));
     studio.room.ask(`Export as ${kind}`, rows, [["Export", () => studio.link.tell({ do: "export", kind, first: Number(first.value), last: Number(last.value), fps: Number(rate.value),
       ...(film && kind !== ".html" ? { width: Number(width.value), height: Number(height.value) } : {}),
       ...(film && seen.checked && !studio.solving?.scene.flat ? { view: this.view() } : {}) })]]);
@@ -171,10 +171,10 @@ export class FilesPanel {
     if (!first) return;
     const when = new Date(1000 * first).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
     const button = (/** @type {string} */ word, /** @type {() => void} */ act) => node("button", { type: "button", textContent: word, onclick: act });
-    const forget = () => studio.room.ask("Forget that scene?", [node("p", { textContent: `The scene of ${when} was never saved. It cannot be brought back.` })],
-      [["Forget it", () => studio.link.tell({ do: "forget", recovered: 0 })]]);
+    const forget = () => studio.room.ask("Delete this scene?", [node("p", { textContent: `The scene of ${when} was never saved. It cannot be recovered later.` })],
+      [["Delete it", () => studio.link.tell({ do: "forget", recovered: 0 })]]);
     this.lost = node("div", { className: "card" }, [node("p", { textContent: `A studio ended on ${when} before its scene was saved. It was kept.` }),
-      node("div", { className: "buttons" }, [button("Take it", () => studio.link.tell({ do: "open", recovered: 0 })), button("Forget it ...", forget)])]);
+      node("div", { className: "buttons" }, [button("Recover it", () => studio.link.tell({ do: "open", recovered: 0 })), button("Delete it ...", forget)])]);
     this.page.prepend(this.lost);
   }
 

@@ -44,7 +44,7 @@ export class GoalsPanel {
     const dot = node("i", { className: "dot" });
     dot.style.background = studio.holding.color(name);
     const label = node("button", { type: "button", className: "name", "aria-pressed": String(open), title: name, onclick: () => studio.choose(open ? null : name) }, [dot, node("span", { textContent: name }), node("small", { textContent: KINDS[goal.kind] ?? goal.kind })]);
-    const eye = node("input", { type: "checkbox", checked: goal.active, title: "Counts", "aria-label": `${name} counts`, onchange: () => change({ active: eye.checked }) });
+    const eye = node("input", { type: "checkbox", checked: goal.active, title: "Active", "aria-label": `${name} is active`, onchange: () => change({ active: eye.checked }) });
     const row = node("li", { className: open ? "open" : "" }, [node("div", { className: "row" }, [label, eye, tool("bin", `Remove ${name}`, () => link.tell({ do: "remove goal", name }))])]);
     if (open) row.append(this.details(goal, change));
     return row;
@@ -63,7 +63,7 @@ export class GoalsPanel {
     const rows = [field("Name", rename), field(`Weight ${Number(goal.weight.toPrecision(2))}`, weight), field("Level", priority)];
     if (goal.kind === "reach" && !this.studio.solving?.scene.flat) {
       const turn = node("input", { type: "checkbox", checked: goal.turn, onchange: () => change({ turn: turn.checked }) });
-      rows.push(node("label", { className: "check" }, [turn, "Keep its turn too"]));
+      rows.push(node("label", { className: "check" }, [turn, "Keep its orientation too"]));
     }
     return node("div", { className: "details" }, rows);
   }
@@ -86,8 +86,8 @@ export class GoalsPanel {
     const { studio } = this;
     const { choices, state, link } = studio;
     const names = state.poses ?? [];
-    const poses = choice("Pose", [["", names.length ? "take a pose" : "no stored pose"], ...names.map((/** @type {string} */ name) => [name, name])], "", (name) => name && link.tell({ do: "pose", q: name, what: `pose ${name}` }));
-    const store = node("button", { type: "button", textContent: "Store", title: "Keep this pose under a name", onclick: () => {
+    const poses = choice("Pose", [["", names.length ? "choose a pose" : "no stored poses"], ...names.map((/** @type {string} */ name) => [name, name])], "", (name) => name && link.tell({ do: "pose", q: name, what: `pose ${name}` }));
+    const store = node("button", { type: "button", textContent: "Store", title: "Store this pose under a name", onclick: () => {
       const input = node("input", { type: "text", maxLength: 60, placeholder: "Name of the pose", "aria-label": "Name of the pose" });
       studio.room.ask("Store this pose", [input], [["Store", () => input.value && link.tell({ do: "store pose", name: input.value })]]);
     } });

@@ -7,10 +7,10 @@ import { node } from "./dom.js";
 /** @typedef {import("./studio.js").LinkworkStudio} Studio */
 
 const HANDS = [
-  ["Drag a ball", "move a goal; its rings turn it"], ["Drag a link", "the body follows where you hold it"],
-  ["R while dragging", "turn the goal, link or obstacle in place of moving it"], ["Double-click a link", "pin it, or let it go"],
-  ["Click a link", "select it"], ["Drag beside it", "look around; right button or Shift moves"], ["Wheel, pinch", "nearer, further"],
-  ["Tab, arrow keys", "from ball to ball, and move it; with Shift turn it, if it has rings"],
+  ["Drag a ball", "move a goal; its rings turn it"], ["Drag a link", "the body follows"],
+  ["R while dragging", "turn the goal, link or obstacle instead of moving it"], ["Double-click a link", "pin it, or release it"],
+  ["Click a link", "select it"], ["Drag beside it", "turn the view; right button or Shift moves it"], ["Wheel, pinch", "zoom"],
+  ["Tab, arrow keys", "go from ball to ball, and move it; with Shift turn it, if it has rings"],
   ["Enter, Alt+arrows", "on the timeline: choose a key, and move it"],
 ];
 
@@ -26,6 +26,6 @@ export class Help {
   open() {
     const row = (/** @type {string[]} */ keys, /** @type {string} */ what) => node("tr", {}, [node("th", { scope: "row" }, keys.map((one) => node("kbd", { textContent: one }))), node("td", { textContent: what })]);
     const commands = this.studio.commands.list.filter(({ keys }) => keys?.length).map(({ keys, title }) => row(/** @type {string[]} */ (keys).map(shown), title));
-    this.studio.room.ask("Hands and keys", [node("table", { className: "help" }, [node("tbody", {}, [...HANDS.map(([keys, what]) => row([keys], what)), ...commands])])], []);
+    this.studio.room.ask("Mouse, touch and keys", [node("table", { className: "help" }, [node("tbody", {}, [...HANDS.map(([keys, what]) => row([keys], what)), ...commands])])], []);
   }
 }

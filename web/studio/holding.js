@@ -95,7 +95,7 @@ export class Holding {
     const { solving, status } = this.studio;
     const goal = /** @type {any} */ (solving?.hand);
     if (!solving?.roll()) {
-      status.trouble(`${goal?.name} has no turn of its own: what it asks for is a point.`);
+      status.trouble(`${goal?.name} has no orientation: its goal is a point.`);
       return false;
     }
     handle.wxyz = quaternion(goal.target);

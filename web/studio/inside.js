@@ -14,17 +14,17 @@ export class InsidePanel {
   constructor(studio) {
     this.studio = studio;
     this.page = studio.room.panel("Inside");
-    const look = node("button", { type: "button", textContent: "Look into the last solve", onclick: () => this.look() });
+    const look = node("button", { type: "button", textContent: "Inspect the last solve", onclick: () => this.look() });
     this.body = node("div");
     this.free = node("div");
-    this.page.append(heading("Inside a solve"), node("p", { className: "soft", textContent: "Drag a goal, then look at how the solve came there." }), look, this.body, heading("What the goals leave free"), this.free);
+    this.page.append(heading("Inside a solve"), node("p", { className: "soft", textContent: "Drag a goal, then inspect the iterations of the solve." }), look, this.body, heading("What the goals leave free"), this.free);
     /** @type {any} */ this.seen = null;
     this.at = 0;
     /** @type {any} */ this.ghost = null;
     /** Where a swing begins, and where it has come to. @type {number[] | null | undefined} */ this.from = undefined;
     /** @type {number[] | undefined} */ this.swung = undefined;
     this.swinging();
-    studio.commands.add({ title: "Look into the last solve", keys: ["i"], act: () => {
+    studio.commands.add({ title: "Inspect the last solve", keys: ["i"], act: () => {
       studio.room.open("Inside");
       this.look();
     } });

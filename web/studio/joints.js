@@ -49,7 +49,7 @@ export class JointsPanel {
       return [{ k, name, unit: data.units[k], low, high: Number.isFinite(upper[k]) ? upper[k] : low + 2 * wide }];
     });
     const count = balls.size / 4;
-    this.note.textContent = count ? `${count} ball joint${count > 1 ? "s" : ""} turn by dragging their links.` : "";
+    this.note.textContent = count ? `${count} ball joint${count > 1 ? "s" : ""}: drag links to turn.` : "";
     this.note.hidden = !count;
     this.find.hidden = this.all.length < 12;
     this.filter();

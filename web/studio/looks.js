@@ -12,8 +12,8 @@ import { heading } from "./room.js";
 
 const AXES = ["x", "y", "z"];
 const ROUND = 64; // rods of a circle
-const THEMES = [["", "as the system"], ["light", "light"], ["dark", "dark"]];
-const OVERLAYS = /** @type {Record<string, string>} */ ({ workspace: "Where the frame can be", ellipsoid: "How fast it moves each way", mass: "Centre of mass and support" });
+const THEMES = [["", "same as the system"], ["light", "light"], ["dark", "dark"]];
+const OVERLAYS = /** @type {Record<string, string>} */ ({ workspace: "Where the frame can be", ellipsoid: "How fast it moves in each direction", mass: "Centre of mass and support" });
 
 export class LooksPanel {
   /** @param {Studio} studio */
@@ -36,7 +36,7 @@ export class LooksPanel {
       studio.draw();
     };
     return node("div", {}, [field("Angles", choice("Angles", [["deg", "degrees"], ["rad", "radians"]], studio.units.angle, set("angle"))),
-      field("Lengths", choice("Lengths", [["", "as fits"], ["m", "m"], ["cm", "cm"], ["mm", "mm"], ["in", "inch"]], studio.units.length, set("length")))]);
+      field("Lengths", choice("Lengths", [["", "automatic"], ["m", "m"], ["cm", "cm"], ["mm", "mm"], ["in", "inch"]], studio.units.length, set("length")))]);
   }
 
   theme() {
@@ -82,7 +82,7 @@ export class LooksPanel {
       this.refresh();
     });
     this.marks.replaceChildren(
-      node("button", { type: "button", textContent: "See everything", onclick: () => stage.home() }),
+      node("button", { type: "button", textContent: "Show everything", onclick: () => stage.home() }),
       check("Axes of joints", "joints", (on) => (stage.joints = on)), check("Axes of frames", "frames", () => {}),
       field("Overlays of", frames), ...Object.entries(OVERLAYS).map(([what, text]) => check(text, what, () => this.refresh())),
     );

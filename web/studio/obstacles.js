@@ -61,14 +61,14 @@ export class ObstaclesPanel {
   listAll() {
     const { studio } = this;
     const { obstacles, margin, keeps, itself } = this.around;
-    const none = node("p", { className: "soft", textContent: "None. The linkage keeps clear of what you add here." });
+    const none = node("p", { className: "soft", textContent: "None. The linkage keeps clear of obstacles that you add." });
     this.list.replaceChildren(...(obstacles.length ? obstacles.map((/** @type {any} */ one) => this.row(one)) : [none]));
     const distance = node("input", { type: "number", min: 0, step: "any", value: Number((1000 * margin).toPrecision(3)), onchange: () => studio.link.tell({ do: "surround", margin: distance.value / 1000 }) });
     const check = (/** @type {string} */ text, /** @type {boolean} */ on, /** @type {string} */ what) => {
       const input = node("input", { type: "checkbox", checked: on, onchange: () => studio.link.tell({ do: "surround", [what]: input.checked }) });
       return node("label", { className: "check" }, [input, text]);
     };
-    this.keeping.replaceChildren(field("Keep [mm]", distance), check("Keep clear of obstacles", keeps, "keeps"), check("Keep clear of itself", itself, "itself"));
+    this.keeping.replaceChildren(field("Margin [mm]", distance), check("Keep clear of obstacles", keeps, "keeps"), check("Keep clear of itself", itself, "itself"));
   }
 
   /** @param {any} one */

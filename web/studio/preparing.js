@@ -12,13 +12,13 @@ const BLINK = 250; // ms: what is there sooner needs no words
 /** What Python is asked for, in words; all else is an answer. @type {Record<string, (ask: any) => string>} */
 const WORDS = {
   "open model": ({ name }) => name,
-  open: () => "the scene that was kept",
-  inside: () => "a look into the solve",
+  open: () => "the recovered scene",
+  inside: () => "details of the solve",
   overlay: ({ kind }) => (kind === "mass" ? "the centre of mass" : `the ${kind}`),
   race: ({ begin }) => (begin ? "the race" : ""), // its steps go on by themselves
   download: () => "the scene",
-  undo: () => "what was before",
-  redo: () => "what came after",
+  undo: () => "the previous state",
+  redo: () => "the next state",
 };
 
 export class Preparing {

@@ -26,7 +26,7 @@ export class RacePanel {
     this.through = node("input", { type: "checkbox" });
     this.plots = node("div", { className: "plots" });
     this.page.append(heading("Methods"), this.methods, node("div", { className: "row" }, [this.start, node("label", { className: "check" }, [this.through, "through a singularity"])]),
-      node("p", { className: "soft", textContent: "Drag a goal while they run. Ghosts that come to one place stand side by side. Stop puts everything back." }), this.plots);
+      node("p", { className: "soft", textContent: "Drag a goal while they run. Ghosts at the same position are drawn side by side. Stop restores the pose." }), this.plots);
     /** @type {Set<string>} */ this.chosen = new Set(FIRST);
     /** @type {Map<string, any>} */ this.ghosts = new Map();
     this.running = false;
@@ -62,13 +62,13 @@ export class RacePanel {
         else this.chosen.delete(name);
         this.fresh = true;
       } });
-      return node("li", {}, [node("label", { className: "check", title: refused[name] ?? "" }, [input, dot, node("span", { textContent: name }), refused[name] ? node("small", { className: "soft", textContent: "cannot" }) : ""])]);
+      return node("li", {}, [node("label", { className: "check", title: refused[name] ?? "" }, [input, dot, node("span", { textContent: name }), refused[name] ? node("small", { className: "soft", textContent: "not supported" }) : ""])]);
     }));
   }
 
   begin() {
     const { studio } = this;
-    if (!(studio.state.goals ?? []).some((/** @type {any} */ goal) => goal.active)) return studio.status.trouble("There is nothing to race for: add a goal.");
+    if (!(studio.state.goals ?? []).some((/** @type {any} */ goal) => goal.active)) return studio.status.trouble("A race needs a goal: add one.");
     this.running = true;
     this.fresh = true;
     this.begun = performance.now();

@@ -8,10 +8,10 @@ import { inUnits } from "./units.js";
 
 /** @typedef {import("./studio.js").LinkworkStudio} Studio */
 
-const FIRST = "Take hold of the orange ball and pull. Any link can be dragged; a double click pins it.";
+const FIRST = "Drag the orange ball. Any link can be dragged too; a double click pins it.";
 const STAYS = 6000; // ms that a trouble is told at least
 const LETTER = 80; // ms more for each letter of it
-const MEANWHILE = "It takes a moment. Everything else can be used meanwhile.";
+const MEANWHILE = "This takes a moment. You can use everything else meanwhile.";
 
 export class Status {
   /** @param {Studio} studio */
@@ -54,7 +54,7 @@ export class Status {
     if (!("status" in parts) && !("goals" in parts) && !("stage" in parts)) return;
     const { status } = this.studio.state;
     if (this.studio.holding?.dragging) return;
-    if (!status) return this.say("", "ready", this.first ? FIRST : "Nothing was asked for since the last change.");
+    if (!status) return this.say("", "ready", this.first ? FIRST : "Nothing was solved since the last change.");
     this.first = false;
     const told = this.studio.solving?.told;
     const short = told && !status.success ? this.short ?? firstWords(status.text) : status.success ? "reached" : firstWords(status.text);

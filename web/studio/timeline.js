@@ -64,9 +64,9 @@ export class Timeline {
     };
     const speed = choice("Speed", /** @type {[string, string][]} */ (SPEEDS.map((one) => [one, `${one}\u00d7`])), "1", (value) => (this.speed = Number(value)));
     const more = node("div", { className: "more" }, [
-      onOff("Auto key", "Every drag sets a key at this time", "autokey"), onOff("Skins", "Poses before and after, faintly", "skins", () => this.showSkins()),
-      onOff("Follow", "The camera goes along", "follows", () => studio.draw()), onOff("Snap", "Keys and time go to frames and keys; Alt lets them go anywhere", "snap"),
-      onOff("Frames", "Count frames in place of seconds", "inFrames", () => this.tracks.draw()),
+      onOff("Auto key", "Every drag sets a key at this time", "autokey"), onOff("Skins", "Show poses before and after", "skins", () => this.showSkins()),
+      onOff("Follow", "The camera follows the body", "follows", () => studio.draw()), onOff("Snap", "Keys and time snap to frames and keys; hold Alt to place them freely", "snap"),
+      onOff("Frames", "Show frames instead of seconds", "inFrames", () => this.tracks.draw()),
       this.curves.chip,
     ]);
     this.bar = node("div", { className: "transport" }, [
@@ -87,7 +87,7 @@ export class Timeline {
     commands.add({ title: "Remove the chosen keys", can: chosen, act: () => this.removeKeys() });
     commands.add({ title: "To the beginning", keys: ["home"], act: () => this.go(0) });
     commands.add({ title: "To the end", keys: ["end"], act: () => this.go(this.clip.duration) });
-    commands.add({ title: "To the key before", keys: [","], act: () => this.jump(-1) });
+    commands.add({ title: "To the previous key", keys: [","], act: () => this.jump(-1) });
     commands.add({ title: "To the next key", keys: ["."], act: () => this.jump(1) });
     commands.add({ title: "Show the whole clip", act: () => this.fit() });
     commands.add({ title: "Curves and handles", keys: ["c"], act: () => this.curves.toggle() });
@@ -153,7 +153,7 @@ export class Timeline {
     const { link, state } = this.studio;
     const { name, fps, loop } = this.clip;
     const list = choice("Clip", [...(state.clips ?? [name]), ["+", "a new clip ..."]], name, (one) => (one === "+" ? link.tell({ do: "add clip", name: this.free() }) : link.tell({ do: "choose clip", name: one })));
-    const rate = node("input", { type: "number", min: 1, max: 240, value: fps, title: "Frames a second", "aria-label": "Frames a second", onchange: () => link.tell({ do: "change clip", fps: Number(rate.value) }) });
+    const rate = node("input", { type: "number", min: 1, max: 240, value: fps, title: "Frames per second", "aria-label": "Frames per second", onchange: () => link.tell({ do: "change clip", fps: Number(rate.value) }) });
     const again = tool("loop", "Loop", () => link.tell({ do: "change clip", loop: !loop }), { "aria-pressed": String(loop) });
     const named = tool("more", "Rename or remove this clip", () => this.edit(name));
     this.clips.replaceChildren(list, named, rate, again);
@@ -178,7 +178,7 @@ export class Timeline {
     if (!keys.length) return;
     const { link, choices } = this.studio;
     const same = keys.every(([, kind]) => kind === keys[0][1]) ? keys[0][1] : "";
-    const list = choice("Way", [...(same ? [] : [["", "several"]]), ...(choices.ways ?? []).map((/** @type {string} */ one) => [one, one])], same, (kind) => kind && link.tell({ do: "change keys", times: [...chosen], kind }));
+    const list = choice("Interpolation", [...(same ? [] : [["", "several"]]), ...(choices.ways ?? []).map((/** @type {string} */ one) => [one, one])], same, (kind) => kind && link.tell({ do: "change keys", times: [...chosen], kind }));
     this.ways.replaceChildren(list, tool("bin", "Remove the chosen keys (Del)", () => this.removeKeys()));
   }
 

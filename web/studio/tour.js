@@ -14,9 +14,9 @@ const last = (studio) => studio.state.history?.undo ?? "";
 
 /** @type {Step[]} */
 const STEPS = [
-  { text: "Take hold of the orange ball and pull: the linkage follows.", done: (studio) => last(studio).startsWith("drag of") },
-  { text: "Any link can be taken. Drag one where you like.", done: (studio) => last(studio).startsWith("drag of") && last(studio) !== studio.tour?.first },
-  { text: "Double-click a link to pin it; again, and it is free.", done: (studio) => last(studio).startsWith("goal pin") || last(studio).startsWith("removal of pin") },
+  { text: "Drag the orange ball: the linkage follows.", done: (studio) => last(studio).startsWith("drag of") },
+  { text: "You can drag any link. Try one.", done: (studio) => last(studio).startsWith("drag of") && last(studio) !== studio.tour?.first },
+  { text: "Double-click a link to pin it; double-click again to release it.", done: (studio) => last(studio).startsWith("goal pin") || last(studio).startsWith("removal of pin") },
   { text: "Press K to set a key, move the time, drag, and press K again. Space plays.", done: (studio) => (studio.state.clip?.keys.length ?? 0) > 1 },
   { text: `${shown("ctrl+z")} undoes everything, ${shown("ctrl+k")} finds every command, ? lists the keys.`, done: (studio) => Boolean(studio.state.history?.redo) },
 ];
@@ -29,9 +29,9 @@ export class Tour {
     /** The first drag, so that the second is another. */ this.first = "";
     this.text = node("p");
     this.count = node("small", { className: "soft" });
-    this.card = node("div", { className: "tour", role: "status", hidden: true }, [this.text, node("div", { className: "row" }, [this.count, node("button", { type: "button", textContent: "Next", onclick: () => this.go(this.at + 1) }), tool("close", "Skip the first minute", () => this.end())])]);
+    this.card = node("div", { className: "tour", role: "status", hidden: true }, [this.text, node("div", { className: "row" }, [this.count, node("button", { type: "button", textContent: "Next", onclick: () => this.go(this.at + 1) }), tool("close", "Skip the tour", () => this.end())])]);
     studio.room.root.append(this.card);
-    studio.commands.add({ title: "The first minute, again", act: () => this.go(0) });
+    studio.commands.add({ title: "Show the tour again", act: () => this.go(0) });
   }
 
   /** @param {Record<string, any>} parts */

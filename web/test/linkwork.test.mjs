@@ -182,9 +182,9 @@ test("targets are taken in every form, and what is wrong is said", options, () =
     [() => arm.follow("ready").step(target, 0), /positive number of seconds/],
     [() => arm.follow("ready", { velocity: [1] }), /one speed or 7/],
     [() => step(arm, "newton", target, "ready"), /method is one of inverse, pseudoinverse/],
-    [() => linkwork.linkage("{}"), /no packed linkage/],
-    [() => linkwork.linkage(new Uint8Array(64)), /no packed linkage/],
-    [() => linkwork.linkage({ ...arm.data, linkwork: "0.0.1" }), /Pack it anew/],
+    [() => linkwork.linkage("{}"), /not a packed linkage/],
+    [() => linkwork.linkage(new Uint8Array(64)), /not a packed linkage/],
+    [() => linkwork.linkage({ ...arm.data, linkwork: "0.0.1" }), /Pack it again/],
   ];
   for (const [act, words] of wrong) {
     assert.throws(act, (error) => error instanceof LinkworkError && words.test(error.message), String(act));

@@ -97,7 +97,7 @@ export class Panel {
       list.value = "";
       this.acts.posed();
     });
-    list.firstChild.textContent = "take a pose";
+    list.firstChild.textContent = "choose a pose";
     return node("div", { className: "row" }, [node("label", { textContent: "Pose" }), list, reset]);
   }
 
@@ -111,7 +111,7 @@ export class Panel {
       this.listMethods();
       this.acts.changed();
     } });
-    return node("label", { className: "check" }, [input, "Keep the turn of what is dragged"]);
+    return node("label", { className: "check" }, [input, "Keep the orientation of dragged frames"]);
   }
 
   /** The frames that are pinned, and those that may be. */
@@ -128,7 +128,7 @@ export class Panel {
           this.acts.changed();
         } });
       const turn = node("button", { type: "button", textContent: "turn", "aria-pressed": String(Boolean(pin?.turn)), hidden: !pin,
-        title: "hold its turn too", "aria-label": `hold the turn of ${frame}`, onclick: () => {
+        title: "hold its orientation too", "aria-label": `hold the orientation of ${frame}`, onclick: () => {
           session.pin(frame, !pin?.turn);
           this.listPins();
           this.acts.changed();
@@ -150,7 +150,7 @@ export class Panel {
     if (!this.sliders.length) return [];
     const rows = this.sliders.map(({ row }) => row);
     const count = `Joints (${rows.length})`;
-    const rest = balls.size ? [node("p", { className: "note", textContent: `${balls.size / 4} ball joints turn by dragging.` })] : [];
+    const rest = balls.size ? [node("p", { className: "note", textContent: `${balls.size / 4} ball joint${balls.size > 4 ? "s" : ""}: drag links to turn.` })] : [];
     this.list = node("details", { open: rows.length <= OPEN, ontoggle: () => this.show() }, [
       node("summary", { textContent: count }), ...rows, ...rest,
     ]);
@@ -198,7 +198,7 @@ export class Panel {
     this.chip.hidden = !told;
     this.chip.dataset.kind = kind;
     this.chip.textContent = told ? headline(told) : "";
-    const rings = method === ROBUST || methods.length < 2 ? "" : ` ${method} takes one step at every picture.`;
-    this.said.textContent = told ? sentence(told) : `Drag a ring or any link; drag beside them to look around.${rings}`;
+    const rings = method === ROBUST || methods.length < 2 ? "" : ` ${method} takes one step per picture.`;
+    this.said.textContent = told ? sentence(told) : `Drag a ring or any link; drag beside them to turn the view.${rings}`;
   }
 }

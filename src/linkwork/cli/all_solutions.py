@@ -1,4 +1,4 @@
-"""What ``solve --all`` does: every pose that reaches a goal, and whether there may be others."""
+"""The option ``solve --all``: every pose that reaches a goal, and whether there may be others."""
 
 from __future__ import annotations
 
@@ -14,23 +14,21 @@ if TYPE_CHECKING:
     from ..explain.all_solutions import Branches
     from ..linkage.linkage import Linkage
 
-TAKEN = ("joints", "limits", "seed", "avoid")  # options of a solve that finding all solutions takes too
+TAKEN = ("joints", "limits", "seed", "avoid")  # options of a solve that also apply to --all
 Form = Literal["json", "csv", "text"]
 
 
 def find_all(
     linkage: Linkage, problems: Sequence[Sequence[Any]], start: Any, settings: Mapping[str, Any], *, windings: bool
 ) -> list[Branches]:
-    """Return all solutions of every goal, or say which option has no meaning here."""
+    """Return all solutions of every goal; options that do not apply are refused."""
     from ..explain.all_solutions import solve_all
 
     strange = [name for name in settings if name not in TAKEN]
     if strange:
         raise OptionError(f"--all does not take the options {listed(strange)}")
     if any(len(goals) != 1 for goals in problems):
-        raise OptionError(
-            "--all finds the solutions of one goal at a time; goals in a list within the list are several"
-        )
+        raise OptionError("--all solves one goal at a time; a nested list holds goals to be reached together")
     return [solve_all(linkage, goal, start=start, windings=windings, **settings) for (goal,) in problems]
 
 
@@ -77,7 +75,7 @@ def print_all(found: Sequence[Branches], many: bool, form: Form) -> None:
 
 
 def in_words(branches: Branches) -> str:
-    """Return how many solutions there are, and how sure that is."""
+    """Return the number of solutions in words, and whether they are proven to be all."""
     count = f"{len(branches)} solution{'s' * (len(branches) != 1)}" if len(branches) else "no solution"
     if branches.dimension > 0:
         count = f"{len(branches)} samples of a {branches.dimension}-dimensional set of solutions"

@@ -1,8 +1,8 @@
 """The command line: one thin function for each command, over the functions that Python users call.
 
-Of the commands only the one that runs is imported, and the library when it runs, so that both are quick. Results go to
-stdout, as JSON with ``--json``; talk and progress to stderr. Exit 0 done, 1 goal not reached or remarks on a file, 2
-wrong usage, 3 unreadable or invalid file.
+Only the command that runs is imported, and the library when it runs, so that both start quickly. Results go to stdout,
+as JSON with ``--json``; messages and progress to stderr. Exit status 0: done; 1: goal not reached, or remarks on a
+file; 2: wrong usage; 3: unreadable or invalid file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .console import BAD_FILE, WRONG_USAGE, say
 from .streams import forget_output, is_closed_pipe, open_closed
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
-NARROW = 52  # columns below which click would write help that is wider than the terminal
+NARROW = 52  # columns: below this, click would write help that is wider than the terminal
 
 # The module of each command, in the order of the help.
 MODULES = {
@@ -49,21 +49,21 @@ MODULES = {
 
 
 class Commands(click.Group):
-    """The group of all commands: what goes wrong becomes one plain line on stderr and an exit status."""
+    """The group of all commands: an error becomes one line on stderr and an exit status."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # as click calls it
         """Return the names of all commands."""
         return list(MODULES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Return a command by its name; only its module is imported."""
+        """Return a command by name; only its module is imported."""
         if cmd_name not in MODULES:
             return None
         found = getattr(import_module(f".{MODULES[cmd_name]}", __package__), cmd_name)
         return found if isinstance(found, click.Command) else build(found)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
-        """Return the command that words ask for, or say which one may have been meant."""
+        """Return the command of the given words, or fail with a suggestion."""
         if args[0] not in MODULES:
             ctx.fail(f"No such command {args[0]!r}{meant(args[0], MODULES)}")
         return super().resolve_command(ctx, args)
@@ -72,7 +72,7 @@ class Commands(click.Group):
         """Run a command line and exit."""
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="backslashreplace")  # a name that the console cannot show is no crash
+                stream.reconfigure(errors="backslashreplace")  # so that names the console cannot show do not crash
         columns = shutil.get_terminal_size().columns
         narrow = {"terminal_width": columns} if columns < NARROW else {}
         try:
@@ -107,7 +107,7 @@ class Commands(click.Group):
 
 
 def _with_hint(message: str) -> str:
-    """Return what a command line was refused for, with how to write numbers that it took for something else."""
+    """Return an error message, with a hint on how to write numbers if they were misread."""
     number = re.search(r"No such option:? '?-[\d.]|unexpected extra argument.*\([-+\d., eE]+\)\.?$", message)
     hint = "The numbers of a position are one word after its option, with commas and no spaces: --position=-20,5."
     return f"{message.rstrip('.')}. {hint}" if number else message
@@ -138,7 +138,7 @@ def app(context: click.Context, version: bool) -> None:
 
 
 def main() -> None:
-    """Run the command line; SIGTERM ends it as Ctrl-C does, also where that is ignored: nothing is left behind."""
+    """Run the command line; SIGTERM ends it like Ctrl-C, also if that is ignored, so that it can clean up."""
     open_closed()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     app()

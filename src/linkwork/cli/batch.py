@@ -1,4 +1,4 @@
-"""The commands of batch: whole datasets of goals, and whole libraries of motions."""
+"""The commands of batch: datasets of goals, and libraries of motions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..linkage.linkage import Linkage
     from ..scale.datasets import DatasetResult
 
-MOST_SAID = 10  # missing blocks or files that are told one by one
+MOST_SAID = 10  # missing blocks or files that are listed
 
 Output = Annotated[str, writes("Folder for this run alone, or a URL.", "FOLDER")]
 Engine = Annotated[str, takes("NAME", "Where to run: local, cuda (solve only) or ray.", "--engine")]
@@ -45,7 +45,7 @@ DEFAULT = "solve"
 
 @dataclass(frozen=True)
 class FrameOptions:
-    """Which frames goals are for, and which stay."""
+    """Frames of the goals, and frames to hold."""
 
     frame: Annotated[
         list[str] | None,
@@ -57,7 +57,7 @@ class FrameOptions:
     ] = None
 
     def read(self, linkage: Linkage) -> tuple[str | list[str | Goal] | None, list[Goal]]:
-        """Return the frame of goals, or frames where there are several goals a row, and goals that stay."""
+        """Return the frame of the goals, or frames if there are several goals per row, and the hold goals."""
         from ..goals import Hold
 
         frames, hold = self.frame or [], self.hold or []
@@ -74,7 +74,7 @@ class FrameOptions:
 
 @dataclass(frozen=True)
 class WritingOptions:
-    """Which rows and columns are read and written together, and how."""
+    """Blocks of rows, columns to ignore or keep, and the format of the answers."""
 
     block_rows: Annotated[int | None, takes("N", "Largest number of rows in a block.", "--block-rows", least=1)] = None
     ignore: Annotated[list[str] | None, takes("COLUMN", "Column to ignore; may be repeated.", "--ignore")] = None
@@ -91,7 +91,7 @@ class WritingOptions:
     ] = None
 
     def read(self) -> dict[str, Any]:
-        """Return them by the names of `solve_dataset`."""
+        """Return the options by their names in `solve_dataset`."""
         plain = given(block_rows=self.block_rows, ignore=self.ignore, compression=self.compression)
         if self.keep is not None:
             pairs = ((text.rpartition("=") if "=" in text else (text, "", text)) for text in self.keep)
@@ -103,7 +103,7 @@ class WritingOptions:
 
 @dataclass(frozen=True)
 class GoalOptions(ToleranceOptions):
-    """What is asked of the answers to goals."""
+    """Options for the answers to goals."""
 
     free: Annotated[str | None, takes("AXIS", "Axis that the frame may spin about freely: x, y or z.", "--free")] = None
     solutions: Annotated[
@@ -120,7 +120,7 @@ class GoalOptions(ToleranceOptions):
     dtype: Annotated[str | None, takes("TYPE", "Number type to compute with: float64 or float32.", "--dtype")] = None
 
     def read(self) -> dict[str, Any]:
-        """Return those that are given, by the names of `solve_batch`."""
+        """Return the options that are given, by their names in `solve_batch`."""
         more = given(free=self.free, solutions=self.solutions, apart=self.apart, restarts=self.restarts)
         closest = False if self.closest == "none" else self.closest
         return super().read() | more | given(dtype=self.dtype, seed=self.seed, closest=closest)
@@ -187,7 +187,7 @@ def solve(
         _print_counts(result)
     if profile and not as_json:
         _print_times(result)
-    _end(result, f"{result.answered:,} answers", f", {result.rate:,.0f} a second", as_json=as_json)
+    _end(result, f"{result.answered:,} answers", f", {result.rate:,.0f} per second", as_json=as_json)
 
 
 @command("batch retarget clips --to human -o out", "batch retarget clips --to panda --suffix .csv -o out")
@@ -271,7 +271,7 @@ def describe(
     if found.solutions.count:
         told = (("solutions", found.solutions), ("diversity", found.diversity))
         several = [(n, f"{s.least:.4g}", f"{s.mean:.4g}", f"{s.largest:.4g}") for n, s in told if s.count]
-        print_columns([("a row", "least", "mean", "largest"), *several])
+        print_columns([("per row", "least", "mean", "largest"), *several])
         print()
     joints = [(n, f"{s.least:.4g}", f"{s.mean:.4g}", f"{s.largest:.4g}") for n, s in found.joints.items()]
     print_columns([("coordinate", "least", "mean", "largest"), *joints])
@@ -309,7 +309,7 @@ def sample(
     from ..scale.saved_goals import save_goals
 
     linkage = reading.model(model)
-    kind: Any = uniform  # which `sample_goals` looks at
+    kind: Any = uniform  # which `sample_goals` checks
     goals = sample_goals(
         linkage, read_frame(linkage, frame), count, uniform=kind, on=on, approach=approach, seed=seed,
         standoff=read_length("--standoff", standoff), orientation=not position, avoid=around.avoid(reading),
@@ -325,21 +325,21 @@ def sample(
 
 
 def _finite(value: Any) -> Any:
-    """Return plain data with nothing where a number is not finite: the least of no numbers is none."""
+    """Return plain data with None for numbers that are not finite, such as the least of no numbers."""
     if isinstance(value, dict):
         return {name: _finite(one) for name, one in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 class Batches(click.Group):
-    """The group of batch: what names no command of it is a dataset of goals to solve."""
+    """The group of batch: a first word that is not one of its commands is a dataset of goals to solve."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # as click calls it
-        """Return the names of its commands, the usual one first."""
+        """Return the names of its commands, the default first."""
         return list(self.commands)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the name of the command first where it is left out."""
+        """Insert the name of the default command if it is left out."""
         if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
             args = [DEFAULT, *args]
         return super().parse_args(ctx, args)
@@ -372,7 +372,7 @@ batch = Batches(
 
 @contextmanager
 def _resumable() -> Iterator[None]:
-    """Keep talk, of Ray's too, off the results, and say how to go on after an interruption."""
+    """Keep messages, also Ray's, off stdout, and say how to continue after an interruption."""
     try:
         with redirect_stdout(sys.stderr):
             yield
@@ -382,7 +382,7 @@ def _resumable() -> Iterator[None]:
 
 
 def _print_times(result: DatasetResult) -> None:
-    """Print where the time of all workers went."""
+    """Print how the time of all workers was spent."""
     from ..scale.stopwatch import KINDS
 
     whole = max(sum(result.times.values()), 1e-9)
@@ -393,7 +393,7 @@ def _print_times(result: DatasetResult) -> None:
 
 
 def _print_counts(result: DatasetResult) -> None:
-    """Print how many rows ended how."""
+    """Print the number of rows by status."""
     counts = Counter(result.counts).most_common()
     counts += [] if result.answered == result.total else [("missing", result.total - result.answered)]
     shares = [(n, f"{count:,}", f"{100.0 * count / max(result.total, 1):.4g} %") for n, count in counts]
@@ -402,11 +402,11 @@ def _print_counts(result: DatasetResult) -> None:
 
 
 def _rate(result: DatasetResult) -> str:
-    return f"{result.answered:,} of {result.total:,}, {result.rate:,.0f} a second"
+    return f"{result.answered:,} of {result.total:,}, {result.rate:,.0f} per second"
 
 
 def _end(result: DatasetResult, what: str, speed: str = "", *, as_json: bool) -> None:
-    """Print what a run has given, say what is missing, and exit with 1 if something is."""
+    """Print the result of a run, list what is missing, and exit with 1 if anything is."""
     if as_json:
         missing = [{"first": one.first, "rows": one.count, "reason": one.reason} for one in result.missing]
         print_json(
@@ -426,18 +426,18 @@ def _end(result: DatasetResult, what: str, speed: str = "", *, as_json: bool) ->
             }
         )
     else:
-        before = f", {result.resumed:,} of them from before" if result.resumed else ""
+        before = f", {result.resumed:,} of them from an earlier run" if result.resumed else ""
         print(f"{result.folder}: {what}{before}, {result.seconds:.1f} s{speed}")
     _say_some([one.reason for one in result.missing])
-    _say_some([f"{name} is not read: it holds no goals; the pattern '*.parquet' leaves it" for name in result.unread])
-    _say_some([f"{name} is among the answers and not of this run; move it, and resume" for name in result.foreign])
+    _say_some([f"{name} was not read: it holds no goals; the pattern '*.parquet' skips it" for name in result.unread])
+    _say_some([f"{name} is in the output folder but not of this run; move it, and resume" for name in result.foreign])
     _say_some([f"{note}: answered as invalid" for note in result.notes])
     if not result.complete:
         raise Exit(NOT_DONE)
 
 
 def _say_some(lines: Sequence[str]) -> None:
-    """Say lines, the first of them where they are many."""
+    """Print lines on stderr, but only the first of many."""
     for line in lines[:MOST_SAID]:
         say(line)
     if len(lines) > MOST_SAID:

@@ -1,4 +1,4 @@
-"""The command about collisions: what touches in a pose or in a motion, and which pairs count."""
+"""The command collisions: collisions in a pose or a motion, and the pairs that are checked."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def collisions(
 
 
 def _motion(model: str, reading: FileOptions, clip: str | None, linkage: str | None) -> Clip | None:
-    """Return the motion of a file; None if it holds a linkage alone."""
+    """Return the motion of a file; None if it holds only a linkage."""
     from .. import formats
 
     if clip is None and linkage is None and not formats.read(model, reading.read()).clips:
@@ -90,7 +90,7 @@ def _motion(model: str, reading: FileOptions, clip: str | None, linkage: str | N
 
 
 def _with_shapes(linkage: Linkage, bones: str | None) -> Linkage:
-    """Return a linkage with shapes: its own, or capsules along its bones where it has none."""
+    """Return a linkage with shapes: its own, or capsules along its bones if it has none."""
     from ..collision.bone_shapes import thick_bones
 
     if any(node.visuals for node in linkage.nodes):
@@ -128,7 +128,7 @@ def _of_pose(
 
 def _in_words(pair: tuple[str, str] | None, distance: float, margin: float) -> str:
     if pair is None:
-        return "there is no pair that could touch"
+        return "no pair can touch"
     state = "touch" if distance < 0.0 else "are nearer than the margin" if distance < margin else "are the nearest"
     how = f"{-1000.0 * distance:.4g} mm deep" if distance < 0.0 else f"{1000.0 * distance:.4g} mm apart"
     return f"{pair[0]} and {pair[1]} {state}, {how}"
@@ -140,7 +140,7 @@ def _word(distance: float, margin: float) -> str:
 
 @dataclass(frozen=True)
 class TouchedPair:
-    """A pair that touches in a motion: in which frames, and where worst."""
+    """A pair that touches in a motion: the frames, the least distance, and its frame."""
 
     names: tuple[str, str]
     frames: tuple[int, ...]
@@ -157,7 +157,7 @@ class TouchedPair:
 
 
 def touched_pairs(near: Iterable[NearPair]) -> list[TouchedPair]:
-    """Return the pairs of a motion that are near, the deepest first."""
+    """Return the near pairs of a motion, the deepest first."""
     found: dict[tuple[str, str], list[NearPair]] = {}
     for one in near:
         found.setdefault(one.names, []).append(one)
@@ -196,7 +196,7 @@ def _of_motion(
 
 
 def _pairs(linkage: Linkage, world: World | None, samples: int | None, output: Path | None, as_json: bool) -> None:
-    """Print which pairs count, and write an SRDF file of the others."""
+    """Print which pairs are checked, and write an SRDF file of the others."""
     from ..collision.pair_table import find_pairs, pairs
 
     table: PairTable = pairs(linkage, world) if samples is None else find_pairs(linkage, samples=samples)
@@ -212,6 +212,6 @@ def _pairs(linkage: Linkage, world: World | None, samples: int | None, output: P
         rows = [{"names": list(row.names), **{key: getattr(row, key) for key in keys}} for row in table]
         print_json({"counted": len(table.counted), "samples": table.samples, "seed": table.seed, "pairs": rows})
         return
-    print(f"{linkage.name}: {len(table.counted)} of {len(table)} pairs count")
+    print(f"{linkage.name}: {len(table.counted)} of {len(table)} pairs are checked")
     rows_shown = [(*row.names, "yes" if row.counts else "no", row.text) for row in table]
-    print_columns([("first", "second", "counts", "why"), *rows_shown])
+    print_columns([("first", "second", "checked", "why"), *rows_shown])

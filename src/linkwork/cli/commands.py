@@ -1,6 +1,6 @@
-"""Commands from plain functions: annotations say what stands on the command line, docstrings are the help.
+"""Commands from plain functions: annotations define arguments and options, docstrings are the help.
 
-A function is made a command when it is asked for, by its name or for the list of all; see `build`.
+A function becomes a command when it is needed, to run it or to list it; see `build`.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ import click
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 TYPES = {str: click.STRING, int: click.INT, float: click.FLOAT, Path: click.Path(path_type=Path)}
 RANGES: dict[type, Callable[..., click.ParamType[Any]]] = {int: click.IntRange, float: click.FloatRange}
-NOTHING = (inspect.Parameter.empty, MISSING)  # in place of a default: it must be given
+NOTHING = (inspect.Parameter.empty, MISSING)  # instead of a default: the value is required
 
 Function = TypeVar("Function", bound=Callable[..., None])
-EXAMPLES: dict[Callable[..., None], str] = {}  # how the help of each command ends
+EXAMPLES: dict[Callable[..., None], str] = {}  # the end of each command's help
 
 
-# What a function says about itself
+# Annotations
 
 
 @dataclass(frozen=True)
 class Word:
-    """What stands on the command line for one value.
+    """One argument or option of the command line.
 
     Args:
-        metavar: What it is called in the help.
-        text: What it is for.
-        names: Of an option; its parameter's by default.
-        in_place: Whether it is known by its place, not by a name.
-        least: The least that a number may be.
-        most: The most.
+        metavar: Name of its value in the help.
+        text: Its help text.
+        names: Names of an option; by default that of its parameter.
+        in_place: Whether it is a positional argument.
+        least: Smallest value of a number.
+        most: Largest value of a number.
     """
 
     metavar: str | None
@@ -48,7 +48,7 @@ class Word:
 
 
 def flag(name: str, text: str) -> Word:
-    """Return an option that is given or not."""
+    """Return an option without a value."""
     return Word(None, text, (name,))
 
 
@@ -58,22 +58,22 @@ def takes(metavar: str, text: str, *names: str, least: float | None = None, most
 
 
 def writes(text: str, metavar: str = "FILE") -> Word:
-    """Return the option that says where to write."""
+    """Return the option for the output file."""
     return takes(metavar, text, "--output", "-o")
 
 
 def operand(metavar: str, text: str) -> Word:
-    """Return what stands without a name."""
+    """Return a positional argument."""
     return Word(metavar, text, in_place=True)
 
 
 def examples(*lines: str) -> str:
-    """Return the end of a command's help: lines that can be typed as they stand."""
+    """Return the end of a command's help: examples that can be typed."""
     return "\b\nExample:\n" + "\n".join(f"  $ linkwork {line}" for line in lines)
 
 
 def command(*lines: str) -> Callable[[Function], Function]:
-    """Return the decorator of a function that is a command: its help ends with lines to type."""
+    """Return the decorator of a command function; its help ends with these example lines."""
 
     def known(function: Function) -> Function:
         EXAMPLES[function] = examples(*lines)
@@ -82,48 +82,48 @@ def command(*lines: str) -> Callable[[Function], Function]:
     return known
 
 
-# What is made of it
+# Commands
 
 
 class Operand(click.Argument):
-    """What stands without a name, with a line in the help as options have one."""
+    """A positional argument with a line in the help, as options have."""
 
     def __init__(self, *args: Any, text: str, **options: Any) -> None:
         super().__init__(*args, **options)
         self.text = text
 
     def make_metavar(self, ctx: click.Context) -> str:  # noqa: ARG002  # as click calls it
-        """Return how it stands in the usage."""
+        """Return its text in the usage line."""
         name = self.metavar if self.required else f"[{self.metavar}]"
         return f"{name}{'...' * (self.nargs == -1)}"
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str]:  # noqa: ARG002
-        """Return its name and what it is for."""
+        """Return its name and help text."""
         rule = "  [required]" if self.required else f"  [default: {self.default}]" if self.default else ""
         return self.metavar or "", f"{self.text}{rule}"
 
 
 class HelpText(click.HelpFormatter):
-    """Help whose left column leaves half of a narrow terminal to the right one."""
+    """Help whose left column takes at most half of the terminal."""
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
-        """Write names and what they are for."""
+        """Write names and help texts."""
         super().write_dl(rows, min(col_max, self.width // 2), col_spacing)
 
 
 class Context(click.Context):
-    """What click knows while it runs a command."""
+    """The context of a command, with our help format."""
 
     formatter_class = HelpText
 
 
 class Command(click.Command):
-    """A command whose help says what stands without a name, too."""
+    """A command whose help lists positional arguments too."""
 
     context_class = Context
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what it takes: by place, then by name."""
+        """Write its arguments, then its options."""
         records = [one.get_help_record(ctx) for one in self.params if isinstance(one, Operand)]
         if records:
             with formatter.section("Arguments"):
@@ -132,7 +132,7 @@ class Command(click.Command):
 
 
 def build(function: Callable[..., None]) -> click.Command:
-    """Return the command of a function; what it takes as a group, a dataclass, people give field by field."""
+    """Return the command of a function; each field of a parameter that is a dataclass is an option or argument."""
     hints = get_type_hints(function, include_extras=True)
     groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
     parameters: list[click.Parameter] = []
@@ -160,7 +160,7 @@ def build(function: Callable[..., None]) -> click.Command:
 
 
 def _parameter(name: str, hint: Any, default: Any) -> click.Parameter:
-    """Return what click reads one value with, from its annotation and its default."""
+    """Return click's parameter for one value, from its annotation and its default."""
     if get_origin(hint) is not Annotated:
         raise TypeError(f"the annotation of {name!r} says nothing of the command line, got {hint!r}")
     kind, word = get_args(hint)

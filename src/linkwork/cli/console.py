@@ -1,4 +1,4 @@
-"""The streams of a command: results go to stdout, talk and progress to stderr, files are checked before work begins."""
+"""The streams of a command: results go to stdout, messages and progress to stderr; files are checked beforehand."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ..errors import OptionError, listed
 from ..solvers import progress_lines
 from .columns import laid_out
 
-NOT_DONE, WRONG_USAGE, BAD_FILE = 1, 2, 3  # exit statuses; 1 also where a file or a motion has faults
+NOT_DONE, WRONG_USAGE, BAD_FILE = 1, 2, 3  # exit statuses; 1 also if a file or a motion has faults
 
-FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f]')  # in names of files, on Windows at least
+FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f]')  # in file names, at least on Windows
 
 
 def say(message: object) -> None:
@@ -30,7 +30,7 @@ def say(message: object) -> None:
 
 
 def named_after(name: str, suffix: str) -> Path:
-    """Return the file that is written where none is given: called as a linkage, as far as every system takes that.
+    """Return the default output file: the name of a linkage, made valid on every system.
 
     Example:
         >>> str(named_after("arm: left/right", ".png")), str(named_after("con", ".png"))
@@ -44,7 +44,7 @@ def named_after(name: str, suffix: str) -> Path:
 
 @contextmanager
 def writing(output: Path, suffixes: Sequence[str]) -> Iterator[Path]:
-    """Give a path that may be written to, checked ahead; ``-`` goes to stdout, in the first of the formats."""
+    """Yield a path to write to, checked beforehand; ``-`` goes to stdout, in the first of the formats."""
     if str(output) != "-":
         if not output.name.lower().endswith(tuple(suffixes)):
             raise OptionError(f"cannot write {str(output)!r}: its name must end in {listed(suffixes)}")
@@ -60,7 +60,7 @@ def writing(output: Path, suffixes: Sequence[str]) -> Iterator[Path]:
 
 @contextmanager
 def progress(title: str, *, shown: bool = True) -> Iterator[Callable[[float, str], None]]:
-    """Give a function that shows how much of the work is done, 0 to 1, and on what: by a bar, or by lines of a log."""
+    """Yield a function that shows the progress, 0 to 1, and the current item: as a bar, or as lines of a log."""
     if not shown:
         yield lambda _done, _what: None
         return
@@ -69,12 +69,12 @@ def progress(title: str, *, shown: bool = True) -> Iterator[Callable[[float, str
 
 
 def print_json(data: Any) -> None:
-    """Print data as JSON: spread out for a person, on one line for a program."""
+    """Print data as JSON: indented on a terminal, otherwise on one line."""
     print(json.dumps(data, allow_nan=False, indent=2 if sys.stdout.isatty() else None))
 
 
 def print_columns(rows: Iterable[Sequence[str]]) -> None:
-    """Print rows of text as columns that fit a terminal; titles are dim there and the first column bold."""
+    """Print rows of text as columns that fit the terminal, with dim titles and a bold first column there."""
     terminal = sys.stdout.isatty()
     lines = []
     for first, rest, title in laid_out(list(rows), shutil.get_terminal_size().columns if terminal else None):

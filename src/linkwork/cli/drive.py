@@ -1,4 +1,4 @@
-"""The command drive: a mechanism with closed loops, turned by one joint."""
+"""The command drive: a mechanism with closed loops, driven by one joint."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from ..motion.clips import Clip
     from ..transforms import FloatArray
 
-SECONDS = 2.0  # of a turn, of less than one, or of the way of a joint that slides
+SECONDS = 2.0  # for one turn, for less than one, or for the travel of a joint that slides
 TABLES = (".csv", ".json")
-MOMENTS = 5  # of a motion side by side in a picture
-WHOLE = 1e-6  # of a turn: turns that are off by less are whole
+MOMENTS = 5  # of a motion, side by side in a picture
+WHOLE = 1e-6  # tolerance of whole turns
 
 
 @command(
@@ -105,9 +105,9 @@ def _film(
     view: str | None,
     title: str | None,
 ) -> None:
-    """Write a film: as a textbook draws it what moves in a plane, in space the rest, or what a view is asked for.
+    """Write a film: in textbook style if the mechanism is planar and no view is given, otherwise in 3D.
 
-    `joints` are the one that drives and the one that is driven.
+    `joints` are the input joint and the output joint.
     """
     from .. import draw
 
@@ -122,7 +122,7 @@ def _film(
 
 
 def _moments(clip: Clip, joint: str) -> list[int]:
-    """Return frames at even times: of whole turns without the end, which is the beginning again."""
+    """Return frames at even times; for whole turns without the last one, which equals the first."""
     values = clip.poses[:, clip.linkage.coordinates.index(joint)]
     turns = float(values[-1] - values[0]) / (2.0 * math.pi)
     row = clip.linkage.table[clip.linkage.coordinates.index(joint)]
@@ -139,7 +139,7 @@ def _driven(
     speed: float | None,
     fps: float,
 ) -> Clip:
-    """Return the motion that is asked for."""
+    """Return the requested motion."""
     import numpy as np
 
     from ..motion.drive import drive as driven
@@ -156,14 +156,14 @@ def _driven(
         raise OptionError(f"--turns is for joints that turn, in place of --to; {joint!r} is in {unit}")
     values = [None if text is None else read_quantities(text, [unit], text)[0] for text in ends]
     if values[1] is None and unit != "rad":
-        raise OptionError(f"{joint!r} slides: --from and --to say how far")
+        raise OptionError(f"{joint!r} slides: give its travel with --from and --to")
     begin = values[0]
     if begin is None:
         start = assemble(linkage, most=1)[0] if start is None else start
         begin = float(start[place])
     way = 2.0 * math.pi * (1.0 if turns is None else turns) if values[1] is None else values[1] - begin
     if not way:
-        raise OptionError(f"{joint!r} would stay where it is: --turns or --to says how far it goes")
+        raise OptionError(f"{joint!r} would not move: give its travel with --turns or --to")
     usual = min(abs(way), 2.0 * math.pi if unit == "rad" else math.inf) / SECONDS
     fast = usual if speed is None else speed
     count = max(5, round(abs(way) / fast * fps) + 1)
@@ -172,13 +172,13 @@ def _driven(
 
 
 def _speed(clip: Clip, joint: str) -> float:
-    """Return the even speed of the driving joint."""
+    """Return the constant speed of the input joint."""
     values = clip.poses[:, clip.linkage.coordinates.index(joint)]
     return float(values[-1] - values[0]) / clip.duration
 
 
 def _report(clip: Clip, joint: str, driven: str | None, table: dict[str, FloatArray]) -> dict[str, Any]:
-    """Return what is worth knowing of a motion, as plain data."""
+    """Return a report on a motion, as plain data."""
     import numpy as np
 
     angle = table.get("transmission_angle")
@@ -207,7 +207,7 @@ def _report(clip: Clip, joint: str, driven: str | None, table: dict[str, FloatAr
 
 
 def _value(linkage: Linkage, joint: str, q: FloatArray) -> float:
-    """Return the value of a joint in a pose, within half a turn of zero where a whole turn moves nothing."""
+    """Return the value of a joint in a pose, within half a turn of zero if whole turns make no difference."""
     from ..motion.drive_table import turns_alike
 
     value = float(q[linkage.coordinates.index(joint)])
@@ -219,7 +219,7 @@ def _in_words(value: float, unit: str) -> str:
 
 
 def _singular(clip: Clip, joint: str) -> SingularPositions | tuple[()]:
-    """Return the singular positions of a joint; those of mechanisms with more freedom depend on more joints."""
+    """Return the singular positions of a joint; none with more degrees of freedom, as they depend on more joints."""
     from ..explain.singular_positions import singular_positions
 
     try:
@@ -230,7 +230,7 @@ def _singular(clip: Clip, joint: str) -> SingularPositions | tuple[()]:
 
 
 def _print(report: dict[str, Any], output: Path | None) -> None:
-    """Print a report for people, angles in degrees, and where the motion is."""
+    """Print a report for people, with angles in degrees, and the output file."""
     driver, units = report["joint"], report["units"]
     print(f"{report['linkage']}: driven by {driver}, {report['frames']} frames, {report['seconds']:.4g} s")
     print(f"largest gap: {report['gap']:.1e} m")

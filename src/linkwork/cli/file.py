@@ -21,7 +21,7 @@ from .reading import FileOptions
 if TYPE_CHECKING:
     from ..formats import Content, Remark
 
-MOST_SAID, MOST_LISTED = 3, 10  # remarks of one kind that convert says and doctor lists
+MOST_SAID, MOST_LISTED = 3, 10  # remarks of one kind that convert prints, and that doctor lists
 
 
 # Commands
@@ -125,7 +125,7 @@ def doctor(
     """
     from ..formats.doctor import examine
 
-    options.read()  # what is wrong with them is wrong usage, not a bad file
+    options.read()  # wrong options are wrong usage, not a bad file
     try:
         content = _content(file, linkage, options, motions=True)
         remarks = examine(content)
@@ -151,11 +151,11 @@ def doctor(
         raise Exit(NOT_DONE)
 
 
-# What both ask for
+# Shared functions
 
 
 def _content(source: str, linkage: str | None, options: FileOptions, *, motions: bool) -> Content:
-    """Return all that is in a file, or a ready-made model with its motion."""
+    """Return the content of a file, or a ready-made model with its motion."""
     from .. import formats, models
 
     if is_file(source):
@@ -167,7 +167,7 @@ def _content(source: str, linkage: str | None, options: FileOptions, *, motions:
 
 
 def _edited(content: Content, edits: EditOptions) -> Content:
-    """Return content with what is added to its linkage; what is attached stays neutral in motions."""
+    """Return content with edits to its linkage; attached linkages stay neutral in motions."""
     import numpy as np
 
     from ..formats import Content
@@ -193,7 +193,7 @@ def _summary(content: Content) -> dict[str, Any]:
 
 
 def _described(content: Content) -> str:
-    """Return in words what a file holds."""
+    """Return the content of a file in words."""
     linkage, freedom = content.linkage, freedom_of(content.linkage)
     words = [f"{linkage.name}, {len(linkage.links)} links, {len(linkage.joints)} joints, {freedom}"]
     if len(content.clips) > 1:
@@ -204,7 +204,7 @@ def _described(content: Content) -> str:
 
 
 def _shortened(remarks: Sequence[Remark], most: int) -> list[Remark]:
-    """Return remarks for people: of very many of one kind the first, and how many more; all of what is lost."""
+    """Return remarks for people: only the first of many of one kind, and the number of others; all on lost content."""
     from ..formats import Remark
 
     result: list[Remark] = []

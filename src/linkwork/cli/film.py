@@ -1,4 +1,4 @@
-"""The command that makes films: animate."""
+"""The command animate: films of motions."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def solve(
 
 
 def _problems(linkage: Linkage, goal: GoalOptions, goals: str | None) -> tuple[list[list[Any]], bool]:
-    """Return the goals of every problem, and whether they are a list of problems."""
+    """Return the goals of every problem, and whether they were given as a list."""
     if goals is None:
         return [[goal.read(linkage)]], False
     if not goal.given:
@@ -239,7 +239,7 @@ def workspace(
         rings = " and ".join("{:.6g} to {:.6g} m".format(*ring) for ring in found.dexterous_rings)
         print(f"exactly, in every orientation: {rings or 'nowhere'}")
     if share is not None:
-        print(f"every orientation tried can be had at {share:.1%} of {len(found.points)} points")
+        print(f"all tried orientations can be reached at {share:.1%} of {len(found.points)} points")
 
 
 @command(
@@ -368,7 +368,7 @@ def _all_figures(output: Path | None, formats: list[str] | None, as_json: bool) 
 
 
 def _writing(output: Path | None, suffixes: Sequence[str], as_json: bool) -> AbstractContextManager[Path | None]:
-    """Give a path that may be written to, checked ahead, or None if no file is asked for."""
+    """Yield a path to write to, checked beforehand, or None if no file is requested."""
     if as_json and str(output) == "-":
         raise OptionError("--json and -o - both write to stdout; give one of them")
     return nullcontext() if output is None else writing(output, suffixes)

@@ -38,7 +38,7 @@ def lessons(*, as_json: bool) -> None:
     rows = [("lesson", "title", "section of the chapter", "live figures")]
     rows += [(str(one.number), one.title, one.section, ", ".join(one.figures)) for one in every]
     print_columns(rows)
-    say("linkwork learn open 1 begins; linkwork learn check 1.1 asks the first question.")
+    say("begin with: linkwork learn open 1; for the first exercise: linkwork learn check 1.1")
 
 
 @command("learn check 8.1", "learn check 8.1 25.16")
@@ -155,7 +155,7 @@ class Learn(click.Group):
     """The group of learn; alone it lists the lessons."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # as click calls it
-        """Return the names of its commands, in the order that a reader needs them."""
+        """Return the names of its commands, in the order in which a reader needs them."""
         return list(self.commands)
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ..linkage.linkage import Linkage
     from ..motion.markers import Markers
 
-HEAD = """# The link or frame that each marker sits on. Take a # away to use a marker.
-# {frame: shin, at: [0, 0.05, 0]} says where on it the marker is, in metres; otherwise that is found.
+HEAD = """# The link or frame of each marker. Remove a # to use a marker.
+# {frame: shin, at: [0, 0.05, 0]} gives the marker's position on it, in metres; otherwise it is estimated.
 """
 
 
@@ -51,9 +51,7 @@ def markers(
     if map_file is None or output is None:
         if write_map is not None:
             return
-        raise OptionError(
-            "markers needs --map, which says which marker is on which link (--write-map writes one), and -o"
-        )
+        raise OptionError("markers needs -o, and a --map of which marker is on which link (--write-map writes one)")
     fit = solve_markers(linkage, found, _read_map(map_file))
     with writing(output, formats.suffixes("clips", "writes")) as path:
         save_clip(fit.clip, path)
@@ -65,13 +63,13 @@ def markers(
 
 
 def _read_map(path: Path) -> dict[str, Any]:
-    """Return the frame of each marker, with its place there where the map says it."""
+    """Return the frame of each marker, with its position there if the map gives it."""
     from ..formats import yaml_json
     from ..formats.atomic_files import read_text
 
     content = yaml_json.read(read_text(path), path, "yaml")
     if not isinstance(content, Mapping) or not content:
-        raise FormatError(path, "maps no marker: it has lines such as LKNE: left_shin.")
+        raise FormatError(path, "maps no markers; it needs lines such as LKNE: left_shin.")
     result: dict[str, Any] = {}
     for name, sits in content.items():
         if isinstance(sits, Mapping) and set(sits) == {"frame", "at"}:
@@ -79,7 +77,7 @@ def _read_map(path: Path) -> dict[str, Any]:
         elif isinstance(sits, str):
             result[str(name)] = sits
         else:
-            raise FormatError(path, f"marker {name!r} sits on a link or {{frame: ..., at: [x, y, z]}}, got {sits!r}.")
+            raise FormatError(path, f"marker {name!r} needs a link or {{frame: ..., at: [x, y, z]}}, got {sits!r}.")
     return result
 
 

@@ -1,6 +1,6 @@
-"""The options of commands: each that several commands share is written once, alone or in a group that is read as one.
+"""Options that several commands share, single or in groups.
 
-A group is a dataclass: a command takes it as one parameter, and people give its fields one by one.
+A group is a dataclass: a command function takes it as one parameter, and each field is an option or argument.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ARGUMENTS = (  # of a solve, not of a method
 )  # fmt: skip
 
 
-# Single options, and what stands without a name
+# Single options and arguments
 
 ModelOperand = Annotated[str, operand("MODEL", "A file, or a ready-made model.")]
 MotionOperand = Annotated[str, operand("MOTION", "A motion file, or a ready-made model.")]
@@ -72,8 +72,8 @@ class PoseOptions:
     def read(self, linkage: Linkage, usual: str | None = None) -> FloatArray:
         """Return the pose (nq,), or poses (n, nq) if stdin holds a list of them.
 
-        Starts from the stored pose, the usual or the neutral one; the values on stdin, where ``-`` is among the words,
-        come next, and those on the command line last.
+        Starts from the stored pose, else from `usual`, else from the neutral one. Values on stdin, if ``-`` is among
+        the words, come next, and those on the command line last.
         """
         import numpy as np
 
@@ -91,7 +91,7 @@ class PoseOptions:
 
 @dataclass(frozen=True)
 class GoalOptions:
-    """One goal: a frame, and where it should be."""
+    """One goal: a frame, with its position and orientation."""
 
     frame: FrameName = None
     position: Annotated[str | None, takes("X,Y[,Z]", "Target position [m].")] = None
@@ -102,7 +102,7 @@ class GoalOptions:
 
     @property
     def given(self) -> bool:
-        """Whether there is a goal."""
+        """Whether a goal is given."""
         return self.position is not None or self.orientation is not None
 
     def read(self, linkage: Linkage) -> Reach:
@@ -123,7 +123,7 @@ class GoalOptions:
 
 @dataclass(frozen=True)
 class ToleranceOptions:
-    """Where to begin, errors that count as reached, and joints that may move."""
+    """Start pose, tolerances of a reached goal, and joints that may move."""
 
     start: Annotated[list[str] | None, takes("POSE", "Start pose: its stored name, all values, or JOINT=VALUE.")] = None
     tolerance: Annotated[float | None, takes("M", "Largest position error of a reached goal [m].")] = None
@@ -131,26 +131,26 @@ class ToleranceOptions:
     joints: Annotated[str | None, takes("NAMES", "Joints that may move: J1,J2,... or a group's name.")] = None
 
     def read_start(self, linkage: Linkage) -> FloatArray | None:
-        """Return the pose to begin with, if one is given: a name or all values in order, then ``JOINT=VALUE``."""
+        """Return the start pose, if one is given: a name or all values in order, then ``JOINT=VALUE``."""
         if not self.start:
             return None
         whole = [word for word in self.start if "=" not in word]
         if len(whole) > 1:
-            raise OptionError(f"--start takes one pose to begin with, got {listed(whole)}")
+            raise OptionError(f"--start takes one pose, got {listed(whole)}")
         base: Any = whole[0] if whole else None
         if whole and base not in linkage.poses and base[:1] in "+-.0123456789":
             base = read_quantities(base, linkage.table.units, f"--start {base}")
         return linkage.pose(read_values([word for word in self.start if "=" in word], linkage), base=base)
 
     def read(self) -> dict[str, Any]:
-        """Return the tolerances and the joints that are given, by the names of `solve`."""
+        """Return the tolerances and joints that are given, by their names in `solve`."""
         names = None if self.joints is None else [name for name in self.joints.split(",") if name]
         return given(tolerance=self.tolerance, rotation_tolerance=self.rotation_tolerance, joints=names)
 
 
 @dataclass(frozen=True)
 class SolverOptions(ToleranceOptions):
-    """What every method takes, and what one takes by its own name."""
+    """Options of every method, and those of a single method."""
 
     weights: Annotated[list[str] | None, takes("JOINT=W", "Cost of moving a joint; may be repeated.", "--weight")] = (
         None
@@ -162,7 +162,7 @@ class SolverOptions(ToleranceOptions):
     )
 
     def read(self) -> dict[str, Any]:
-        """Return the options of `solve` that are given, and those of the method, such as ``damping=5``."""
+        """Return the given options of `solve`, and those of the method, such as ``damping=5``."""
         settings = super().read() | given(max_iterations=self.max_iterations, limits=self.limits)
         if self.weights:
             settings["weights"] = read_values(self.weights)
@@ -181,7 +181,7 @@ class SolverOptions(ToleranceOptions):
 
 @dataclass(frozen=True)
 class EditOptions:
-    """What is added to a linkage: first frames, then other linkages attached to frames."""
+    """Additions to a linkage: first frames, then other linkages attached to frames."""
 
     frames: Annotated[
         list[str] | None,
@@ -195,7 +195,7 @@ class EditOptions:
     ] = None
 
     def edit(self, linkage: Linkage) -> Linkage:
-        """Return the linkage with what is added to it."""
+        """Return the linkage with the additions."""
         for word in self.frames or ():
             linkage = linkage.add_frame(*read_new_frame(word))
         parts, prefixes = self.parts or [], self.prefixes or []
@@ -211,7 +211,7 @@ class EditOptions:
 
 @dataclass(frozen=True)
 class RetargetOptions:
-    """How a motion is given to another body."""
+    """Options of retargeting."""
 
     map_file: Annotated[Path | None, takes("FILE", "Joint map to use, as --write-map writes it.", "--map")] = None
     role: Annotated[str | None, takes("ROLE", "Body part a robot arm follows; right_hand by default.")] = None
@@ -227,7 +227,7 @@ class RetargetOptions:
     in_place: Annotated[bool, flag("--in-place", "Keep the body above its starting point.")] = False
 
     def read(self) -> dict[str, Any]:
-        """Return the options of `retarget` that are given."""
+        """Return the given options of `retarget`."""
         from ..retargeting.contact_files import read_contacts
 
         rests = [int(text) if text is not None and text.isdecimal() else text for text in (self.rest, self.target_rest)]
@@ -247,7 +247,7 @@ class RetargetOptions:
 
 @dataclass(frozen=True)
 class SaveOptions:
-    """What a motion is written with."""
+    """Options for writing a motion."""
 
     into: Annotated[
         Path | None, takes("FILE", "File with a mesh to write the motion into; by default the body's own.")
@@ -270,7 +270,7 @@ class SaveOptions:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a long run is done and continued."""
+    """Options of a long run."""
 
     workers: Annotated[int | None, takes("N", "Threads, or Ray workers; by default one per core.", least=1)] = None
     address: Annotated[str | None, takes("ADDRESS", "Ray cluster: auto or host:port; by default a local one.")] = None
@@ -283,5 +283,5 @@ def split_words(text: str | None) -> list[str] | None:
 
 
 def given(**options: Any) -> dict[str, Any]:
-    """Return the options that are not None: the library has its own defaults for the others."""
+    """Return the options that are not None; the library has defaults for the others."""
     return {name: value for name, value in options.items() if value is not None}

@@ -1,4 +1,4 @@
-"""What commands print: linkages, poses, solves, motions, races and figures, as plain data and as text.
+"""Output of commands: linkages, poses, solutions, motions, races and figures, as plain data and as text.
 
 Angles are printed in radians and in degrees.
 """
@@ -34,7 +34,7 @@ LAP_TITLES = ("method", "success", "error", "iterations", "time [ms]", "largest 
 
 
 def freedom_of(linkage: Linkage) -> str:
-    """Return in how many ways a linkage can move, in words."""
+    """Return the degrees of freedom of a linkage, in words."""
     found = _mobility(linkage)
     if isinstance(found, str):
         return found
@@ -43,17 +43,17 @@ def freedom_of(linkage: Linkage) -> str:
 
 
 def _mobility(linkage: Linkage) -> Mobility | str:
-    """Return how a linkage can move, or that its loops cannot be closed."""
+    """Return the mobility of a linkage, or a text if its loops cannot be closed."""
     from ..explain.mobility import mobility
 
     try:
         return mobility(linkage)
     except LoopError as error:
-        return f"loops that stay {error.gap:.3g} m apart"
+        return f"loops that cannot be closed (gap {error.gap:.3g} m)"
 
 
 def description(linkage: Linkage) -> dict[str, Any]:
-    """Return a linkage as plain data: angles in radians, lengths in metres, null where there is no limit."""
+    """Return a linkage as plain data: angles in radians, lengths in metres, null for no limit."""
     from ..linkage.couplings import coupling_text
 
     found = _mobility(linkage)
@@ -81,7 +81,7 @@ def description(linkage: Linkage) -> dict[str, Any]:
 
 
 def joint_description(joint: Joint) -> dict[str, Any]:
-    """Return a joint as plain data: what all have, and the fields of its kind, such as the axis."""
+    """Return a joint as plain data: common fields, and those of its kind, such as the axis."""
     bounds = [_plain_limits(bound.tolist()) for bound in joint.articulation.limits]
     return {
         "name": joint.name,
@@ -100,7 +100,7 @@ def joint_description(joint: Joint) -> dict[str, Any]:
 
 
 def _plain_limits(limits: Sequence[float] | None) -> list[float | None] | None:
-    """Return limits with null for what is infinite; None where there are none at all."""
+    """Return limits with None for infinite ones; None if there are no limits at all."""
     return None if limits is None else [x if math.isfinite(x) else None for x in limits]
 
 
@@ -110,7 +110,7 @@ def by_coordinate(linkage: Linkage, q: FloatArray) -> dict[str, float]:
 
 
 def placements(linkage: Linkage, poses: FloatArray, names: Iterable[str], *, matrix: bool) -> Iterator[dict[str, Any]]:
-    """Yield, for each pose of (n, nq), its values and where the named frames are."""
+    """Yield, for each pose of (n, nq), its values and the transforms of the named frames."""
     from ..linkage import swing_twist as cones
     from ..transforms import matrix_quaternion
 
@@ -129,7 +129,7 @@ def placements(linkage: Linkage, poses: FloatArray, names: Iterable[str], *, mat
 
 
 def add_torques(linkage: Linkage, poses: FloatArray, results: Sequence[dict[str, Any]]) -> None:
-    """Add to what is known of poses (n, nq) what joints bear to hold them, and which motors are too weak for that."""
+    """Add to the results of poses (n, nq) the torques that hold them, and the joints whose motors are too weak."""
     names, held = linkage.table.velocity_names, linkage.gravity_torques(poses)
     for result, torques in zip(results, held, strict=True):
         result["torques"] = dict(zip(names, torques.tolist(), strict=True))
@@ -137,10 +137,10 @@ def add_torques(linkage: Linkage, poses: FloatArray, results: Sequence[dict[str,
 
 
 def print_placement(result: dict[str, Any], title: str) -> None:
-    """Print where frames are: a table, or one matrix below another."""
+    """Print the transforms of frames: a table, or one matrix below another."""
 
     def number(x: float) -> str:
-        return f"{round(x, 6) + 0.0: .6f}"  # room for a sign, and no minus before zero
+        return f"{round(x, 6) + 0.0: .6f}"  # space for a sign, and no minus before zero
 
     rows = [("frame", " x [m]", " y [m]", " z [m]", " qw", " qx", " qy", " qz")]
     print(end=title)
@@ -159,7 +159,7 @@ def print_placement(result: dict[str, Any], title: str) -> None:
 
 
 def print_pose(linkage: Linkage, pose: dict[str, float]) -> None:
-    """Print a pose: one row for each value, angles in degrees too."""
+    """Print a pose: one row for each value, angles also in degrees."""
     rows = [("joint", " value", "", " degrees")]
     for (name, value), unit in zip(pose.items(), linkage.table.units, strict=True):
         degrees = f"{math.degrees(value): .4f}" if unit == "rad" else ""
@@ -167,11 +167,11 @@ def print_pose(linkage: Linkage, pose: dict[str, float]) -> None:
     print_columns(rows)
 
 
-# Solves
+# Solutions
 
 
 def solution_data(solution: Solution, *, explain: bool) -> dict[str, Any]:
-    """Return one solution as plain data, with a paragraph on why if it is asked for."""
+    """Return one solution as plain data, with an explanation on request."""
     from ..goals import Avoid, Reach
 
     linkage = solution.linkage
@@ -204,7 +204,7 @@ def solution_data(solution: Solution, *, explain: bool) -> dict[str, Any]:
 
 
 def _nearest(solution: Solution) -> dict[str, Any]:
-    """Return how near the nearest pair is, where a solution avoids anything."""
+    """Return the distance of the nearest pair, if a solution avoids anything."""
     from ..collision.clearance import clearance
     from ..goals import Avoid
 
@@ -218,7 +218,7 @@ def _nearest(solution: Solution) -> dict[str, Any]:
 
 
 def print_solution(linkage: Linkage, data: dict[str, Any], title: str) -> None:
-    """Print one solution: how it ended, the pose, and how far each goal was missed."""
+    """Print one solution: its result, the pose, and the error of each goal."""
     print(f"{title}{data.get('explanation', data['reason'])}")
     print_pose(linkage, data["pose"])
     for residual in data["residuals"]:
@@ -243,7 +243,7 @@ def solution_rows(linkage: Linkage, results: Sequence[dict[str, Any]]) -> Iterat
 
 
 def motion_data(clip: Clip, frame: str, tolerances: FloatArray) -> dict[str, Any]:
-    """Return a motion that was solved for as plain data; `tolerances` say which frames missed their goal."""
+    """Return a solved motion as plain data; frames with errors above `tolerances` are listed as missed."""
     from ..models.textbook import largest_step
 
     residuals = clip.residuals
@@ -262,7 +262,7 @@ def motion_data(clip: Clip, frame: str, tolerances: FloatArray) -> dict[str, Any
 
 
 def print_motion(clip: Clip, data: dict[str, Any]) -> None:
-    """Print how a motion went, and the pose it ends in."""
+    """Print a summary of a motion, and its last pose."""
     missed = len(data["missed"])
     print(f"frames: {len(clip)} in {clip.times[-1]:.3g} s, {missed or 'none'} beyond the tolerance")
     print(f"largest error: {max(map(max, data['residuals'])):.3g}")
@@ -272,7 +272,7 @@ def print_motion(clip: Clip, data: dict[str, Any]) -> None:
 
 
 def write_motion(clip: Clip, data: dict[str, Any], goal: Reach | None, path: Path) -> None:
-    """Write a motion as its file is named: all numbers (.json), a film, pictures or a format for motions."""
+    """Write a motion in the format of its file name: all numbers (.json), a film, pictures or a motion format."""
     from .. import draw, formats
     from ..formats.atomic_files import write_text
 
@@ -288,7 +288,7 @@ def write_motion(clip: Clip, data: dict[str, Any], goal: Reach | None, path: Pat
 
 
 def save_clip(clip: Clip, path: Path) -> None:
-    """Write a motion in a format for motions, and say what such a file cannot hold."""
+    """Write a motion in a motion format, and report what such a file cannot hold."""
     from .. import formats
     from ..retargeting.recognition import bones_for
 
@@ -302,7 +302,7 @@ def save_clip(clip: Clip, path: Path) -> None:
 
 
 def print_laps(laps: Sequence[RaceResult]) -> None:
-    """Print how methods fared, one row each."""
+    """Print the results of methods, one row each."""
     rows = [LAP_TITLES]
     for lap in laps:
         found = lap.solution
@@ -316,7 +316,7 @@ def print_laps(laps: Sequence[RaceResult]) -> None:
 
 
 def print_figure(figure: Figure) -> None:
-    """Print what a figure shows and where each of its rows ends."""
+    """Print the caption of a figure, and the end of each of its rows."""
     from ..models.textbook import largest_step
 
     print(f"Figure {figure.number}: {figure.caption}")

@@ -1,4 +1,4 @@
-"""What people write, as the library takes it: models, motions, joint values, goals, starts and options."""
+"""Parse the texts that users type: models, motions, joint values, goals, start poses and options."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
 def read_model(text: str, options: Options | None = None) -> Linkage:
-    """Return the linkage of a file, read as options say, or a ready-made one."""
+    """Return the linkage of a file, read with options, or a ready-made one."""
     from .. import formats, models
 
     if is_file(text):
@@ -48,11 +48,11 @@ def read_model(text: str, options: Options | None = None) -> Linkage:
 
 
 def _refuse_options(text: str, options: Options | None) -> None:
-    """Refuse options for reading a file where a ready-made model is taken."""
+    """Refuse options for reading a file if the model is ready-made."""
     from .. import formats
 
     if options is not None and options != formats.Options():
-        raise OptionError(f"{text!r} is a ready-made model; options for reading a file have no meaning for it")
+        raise OptionError(f"{text!r} is a ready-made model; options for reading a file do not apply")
 
 
 def _ready_made(make: Callable[[str], Made], text: str) -> Made:
@@ -67,7 +67,7 @@ def _ready_made(make: Callable[[str], Made], text: str) -> Made:
 
 
 def is_file(text: str) -> bool:
-    """Return whether a MODEL means a file, or a robot by name whose files are got when it is read."""
+    """Return whether a MODEL is a file, or the name of a robot whose files are downloaded."""
     from ..formats.registry import means_file
 
     return means_file(text)
@@ -85,16 +85,16 @@ def read_motion(
 
     Args:
         text: The file or the model.
-        options: How a file is read.
-        clip: Which motion of a file, by name; the first by default.
-        linkage: Whose motion it is, where a file does not say.
-        poses: Whether a file without a motion goes through its stored poses and back.
+        options: Options for reading a file.
+        clip: Name of a motion of the file; the first by default.
+        linkage: The linkage of the motion, if the file does not contain it.
+        poses: For a file without a motion, return a motion through its stored poses and back.
     """
     from .. import formats, models
 
     if not is_file(text):
         if clip is not None or linkage is not None:
-            raise OptionError(f"--clip and --linkage are for a file; the model {text!r} has one motion, its own")
+            raise OptionError(f"--clip and --linkage are for files; the model {text!r} has only one motion")
         _refuse_options(text, options)
         return _ready_made(models.motion, text)
     content = formats.read(text, options or formats.Options(), linkage=linkage)
@@ -153,8 +153,8 @@ def read_values(words: Sequence[str], linkage: Linkage | None = None) -> dict[st
     """Return values by joint from words such as ``j1=30deg``, ``hip=0.1,0.2,0.3`` and ``hip=wxyz:1,0,0,0``.
 
     Args:
-        words: What was typed.
-        linkage: Whose values they are, in the units of its joints; None for plain numbers.
+        words: The words.
+        linkage: The linkage, whose joints define the units; None for plain numbers.
     """
     table = () if linkage is None else linkage.table
     values: dict[str, Any] = {}
@@ -176,14 +176,14 @@ def read_values(words: Sequence[str], linkage: Linkage | None = None) -> dict[st
 
 
 def read_quantities(text: str, units: Sequence[str], given: str) -> list[float]:
-    """Return values from a text such as ``0.4,45deg``: lengths where the unit is metres, else angles.
+    """Return values from a text such as ``0.4,45deg``: lengths if the unit is metres, else angles.
 
-    An angle of more than a turn without a unit is taken as it is, and a question asked on stderr.
+    An angle of more than a turn without a unit is taken as radians, with a question on stderr.
 
     Args:
-        text: The values, with commas between.
-        units: ``"rad"``, ``"m"`` or ``""`` for each; those beyond are plain numbers.
-        given: What was typed, for the message.
+        text: The values, separated by commas.
+        units: ``"rad"``, ``"m"`` or ``""`` for each; further values are plain numbers.
+        given: The typed text, for messages.
     """
     from ..transforms import as_angle, as_length
 
@@ -196,7 +196,7 @@ def read_quantities(text: str, units: Sequence[str], given: str) -> list[float]:
         number = part.strip()
         if unit == "rad" and not asked and abs(values[-1]) > 2.0 * math.pi and NUMBER.fullmatch(number):
             turns = f"{abs(values[-1]) / (2.0 * math.pi):.3g} turns"
-            say(f"{given}: {number} is radians, {turns}; did you mean {number}deg? {number}rad says radians.")
+            say(f"{given}: {number} is radians, {turns}; did you mean {number}deg? Write {number}rad for radians.")
             asked = True
     return values
 
@@ -224,18 +224,18 @@ def parse_json(text: str | bytes, source: str) -> Any:
 
 
 def read_frame(linkage: Linkage, name: str | None) -> str:
-    """Return the frame that a goal is for: the one named, else ``tip``, else the last that is no link's own."""
+    """Return the frame of a goal: the one named, else ``tip``, else the last extra frame."""
     if name is not None:
         linkage.frame_index(name)
         return name
     extra = [frame.name for frame in linkage.extra_frames]
     if not extra:
-        raise OptionError(f"say which frame with --frame: linkage {linkage.name!r} has {listed(linkage.frames)}")
+        raise OptionError(f"name a frame with --frame: linkage {linkage.name!r} has {listed(linkage.frames)}")
     return "tip" if "tip" in extra else extra[-1]
 
 
 def read_position(text: str) -> list[float]:
-    """Return a position from a text such as ``-20,5``: lengths, so that no angle is taken for one."""
+    """Return a position from a text such as ``-20,5``; angles are refused."""
     from ..transforms import as_length
 
     try:
@@ -248,7 +248,7 @@ def read_position(text: str) -> list[float]:
 
 
 def position_hint(text: str) -> str:
-    """Return how to write what looks like a position, ``(-20 5)`` or so; nothing where it does not."""
+    """Return a hint on how to write a text that looks like a position, such as ``(-20 5)``; else nothing."""
     numbers = NUMBER.findall(text)
     if len(numbers) not in (2, 3) or NUMBER.sub("", text).strip(" ,;()[]{}'\"\t"):
         return ""
@@ -256,7 +256,7 @@ def position_hint(text: str) -> str:
 
 
 def read_ranges(option: str, text: str | None, unit: str) -> list[Any] | None:
-    """Return a number or a pair for each axis, in metres or radians, from ``0.01,0,-0.02:0.05`` or so; or None."""
+    """Return a number or a pair for each axis, in metres or radians, from a text such as ``0.01,0,-0.02:0.05``."""
     if text is None:
         return None
     axes = [read_quantities(part.replace(":", ","), [unit] * 2, f"{option} {text}") for part in text.split(",")]
@@ -264,7 +264,7 @@ def read_ranges(option: str, text: str | None, unit: str) -> list[Any] | None:
 
 
 def read_new_frame(text: str) -> tuple[str, str, FloatArray]:
-    """Return name, link and placement of a frame from ``tool=flange:0,0,0.1:euler=xyz:0,90deg,0`` or so."""
+    """Return name, link and placement of a frame from a text such as ``tool=flange:0,0,0.1:euler=xyz:0,90deg,0``."""
     from ..transforms import transform
 
     name, equals, rest = text.partition("=")
@@ -280,7 +280,7 @@ def read_orientation(text: str) -> dict[str, Any]:
     """Return an orientation from a text such as ``wxyz=1,0,0,0``, ``euler=xyz:0,0,90deg`` or ``rotvec=0,0,1.57``."""
     form, equals, rest = text.partition("=")
     if not equals:
-        raise OptionError(f"--orientation says its form, such as wxyz=1,0,0,0 or euler=xyz:0,0,90deg, got {text!r}")
+        raise OptionError(f"--orientation needs a form, such as wxyz=1,0,0,0 or euler=xyz:0,0,90deg, got {text!r}")
     if form == "euler":
         order, colon, angles = rest.partition(":")
         if not colon:
@@ -291,9 +291,9 @@ def read_orientation(text: str) -> dict[str, Any]:
 
 
 def read_limits(linkage: Linkage, what: str, words: Sequence[str] | None) -> dict[str, float] | None:
-    """Return limits by joint from words such as ``2`` for all joints that move and ``elbow=90deg``; None for none."""
+    """Return limits by joint from words such as ``2``, for all joints, and ``elbow=90deg``; None without words."""
     result: dict[str, float] = {}
-    for word in sorted(words or (), key=lambda word: "=" in word):  # what is said of one joint goes before
+    for word in sorted(words or (), key=lambda word: "=" in word):  # those of single joints override
         name, _, text = word.rpartition("=")
         (limit, *more) = read_quantities(text, [], f"--{what} {word}")
         if more:
@@ -303,7 +303,7 @@ def read_limits(linkage: Linkage, what: str, words: Sequence[str] | None) -> dic
 
 
 def read_setting(text: str) -> Any:
-    """Return a number, a list of numbers, yes or no, nothing, or the text itself."""
+    """Return a number, a list of numbers, True, False, None, or the text itself."""
     from ..transforms import as_angle
 
     words = {"true": True, "false": False, "none": None}
@@ -321,7 +321,7 @@ def read_setting(text: str) -> Any:
 
 
 def read_source(source: str) -> tuple[str, str]:
-    """Return the text of a file, or of stdin for ``-``, and what to call it."""
+    """Return the text of a file, or of stdin for ``-``, and its name for messages."""
     from ..formats.atomic_files import read_text
 
     if source != "-":
@@ -333,7 +333,7 @@ def read_source(source: str) -> tuple[str, str]:
 
 
 def read_goals(linkage: Linkage, source: str, frame: str | None) -> tuple[list[list[Reach]], bool]:
-    """Return the problems of a JSON or CSV text, each a list of goals to reach at once; and whether there are many.
+    """Return the problems of a JSON or CSV text, each a list of goals to reach together, and whether it is a list.
 
     Args:
         linkage: The linkage.
@@ -341,7 +341,7 @@ def read_goals(linkage: Linkage, source: str, frame: str | None) -> tuple[list[l
         frame: The frame of goals that name none.
     """
     if source != "-" and not Path(source).exists() and position_hint(source):
-        raise OptionError(f"{source!r} is no file of goals; for a position {position_hint(source)}")
+        raise OptionError(f"{source!r} is not a file of goals; for a position, {position_hint(source)}")
     text, name = read_source(source)
     data = parse_json(text, name) if text.lstrip()[:1] in ("{", "[") else list(_goal_rows(text, name))
     items = data if isinstance(data, list) else [data]
@@ -364,7 +364,7 @@ def _goal(linkage: Linkage, data: Any, frame: str | None, where: str) -> Reach:
         raise OptionError(f"{where} has no field {unknown[0]!r}; a goal has {listed(fields)}")
     name = data.get("frame") or frame
     if name is not None and not isinstance(name, str):
-        raise OptionError(f"{where}: the name of a frame is a text, got {name!r}")
+        raise OptionError(f"{where}: the name of a frame is a string, got {name!r}")
     rest = {key: value for key, value in data.items() if key != "frame" and value is not None}
     try:
         return Reach(read_frame(linkage, name), **rest)
@@ -376,12 +376,12 @@ def read_points(source: str) -> list[list[float]]:
     """Return the points of a CSV file, or of stdin for ``-``, with the columns x, y[, z]."""
     rows = list(_goal_rows(*read_source(source)))
     if any(row.keys() != {"position"} for row in rows):
-        raise FormatError(source, "points to pass have the columns x, y and z, and no others.", line=1)
+        raise FormatError(source, "points must have only the columns x, y and z.", line=1)
     return [row["position"] for row in rows]
 
 
 def _goal_rows(text: str, source: str) -> Iterator[dict[str, Any]]:
-    """Yield a goal for each row of a CSV text with the columns of a dataset of goals, or frame."""
+    """Yield a goal for each row of a CSV text with the columns of a dataset of goals, and frame."""
     from ..scale.csv_goals import read_header, read_rows
     from ..scale.goal_columns import read_columns
 

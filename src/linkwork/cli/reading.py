@@ -1,4 +1,4 @@
-"""How files are read: one group of options for every command that reads a linkage or a motion."""
+"""Options for reading files, shared by every command that reads a linkage or a motion."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "in": 0.0254, "ft": 0.304
 
 @dataclass(frozen=True)
 class FileOptions:
-    """How files are read. Of a motion and its linkage in two files, the first three and last two are the motion's."""
+    """Options for reading files. If a motion and its linkage are in two files, see `of_motion` and `of_model`."""
 
     units: Annotated[
         str | None, takes("UNIT", "Length unit of the file: m, cm, mm, in, ft, or its size in metres.")
@@ -53,7 +53,7 @@ class FileOptions:
     body_model: Annotated[str | None, takes("FILE", "SMPL model (.npz) with bone lengths for an AMASS motion.")] = None
 
     def read(self) -> Options:
-        """Return the options as the readers of files take them."""
+        """Return the options in the form that the readers of files take."""
         from ..formats.options import as_options
 
         named = _pairs("--package takes NAME=FOLDER", self.packages)
@@ -76,18 +76,18 @@ class FileOptions:
 
     @property
     def of_motion(self) -> FileOptions:
-        """Those for a motion whose linkage is read from another file."""
+        """The options for a motion whose linkage is read from another file."""
         own = FileOptions(units=self.units, up=self.up, positions=self.positions, max_values=self.max_values)
         return replace(own, strict=self.strict, body_model=self.body_model)
 
     @property
     def of_model(self) -> FileOptions:
-        """Those for a linkage whose motion is read from another file."""
+        """The options for a linkage whose motion is read from another file."""
         return replace(self, units=None, up=None, positions=None, max_values=None, body_model=None)
 
     @property
     def given(self) -> ReadOptions:
-        """Those that are given, as keywords of `load`."""
+        """The options that are given, as keywords of `load`."""
         from ..formats.options import DEFAULTS
 
         found: Any = {name: value for name, value in vars(self.read()).items() if value != getattr(DEFAULTS, name)}
@@ -114,14 +114,14 @@ class FileOptions:
 
 @dataclass(frozen=True)
 class WorldOptions:
-    """What to keep clear of."""
+    """Obstacles, and the margin to keep."""
 
     world: Annotated[str | None, takes("FILE", "File of obstacles to keep clear of.", "--world")] = None
     margin: Annotated[str | None, takes("LENGTH", "Least distance to keep: 0.01, or 1cm.")] = None
     alone: Annotated[bool, flag("--no-self", "Ignore collisions of the linkage with itself.")] = False
 
     def read_world(self, reading: FileOptions) -> World | None:
-        """Return the obstacles that are given."""
+        """Return the given obstacles."""
         return reading.world(self.world)
 
     def read_margin(self, usual: float) -> float:
@@ -129,7 +129,7 @@ class WorldOptions:
         return usual if self.margin is None else read_length("--margin", self.margin)
 
     def avoid(self, reading: FileOptions, *, always: bool = False) -> Avoid | None:
-        """Return the goal to keep clear, where any of this is given, or always."""
+        """Return the goal of keeping clear, if any of these options is given, or always."""
         from ..goals import Avoid
 
         if self.world is None and self.margin is None and not self.alone and not always:

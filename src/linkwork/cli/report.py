@@ -141,4 +141,4 @@ def retime(
             }
         )
     elif str(output) != "-":
-        print(f"{output}: {len(fast)} frames, {fast.duration:.4g} s; it took {motion.duration:.4g} s")
+        print(f"{output}: {len(fast)} frames, {fast.duration:.4g} s; before: {motion.duration:.4g} s")

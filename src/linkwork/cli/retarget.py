@@ -88,7 +88,7 @@ def retarget(
 
 
 def _is_kind_of(path: Path, target: Linkage) -> bool:
-    """Return whether a file is of the kind of the one with a mesh that a character came from."""
+    """Return whether a file has the format of the file with a mesh that a character was read from."""
     from .. import formats
 
     origin = target.origin
@@ -96,7 +96,7 @@ def _is_kind_of(path: Path, target: Linkage) -> bool:
 
 
 def _path(output: Path | None, motion: str, target: Linkage, *, bare: bool) -> Path:
-    """Return where to write: as asked for, or beside, in the kind of the file that a character came from."""
+    """Return the output file: the given one, or a default in the format of the file of a character."""
     from .. import formats
 
     suffix = ".bvh" if target.origin is None or bare else Path(target.origin.file).suffix
@@ -108,7 +108,7 @@ def _path(output: Path | None, motion: str, target: Linkage, *, bare: bool) -> P
 
 
 def _cut(clip: Clip, frames: str | None) -> Clip:
-    """Return the frames of a clip from the first to the last that a text such as ``1:`` or ``10:200`` names."""
+    """Return the frames of a clip in a range such as ``1:`` or ``10:200``, both ends included."""
     from ..motion.clips import Clip
 
     if frames is None:
@@ -124,7 +124,7 @@ def _cut(clip: Clip, frames: str | None) -> Clip:
 
 
 def _frame_of(clip: Clip, linkage: Linkage, frame: int) -> Any:
-    """Return the pose of a target in a frame of the motion that its file has."""
+    """Return the pose of a target in a frame of its file's motion."""
     if clip.linkage.coordinates != linkage.coordinates or not frame < len(clip):
         raise OptionError(f"--target-rest {frame}: the target's own motion has frames 0 to {len(clip) - 1}")
     return clip.poses[frame]
@@ -133,7 +133,7 @@ def _frame_of(clip: Clip, linkage: Linkage, frame: int) -> Any:
 def _write_found(
     source: Clip, target: Linkage, map_path: Path | None, given: Path | None, contacts_path: Path | None
 ) -> None:
-    """Write the joint map and the contacts that are found, where they are asked for."""
+    """Write the joint map and the contacts that are found, if requested."""
     from ..retargeting import Thresholds, write_contacts
 
     if map_path is not None:
@@ -143,7 +143,7 @@ def _write_found(
 
 
 def _write_map(path: Path, source: Linkage, target: Linkage, given: Path | None) -> None:
-    """Write the joint map, also where nothing is found: then it is there to be filled in."""
+    """Write the joint map; if nothing is found, it can be filled in."""
     from ..retargeting import find_quadruped, recognise, write_map
     from ..retargeting.maps import as_map
 
@@ -175,7 +175,7 @@ def _rows(outcome: Outcome, leading: str) -> list[tuple[str, ...]]:
 
 
 def _fingers(source: Skeleton | Quadruped, target: Skeleton | Quadruped, side: str) -> tuple[str, ...] | None:
-    """Return the row of one hand's fingers, or None where neither has any."""
+    """Return the row of one hand's fingers, or None if neither body has any."""
     words, reasons = [], set()
     for figure in (source, target):
         roles = [role for role in figure.fingers if role.startswith(side)]

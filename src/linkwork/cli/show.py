@@ -165,13 +165,13 @@ def draw(
 
 
 def asked_pose(linkage: Linkage, given: PoseOptions) -> FloatArray | None:
-    """Return the pose that was asked for, or None."""
+    """Return the requested pose, or None."""
     usual = next((name for name in ("ready", *linkage.poses) if name in linkage.poses), None)
     return None if given == PoseOptions() else given.read(linkage, usual)
 
 
 def closed_pose(linkage: Linkage, q: FloatArray | None, given: PoseOptions) -> FloatArray | None:
-    """Return the pose that was asked for with its loops closed, the joints that were given kept."""
+    """Return the requested pose with its loops closed; given joint values are kept."""
     if q is None or q.ndim != 1 or not linkage.constrained:
         return q
     from ..solvers.closing import close
@@ -188,7 +188,7 @@ def draw_mechanism(
     size: str | None,
     output: Path | None,
 ) -> None:
-    """Draw a mechanism in a pose, closed with the joints that were given kept; or its motion as a film or a strip."""
+    """Draw a mechanism in a pose with closed loops, given joint values kept; or its motion as a film or a strip."""
     from .. import draw as pictures
 
     if clip is not None and (given != PoseOptions() or dimensions):

@@ -1,4 +1,4 @@
-"""The three streams of a process: a shell may have closed any of them, and a pipe may close at its other end."""
+"""The three standard streams: a shell may have closed any of them, and a pipe may close at its other end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 
 def open_closed() -> None:
-    """Open what is closed of stdin, stdout and stderr, onto nothing.
+    """Open those of stdin, stdout and stderr that are closed, on the null device.
 
     Otherwise the next file that is opened takes the number of a closed stream, and gets what libraries write there;
     and what Python prints to a stream that is None goes to stdout.
@@ -19,7 +19,7 @@ def open_closed() -> None:
         try:
             os.fstat(number)
         except OSError:
-            handle = os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+            handle = os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
             if handle != number:
                 os.dup2(handle, number)
                 os.close(handle)
@@ -27,14 +27,14 @@ def open_closed() -> None:
 
 
 def is_closed_pipe(error: OSError) -> bool:
-    """Return whether an error says that no one reads any more what is written; Windows has another word for it."""
+    """Return whether an error means that the reader of a pipe is gone; Windows has another error for it."""
     return isinstance(error, BrokenPipeError) or (
         os.name == "nt" and error.errno == errno.EINVAL and error.filename is None
     )
 
 
 def forget_output() -> None:
-    """Let what is left to be written to stdout go nowhere: at the exit of Python it cannot fail again."""
+    """Send the rest of stdout to the null device, so that it cannot fail again when Python exits."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, sys.stdout.fileno())
     os.close(nothing)

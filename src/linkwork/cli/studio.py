@@ -1,4 +1,4 @@
-"""The commands to see what there is: demo and studio."""
+"""The commands demo and studio."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def demo(
 
 
 def own_name() -> str:
-    """Return what to type to call linkwork: its path where a shell does not find the name, as after ``make demo``."""
+    """Return what to type to call linkwork: its path if a shell does not find the name, as after ``make demo``."""
     called = Path(sys.argv[0])
     return str(called) if called.stem == "linkwork" and shutil.which("linkwork") is None else "linkwork"
 
@@ -77,17 +77,17 @@ def studio(
     def tell(url: str) -> None:
         print(f"The studio is at {url}; Ctrl-C ends it.", flush=True)
         if host not in HERE:
-            say(f"whoever has this address and reaches {host} can use the studio.")
+            say(f"anyone who has this address and can reach {host} can use the studio.")
         if not no_browser:
             import webbrowser
 
-            Thread(target=webbrowser.open, args=(url,), daemon=True).start()  # which takes a while
+            Thread(target=webbrowser.open, args=(url,), daemon=True).start()  # as it takes a while
 
-    sure = model in NAMED and reading == FileOptions()  # nothing can fail: the address is told before it is made
+    sure = model in NAMED and reading == FileOptions()  # nothing can fail: print the address first
     how = vars(reading.read()) if not sure and is_file(model) else {}
     thing = model if sure or how else reading.model(model)
     with open_studio(thing, host=host, port=port, tell=tell, **how) as opened:
         with contextlib.suppress(KeyboardInterrupt):  # the way to end it
             opened.wait()
         if opened.close(keep=True):
-            say("what was not saved is kept: the next studio offers it.")
+            say("unsaved changes are kept; the next studio offers to recover them.")

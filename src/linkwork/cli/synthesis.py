@@ -1,4 +1,4 @@
-"""The command synthesis: four-bars found from what they are to do."""
+"""The command synthesis: design mechanisms for a task."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..models.synthesis import Design, QuickReturn, SliderCrank
     from ..transforms import FloatArray
 
-# What a row of the file may hold, by what is asked for: metres and radians.
+# Units of the columns of the file, by the kind of task.
 COLUMNS = {
     "path": (("m", "m"), ("m", "m", "rad")),
     "motion": (("m", "m", "rad"),),
@@ -130,14 +130,14 @@ def _from_table(what: str, file: str | None, asked: dict[str, Any], designs: int
 def _by_time_ratio(
     what: str, file: str | None, asked: dict[str, Any]
 ) -> tuple[Design, ...] | tuple[SliderCrank | QuickReturn]:
-    """Return what has a stroke or a swing and a time ratio."""
+    """Return mechanisms with a stroke or a swing and a time ratio."""
     from ..models import synthesis as made
 
     needed = {"slider-crank": "--stroke", "quick-return": "--stroke", "crank-rocker": "--swing"}
     if what not in needed:
         raise OptionError(f"{what!r} cannot be synthesised; give one of {', '.join([*COLUMNS, *needed])}")
     if file is not None:
-        raise OptionError(f"a {what} takes no file; {needed[what]} and --ratio say what is wanted")
+        raise OptionError(f"a {what} takes no file; give {needed[what]} and --ratio")
     if needed[what] not in asked:
         raise OptionError(f"a {what} needs {needed[what]}")
     _refuse(what, asked, needed[what], "--ratio", *(("--ground",) if what != "slider-crank" else ()))

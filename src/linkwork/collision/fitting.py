@@ -235,7 +235,7 @@ def _surface(visual: Visual, link: str) -> FloatArray | Remark:
     """Return the triangles of a shape in the axes of its link, or why there are none."""
     triangles, name = triangles_of(visual.shape, outside=True), getattr(visual.shape, "path", visual.shape.kind)
     if triangles is None:
-        where = "is not there" if isinstance(visual.shape, Mesh) and visual.shape.file is None else "cannot be read"
+        where = "was not found" if isinstance(visual.shape, Mesh) and visual.shape.file is None else "cannot be read"
         return Remark("missing-mesh", f"link {link!r}: mesh {name} {where}; it is left out of the fit.", link)
     size = float(np.ptp(triangles, axis=(0, 1)).max())
     if not 0.0 < size <= LARGEST:

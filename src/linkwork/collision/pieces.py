@@ -234,12 +234,12 @@ def _of_mesh(shape: Shape, *, surface: bool, what: str) -> Pieces:
         if isinstance(shape, Mesh) and shape.file is not None and os.path.isfile(shape.file):  # noqa: PTH113
             advice = f"{shape.file} is there but could not be read: save it as STL, OBJ, PLY or GLB"
         elif isinstance(shape, Mesh) and os.path.isfile(shape.path):  # noqa: PTH113 - Path.is_file raises for some names
-            advice = f"say that {shape.path} is the file: Mesh({shape.path!r}, file={shape.path!r})"
+            advice = f"name the file, {shape.path}: Mesh({shape.path!r}, file={shape.path!r})"
         else:
             name = (shape.file or shape.path) if isinstance(shape, Mesh) else shape.kind
-            advice = f"{name} is not there: put it where it is looked for (linkwork doctor says where)"
+            advice = f"{name} was not found (linkwork doctor lists the paths that were tried)"
         raise LinkageError(
-            f"{what} is a {shape.kind} without a surface, so that no distance to it is known; {advice}, or give it "
+            f"{what} is a {shape.kind} without a surface, so distances to it are unknown; {advice}, or give it "
             "another shape."
         )
     if not np.isfinite(triangles).all():

@@ -1,7 +1,7 @@
 """Numbered edges of a box in space: lines, ticks, numbers and names, at distances measured on the page.
 
-matplotlib numbers its own 3-D axes at distances that depend on the shape of the box, and so runs numbers into names
-when a box is long or tall.
+matplotlib places the numbers of its own 3-D axes at distances that depend on the shape of the box, so they run into
+names if a box is long or tall.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def edges(
         high: Highest corner.
         towards: Unit vector to the camera; an edge that points there is left out.
         right: Unit vector to the right on the page.
-        to_points: Where points (n, 3) appear on the page, in points.
+        to_points: Projection of world points (n, 3) onto the page, in points (1/72 inch).
     """
     near = np.where(towards > 1e-9, high, low)
     corners = np.array([(x, y, low[2]) for x in (low[0], high[0]) for y in (low[1], high[1])])
@@ -54,7 +54,7 @@ def edges(
         Edge(1, np.array([near[0], low[1], low[2]]), np.array([side[0], 0.0, 0.0])),
         Edge(2, standing, right),
     ]
-    below = np.array([0.0, 0.0, -1.0])  # where numbers hang if an edge's own side is hardly to be seen
+    below = np.array([0.0, 0.0, -1.0])  # side of the numbers if an edge's own side is hardly visible
     return [
         edge if np.linalg.norm(np.cross(edge.outward, towards)) > 0.2 else replace(edge, outward=below)
         for edge in found
@@ -69,11 +69,11 @@ def number(ax: Any, edge: Edge, high: FloatArray, values: FloatArray, to_points:
         ax: 3-D axes in their final place.
         edge: The edge.
         high: Highest corner of the box.
-        values: Where to put numbers [m].
-        to_points: Where points (n, 3) appear on the page, in points.
+        values: Positions of the numbers [m].
+        to_points: Projection of world points (n, 3) onto the page, in points (1/72 inch).
 
     Returns:
-        Lines (n, 2, 3) in the world along the edge, its numbers and its name: where nothing else should be written.
+        Lines (n, 2, 3) in the world along the edge, its numbers and its name, where nothing else should be written.
     """
     direction = np.eye(3)[edge.axis]
     end = edge.start + direction * (high[edge.axis] - edge.start[edge.axis])
@@ -97,7 +97,7 @@ def number(ax: Any, edge: Edge, high: FloatArray, values: FloatArray, to_points:
     name = f"{'xyz'[edge.axis]} [m]"
     half = np.array([0.3 * NORMAL * len(name), 0.6 * NORMAL])
     place = middle + edge.outward * metres * (furthest + GAP + float(half @ heading))
-    if edge.axis == 2:  # upright: the name stands on top
+    if edge.axis == 2:  # upright: the name is on top
         height = np.diff(to_points(np.array([edge.start, end])), axis=0)
         place = end + direction * (half[1] + GAP) * float((end - edge.start)[2] / np.linalg.norm(height))
     ax.text(*place, name, fontsize=NORMAL, **TEXT)

@@ -1,4 +1,4 @@
-"""Curves over the frames of a film as SVG for a page, with a cursor that the page moves."""
+"""Curves over the frames of a film, as SVG for a page, with a cursor that the page moves."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from ..transforms import FloatArray
 
-MOST = 2000  # points of a curve
-NOTHING = 1e-9  # of the largest value of a chart
+MOST = 2000  # largest number of points of a curve
+NOTHING = 1e-9  # share of the largest value of a chart below which values are zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Series:
     color: str
 
     def plain(self, smallest: float = 0.0) -> list[float | None]:
-        """Return the numbers for a page, five digits of each; smaller ones than a smallest are zero."""
+        """Return the numbers for a page, with five digits; numbers up to `smallest` become zero."""
         return [
             None if np.isnan(value) else float(f"{value:.5g}") if abs(value) > smallest else 0.0
             for value in self.values
@@ -36,9 +36,9 @@ class Curves:
     """A chart of series of one unit.
 
     Attributes:
-        title: What is shown, with its unit.
+        title: The title, with the unit.
         series: The curves.
-        low: The least value of the axis, if it is not the least of the values.
+        low: Lower end of the axis, unless values are smaller; by default the smallest value.
     """
 
     title: str
@@ -50,7 +50,7 @@ class Curves:
     BOTTOM: ClassVar[float] = 142.0
 
     def plain(self) -> list[list[float | None]]:
-        """Return the numbers of all series for a page; what is nothing beside the largest is zero."""
+        """Return the numbers of all series for a page; numbers that are negligible beside the largest become zero."""
         largest = max((float(np.nanmax(np.abs(one.values), initial=0.0)) for one in self.series), default=0.0)
         return [one.plain(NOTHING * largest) for one in self.series]
 
@@ -58,8 +58,8 @@ class Curves:
         """Return the chart as HTML.
 
         Args:
-            first: The number of its first series among all of the page.
-            marks: Places to mark, as shares of the film.
+            first: Index of its first series among all series of the page.
+            marks: Positions to mark, as shares of the film.
         """
         low, high = self._range()
         legend = "".join(
@@ -96,7 +96,7 @@ class Curves:
         return self.BOTTOM - (value - low) / (high - low) * (self.BOTTOM - self.TOP)
 
     def _path(self, one: Series, low: float, high: float) -> str:
-        """Return a curve as an SVG path that leaves out what is no number."""
+        """Return a curve as an SVG path that leaves out values that are not finite."""
         count = len(one.values)
         chosen = np.unique(np.linspace(0, count - 1, min(count, MOST)).round().astype(int))
         parts, gap = [], True

@@ -1,6 +1,6 @@
 """Diagrams of the chapter on a sheet: linkages with marks, trees, code and formulas, in rows under a caption.
 
-Every plate knows its size in inches before it is drawn; rows are as high as their highest plate.
+The size of every plate is known before it is drawn; rows are as high as their highest plate.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from .sketch import INK, Sketch
 CAPTION, TITLE, WORDS, CODE = 16.0, 13.0, 13.0, 12.0  # letters
 MARGIN, GAP, BELOW_CAPTION, BELOW_TITLE = 0.22, 0.55, 0.16, 0.1  # inch
 PAD = 0.27  # around a linkage, for its labels [inch]
-WIDEST, LEAST = 12.0, 6.4  # of a page [inch]
-FADE = 0.72  # of a pose that is drawn faintly: so far towards white
+WIDEST, LEAST = 12.0, 6.4  # largest and smallest width of a page [inch]
+FADE = 0.72  # how far colours of faint poses are mixed with white
 NODE_FACE, NODE_EDGE, NOW_FACE, DONE_FACE = "#E4EEF7", "#3D6E9E", "#FBD9B5", "#F1F3F5"
 MONOSPACE = "DejaVu Sans Mono"
 
@@ -175,7 +175,7 @@ class TreeBlock:
         self.size = (self.layout.width / 72.0, self.layout.height / 72.0)
 
     def draw(self, page: Picture, left: float, bottom: float) -> None:
-        """Draw arcs, then nodes, then what is written beside them."""
+        """Draw arcs, nodes, and the notes beside them."""
         move = np.array([left, bottom])
         for k, node in enumerate(self.tree.nodes):
             x, y, width, height = self.layout.boxes[k] / 72.0
@@ -287,7 +287,7 @@ class WordsBlock:
         return text_size(line or " ", size, family=family)[0]
 
     def draw(self, page: Picture, left: float, bottom: float) -> None:
-        """Write line by line; code stands in a box, its remarks in another colour."""
+        """Write line by line; code is in a box, with its comments in another colour."""
         width, height = self.size
         if self.code:
             box(page, (left, bottom), (width, height), "done")
@@ -297,6 +297,6 @@ class WordsBlock:
             words, mark, remark = line.partition("#") if self.code else (line, "", "")
             if words.strip():
                 text(page, left + self.pad, at, words, size, **style)
-            if mark:  # behind as many blanks, so that both are as wide whatever the resolution
+            if mark:  # padded with blanks, so that both have the same width at any resolution
                 text(page, left + self.pad, at, " " * len(words) + mark + remark, size, color=AMBER, **style)
             y -= step / 72.0

@@ -1,4 +1,4 @@
-"""A mechanism as a DXF drawing (release 12, which every CAD program reads): lines and circles in metres, by layers."""
+"""Write a mechanism as a DXF drawing (release 12, which every CAD program reads): lines and circles [m], by layer."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ LAYERS = {
     "points": 1,
     "trails": 1,
     "notes": 3,
-}  # colours
-LETTERS = 1.4  # units: how high letters are
+}  # colour numbers
+LETTERS = 1.4  # height of letters, in units
 GREEK = {r"\theta": "theta"}
 
 
@@ -34,8 +34,8 @@ def drawing(scheme: Scheme, q: FloatArray, notes: Notes, trails: Sequence[tuple[
     Args:
         scheme: The mechanism.
         q: Its pose.
-        notes: What is written beside it.
-        trails: Points (n, 2) of paths, and which of them have a tick, drawn as points.
+        notes: Its labels and dimensions.
+        trails: Points (n, 2) of paths, and indices of those with a tick, drawn as points.
     """
     entities: list[str] = []
     for piece in scheme.pieces:
@@ -80,7 +80,7 @@ def _pair(code: int, value: Any) -> Iterator[str]:
 
 
 def _at(code: int, point: FloatArray) -> list[str]:
-    """Return the lines of a point of the plane: its x, y and z follow in tens."""
+    """Return the lines of a point of the plane; the codes of x, y and z are ten apart."""
     values = (float(point[0]), float(point[1]), 0.0)
     return [text for k, value in enumerate(values) for text in _pair(code + 10 * k, value)]
 
@@ -93,7 +93,7 @@ def _entity(kind: str, layer: str, *parts: Any) -> list[str]:
 
 
 def _lines(points: FloatArray, layer: str) -> list[str]:
-    """Return one LINE from each point to the next; points at one place are passed over."""
+    """Return one LINE from each point to the next; coincident points are skipped."""
     found: list[str] = []
     for first, second in pairwise(points):
         if (first != second).any():

@@ -15,7 +15,7 @@ STEPS = 48  # points on the rim of a sector
 
 @dataclass(frozen=True)
 class Gauge:
-    """The range of one joint value and where the value is in it.
+    """The range of one joint value, and the value in it.
 
     Attributes:
         joint: Name of the joint.
@@ -35,13 +35,13 @@ class Gauge:
 
 
 def gauges(linkage: Linkage, q: FloatArray, frames: FloatArray, scale: float) -> list[Gauge]:
-    """Return the gauges of every joint that turns, and of every one that slides between limits.
+    """Return the gauges of every rotating joint, and of every prismatic joint with limits.
 
     Args:
         linkage: The linkage.
         q: One pose, shape (nq,).
         frames: world_from_frame at that pose, shape (frames, 4, 4).
-        scale: Size of the scene [m], from which the gauges take theirs.
+        scale: Size of the scene [m], which determines the size of the gauges.
     """
     found = []
     pointing = _pointing(linkage)
@@ -69,7 +69,7 @@ def gauges(linkage: Linkage, q: FloatArray, frames: FloatArray, scale: float) ->
 
 
 def _pointing(linkage: Linkage) -> FloatArray:
-    """Return where every link points, in its own frame: to the furthest of the joints, frames and shapes it carries."""
+    """Return the direction of every link, in its own frame: to the furthest joint, frame or shape that it carries."""
     ends = [[(node.matrix @ visual.placement)[:3, 3] for visual in node.visuals] for node in linkage.nodes]
     for parent, joint in zip(linkage.parents[1:], linkage.arcs[1:], strict=True):
         ends[parent].append(joint.placement[:3, 3])
@@ -91,7 +91,7 @@ def _sector(
     ahead: FloatArray,
     radius: float,
 ) -> Gauge:
-    """Return the sector a revolute joint may turn through; the needle lies along the link, as seen along the axis."""
+    """Return the sector that a revolute joint may turn through; the needle lies along the link, seen along the axis."""
     low, value, high = values
     world, after = ends
     axis = world[:3, :3] @ element.axis
@@ -115,7 +115,7 @@ def _sector(
 
 
 def _bar(name: str, world: FloatArray, element: Element, values: tuple[float, float, float], scale: float) -> Gauge:
-    """Return the bar a prismatic joint may move along, drawn beside it; an end without a limit stays open."""
+    """Return the bar that a prismatic joint may move along, drawn beside it; an end without a limit is open."""
     low, value, high = values
     axis = world[:3, :3] @ element.axis
     beside = _beside(axis)

@@ -1,4 +1,4 @@
-"""A motion as an animated GIF: the ground is drawn once, the linkage again for every frame."""
+"""Write a motion as an animated GIF: the ground is drawn once, the linkage in every frame."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class Shot:
-    """One frame of a film: the pose, how much of the trail lies behind, and where the camera has gone to (3,) [m]."""
+    """One frame of a film: the pose, the index up to which the trail is past, the camera's displacement (3,) [m]."""
 
     q: FloatArray
     behind: int
@@ -32,19 +32,19 @@ class Shot:
 
 
 class Filmed(Protocol):
-    """What can be filmed: it shows itself at any pose, and says which of its parts move."""
+    """Something that can be filmed: it can be shown at any pose, and lists its moving artists."""
 
     moving: list[Any]
 
     def show(self, q: FloatArray, *, frame: int, camera: FloatArray) -> None:
-        """Move to a pose, with a trail as far as a frame."""
+        """Move to a pose, with the trail up to a frame."""
 
 
 def durations(times: FloatArray) -> list[int]:
-    """Return how long each frame is shown [ms], in the whole hundredths of a second that a GIF counts in.
+    """Return the duration of each frame [ms], in the whole hundredths of a second that GIF uses.
 
-    Rounding is carried over, so that the film as a whole keeps its time. The last frame stays as long as the one
-    before it.
+    Rounding errors are carried over, so that the whole film keeps its duration. The last frame is shown as long as the
+    one before it.
 
     Example:
         >>> durations(np.array([0.0, 0.025, 0.05, 0.075]))
@@ -57,9 +57,9 @@ def durations(times: FloatArray) -> list[int]:
 
 
 def frames(figure: Picture, panel: Filmed, shots: Sequence[Shot], progress: Progress | None = None) -> Iterator[Pixels]:
-    """Yield the picture of each shot, reusing the ground and the axes; tell when the caller is done with each.
+    """Yield the picture of each shot, reusing the ground and the axes; report progress after each.
 
-    A picture has the shape (height, width, 4), and lasts until the next is asked for.
+    A picture has the shape (height, width, 4), and is valid until the next one is requested.
     """
     canvas: Any = figure.canvas
     for artist in panel.moving:
@@ -82,12 +82,12 @@ def frames(figure: Picture, panel: Filmed, shots: Sequence[Shot], progress: Prog
 
 
 def as_image(pixels: Pixels) -> Image.Image:
-    """Return a picture of its own, without transparency."""
+    """Return pixels as an image without transparency."""
     return Image.fromarray(pixels).convert("RGB")
 
 
 class Palette:
-    """A few colours that suit some pixels. White stays white, and thin lines keep colours of their own.
+    """A palette of a few colours for some pixels; white and the colours of thin lines are exact.
 
     Args:
         pixels: Red, green and blue from 0 to 255, shape (height, width, 3).
@@ -103,7 +103,7 @@ class Palette:
     def reduced(self, image: Image.Image) -> Image.Image:
         """Return an image in these colours."""
         indices = np.array(image.quantize(palette=self._image, dither=Image.Dither.NONE))
-        indices[(np.asarray(image) == 255).all(axis=2)] = 0  # white: Pillow takes what is nearly the nearest
+        indices[(np.asarray(image) == 255).all(axis=2)] = 0  # white: Pillow's nearest colour is approximate
         result = Image.fromarray(indices)
         result.putpalette(self._colors)
         return result

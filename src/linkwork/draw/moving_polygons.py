@@ -1,4 +1,4 @@
-"""Velocity and acceleration polygons of a film, for a page that draws them again in every frame."""
+"""Velocity and acceleration polygons of a film, for a page that redraws them in every frame."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from .dimensions import letters
 from .rate_polygons import pin_rates
 from .schemes import WORLD, Scheme
 
-SIDE, ROOM = 260.0, 34.0  # of the square that a polygon has, and what names need of it
+SIDE, ROOM = 260.0, 34.0  # side of the square for a polygon, and margin for names
 
 
 @dataclass(frozen=True, eq=False)
 class MovingPolygon:
-    """A polygon in all frames: the pole stays in the middle, and the longest vector has one length on the page.
+    """A polygon in all frames: the pole stays in the middle, and the longest vector always has the same length.
 
     Attributes:
-        title: What it is of.
-        unit: Of its vectors.
-        names: Of the pins that move.
-        vectors: Their rates, shape (frames, pins, 2); NaN in frames without.
+        title: The title.
+        unit: Unit of its vectors.
+        names: Names of the moving pins.
+        vectors: Their rates, shape (frames, pins, 2); NaN in frames without rates.
         links: Pins of each link that has two or more, and its colour.
     """
 
@@ -37,7 +37,7 @@ class MovingPolygon:
     links: list[tuple[list[int], str]]
 
     def plain(self) -> dict[str, Any]:
-        """Return it for a page: where vectors lead to, y downwards, null in frames without; the longest in words."""
+        """Return data for a page: ends of vectors, y downwards, null in frames without; and texts on the longest."""
         longest = np.linalg.norm(self.vectors, axis=-1).max(axis=1)
         scale = (SIDE / 2.0 - ROOM) / np.maximum(longest, 1e-300)
         places = self.vectors * scale[:, None, None] * (1.0, -1.0) + SIDE / 2.0
@@ -46,7 +46,7 @@ class MovingPolygon:
         return {"images": images, "longest": texts, "pole": SIDE / 2.0, "links": [pins for pins, _ in self.links]}
 
     def drawn(self, number: int) -> str:
-        """Return it as HTML without places, which the page fills in."""
+        """Return its HTML without coordinates, which the page fills in."""
         box, label, middle = f"0 0 {SIDE:.0f} {SIDE:.0f}", escape(self.title), SIDE / 2.0
         parts = [f'<svg viewBox="{box}" role="img" aria-label="{label}" data-polygon="{number}">']
         parts += [f'<polygon class="side" fill="none" stroke="{color}" stroke-width="1.8"/>' for _, color in self.links]

@@ -1,4 +1,4 @@
-"""A motion as a video: pictures piped to ffmpeg, the system's or that of imageio-ffmpeg (extra ``video``)."""
+"""Write a motion as a video: pictures are piped to ffmpeg, the system's or that of imageio-ffmpeg (extra ``video``)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..errors import FormatError, MissingExtraError
 
-ENCODERS = {  # the best that an ffmpeg may have first, with how to ask each for a good picture
+ENCODERS = {  # best first, with options for good quality
     "libx264": ("-crf", "18", "-preset", "veryfast"),
     "libopenh264": ("-b:v", "4M"),
     "mpeg4": ("-q:v", "3"),
@@ -23,10 +23,10 @@ ENCODERS = {  # the best that an ffmpeg may have first, with how to ask each for
 
 
 def program() -> str:
-    """Return where ffmpeg is: on the path, or in imageio-ffmpeg.
+    """Return the path of ffmpeg: the system's, or that of imageio-ffmpeg.
 
     Raises:
-        MissingExtraError: If it is in neither.
+        MissingExtraError: If there is neither.
     """
     found = shutil.which("ffmpeg")
     if found is not None:
@@ -49,12 +49,12 @@ def encoder(ffmpeg: str) -> str:
 def write_mp4(file: BinaryIO, pictures: Iterable[NDArray[np.uint8]], rate: float) -> None:
     """Write pictures of one size, shape (height, width, 3) or with transparency 4, as an MP4 that plays everywhere.
 
-    The video is made in a temporary folder and copied when it is whole. If anything fails, ffmpeg is ended.
+    The video is made in a temporary folder and copied when it is complete. If anything fails, ffmpeg is ended.
 
     Args:
-        file: Where to write.
-        pictures: At least one; an odd row or column at the edge is left out, which the encoding asks for.
-        rate: Frames a second.
+        file: File to write.
+        pictures: At least one; an odd row or column at the edge is dropped, since the encoding needs even sizes.
+        rate: Frames per second.
     """
     ffmpeg = program()
     with tempfile.TemporaryDirectory() as folder:
@@ -66,9 +66,9 @@ def write_mp4(file: BinaryIO, pictures: Iterable[NDArray[np.uint8]], rate: float
         try:
             rows = (np.ascontiguousarray(picture[:height, :width]).data for picture in chain([first], waiting))
             whole = all(_took(pipe, data) for data in rows) and _took(pipe, None)
-            process.wait()  # where it took no more, it has ended by itself; what it said is told below
+            process.wait()  # if it stopped reading, it has ended; its message is reported below
         finally:
-            process.kill()  # does nothing to one that has ended
+            process.kill()  # no effect if it has ended
             _took(pipe, None)
             process.wait()
         if process.returncode != 0 or not whole:
@@ -79,9 +79,9 @@ def write_mp4(file: BinaryIO, pictures: Iterable[NDArray[np.uint8]], rate: float
 
 
 def _took(pipe: IO[bytes], data: memoryview | None) -> bool:
-    """Return whether a program took data, or with None that there is no more of it: one that has ended does not.
+    """Return whether a program accepted data, or with None the end of it; one that has ended does not.
 
-    A pipe whose other end is closed raises BrokenPipeError, on Windows other kinds of OSError too.
+    A pipe whose other end is closed raises BrokenPipeError, on Windows also other kinds of OSError.
     """
     try:
         pipe.close() if data is None else pipe.write(data)

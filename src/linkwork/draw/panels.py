@@ -1,6 +1,6 @@
-"""One linkage on one pair or triple of axes, drawn with matplotlib and drawn again at any other pose.
+"""Draw one linkage on 2-D or 3-D axes with matplotlib, and redraw it at other poses.
 
-Many things of one kind are one collection, so that a linkage of ten thousand links is still a handful of artists.
+Objects of one kind are one collection, so that a linkage of ten thousand links is still a handful of artists.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .sketch import BONE, INK, Extent, Sketch, nice_step, seen_from
 SMALL, NORMAL, LARGE = 8.0, 9.0, 11.0
 GREY, GRID, SHADOW = "#8A949E", "#E1E5E9", "#E9EBEE"
 RED, GREEN, BLUE, ORANGE, TEAL = "#CC3311", "#228833", "#0077BB", "#EE7733", "#009988"
-FAINT = "#F8CFB3"  # orange, of what is still to come
+FAINT = "#F8CFB3"  # light orange, for the future part of a trail
 MOST_NAMES = 60
 STILL: FloatArray = np.zeros(3)
 
@@ -44,16 +44,16 @@ GROUND_MARK = Path(  # a pin on hatched ground, as textbooks draw a fixed pivot
 
 
 def calm() -> np.errstate:
-    """Return a context in which spurious overflows are passed over.
+    """Return a context in which spurious overflows are ignored.
 
-    matplotlib's 3-D axes multiply small matrices, for which some builds of BLAS now and then report an overflow in
-    lanes whose result they throw away. What is drawn has been checked to be finite before.
+    matplotlib's 3-D axes multiply small matrices, for which some builds of BLAS occasionally report an overflow in
+    lanes whose result they discard. Everything drawn is checked to be finite beforehand.
     """
     return np.errstate(over="ignore", invalid="ignore")
 
 
 class Picture(Figure):
-    """A figure without pyplot behind it, which a notebook shows by itself."""
+    """A figure without pyplot, which notebooks display."""
 
     def draw(self, renderer: Any) -> None:
         """Draw everything."""
@@ -69,13 +69,13 @@ class Picture(Figure):
 
 
 def write(page: Figure, x: float, y: float, text: str, size: float, color: Any, **style: Any) -> None:
-    """Write a text at a place in inches."""
+    """Write a text at a position in inches."""
     width, height = page.get_size_inches()
     page.text(x / width, y / height, text, fontfamily=FONT, fontsize=size, color=color, **style)
 
 
 def style_axes(ax: Any, *, sides: Collection[str] = ("left", "bottom"), grid: bool = True) -> None:
-    """Give axes the look of the pictures: grey lines at some sides, small numbers, a faint grid below everything."""
+    """Style axes: grey lines at some sides, small numbers, a faint grid below everything."""
     for side, spine in ax.spines.items():
         spine.set(visible=side in sides, color=GREY, linewidth=0.8)
     if grid:
@@ -85,13 +85,13 @@ def style_axes(ax: Any, *, sides: Collection[str] = ("left", "bottom"), grid: bo
 
 
 def name_axes(ax: Any, x: str, y: str) -> None:
-    """Write what is along x and along y."""
+    """Label the x and y axes."""
     ax.set_xlabel(x, fontfamily=FONT, fontsize=NORMAL, color=INK)
     ax.set_ylabel(y, fontfamily=FONT, fontsize=NORMAL, color=INK)
 
 
 def on_page(figure: Figure, region: Region) -> Region:
-    """Return a region in inches as shares of the page, as matplotlib takes it."""
+    """Return a region in inches as shares of the page, as matplotlib expects it."""
     width, height = figure.get_size_inches()
     return region[0] / width, region[1] / height, region[2] / width, region[3] / height
 
@@ -117,7 +117,7 @@ class PanelOptions:
         near: Lines (n, 2, 3) between the nearest points of things, in red.
         ticks: Number the axes.
         fine: Draw solids as polygons, for print; False draws pixels, which is faster, for films.
-        follows: Whether the camera goes along, so that the ground passes below.
+        follows: Whether the camera follows the linkage, so that the ground moves below it.
         ground: Draw the grid, and in space the ground and shadows; a diagram has none.
     """
 
@@ -139,9 +139,9 @@ class Panel:
 
     Args:
         ax: The axes to draw on.
-        sketch: What there is to draw.
+        sketch: The linkage to draw.
         options: What to show besides the linkage.
-        extent: The room that the picture has to hold.
+        extent: The region that the picture must contain.
 
     Attributes:
         moving: The artists that change with the pose.
@@ -161,7 +161,7 @@ class Panel:
         self.dot = float(np.clip(6.0 * math.sqrt(40.0 / max(joints, 1)), 1.2, 6.0))
         self._make()
 
-    # Artists that serve both dimensions
+    # Artists for both dimensions
 
     def _lines(self, zorder: float, color: Any, width: float) -> Any:
         kind = LineCollection if self.dimensions == 2 else Line3DCollection
@@ -204,7 +204,7 @@ class Panel:
     def _make(self) -> None:
         options = self.options
         self._gauges: list[Gauge] = []
-        self._attached: list[tuple[Callable[..., None], Any, Points]] = []  # how to set an artist, and where it goes
+        self._attached: list[tuple[Callable[..., None], Any, Points]] = []  # how to update an artist, and its points
         self._make_bodies()
         self._ranges: Any = self._polygons(20.0, closed=True) if options.limits else None
         self._rims: Any = self._lines(20.5, INK, 0.8) if options.limits else None
@@ -226,8 +226,8 @@ class Panel:
 
         Args:
             q: The pose.
-            frame: How much of the trail lies behind.
-            camera: Where the camera has gone to, shape (3,).
+            frame: Index up to which the trail is past.
+            camera: Displacement of the camera, shape (3,).
         """
         frames = seen_from(self.sketch.frames(q), camera)
         if self.options.follows:
@@ -245,7 +245,7 @@ class Panel:
             self._set_lines(self._past, self._in_view(trail[: frame + 1]))
 
     def _in_view(self, trail: FloatArray) -> list[FloatArray]:
-        """Return a path as lines to draw; of one that a camera leaves behind, the pieces near it."""
+        """Return a path as lines to draw; if the camera follows the linkage, only the pieces near it."""
         if len(trail) < 2:
             return []
         if not self.options.follows:
@@ -273,7 +273,7 @@ class Panel:
         return lines[:, : self.dimensions].reshape(-1, 2, 3)
 
     def write(self, q: FloatArray) -> int:
-        """Write the names of joints and frames, once the axes are in place; return how many found no room."""
+        """Write the names of joints and frames, once the axes are in place; return how many did not fit."""
         linkage, frames = self.sketch.linkage, self.sketch.frames(q)
         named = [(joint.name, frames[i, :3, 3]) for i, joint in enumerate(linkage.arcs) if joint.articulation.nq]
         named += [(name, frames[linkage.frame_index(name), :3, 3]) for name in self.options.frames]
@@ -291,7 +291,7 @@ class Panel:
         return left_out + len(names) - len(chosen)
 
     def busy(self, frames: FloatArray) -> FloatArray:
-        """Return the lines (n, 2, 2) on the page, in points, that names should keep off."""
+        """Return the lines (n, 2, 2) on the page, in points, that names should avoid."""
         linkage = self.sketch.linkage
         pairs = [(parent, i) for i, parent in enumerate(linkage.parents) if parent >= 0]
         first = len(linkage.nodes)
@@ -310,7 +310,7 @@ class Panel:
         return float(width / height)
 
     def measure(self) -> str:
-        """Return a note that tells how large things are where axes have no numbers."""
+        """Return a note with the grid size, for axes without numbers."""
         return f"Grid: {self.step:g} m."
 
     def to_points(self, points: FloatArray) -> FloatArray:
@@ -321,14 +321,14 @@ class Panel:
     def _page_points(self, places: FloatArray) -> FloatArray:
         return np.asarray(self.ax.transData.transform(places) * (72.0 / self.ax.get_figure().dpi))
 
-    # What each dimension does in its own way
+    # Different in two and three dimensions
 
     def fit(self, region: Region | None) -> None:
-        """Set limits, aspect and place. A region is in inches; None leaves axes of the caller's where they are."""
+        """Set limits, aspect and position. A region is in inches; None keeps the position of the caller's axes."""
         raise NotImplementedError
 
     def window(self) -> tuple[FloatArray, FloatArray]:
-        """Return the lowest and highest place that shows something."""
+        """Return the lowest and highest position that shows something."""
         raise NotImplementedError
 
     def _projected(self, points: FloatArray) -> FloatArray:
@@ -342,7 +342,7 @@ class Panel:
         raise NotImplementedError
 
     def _show_ground(self, camera: FloatArray) -> None:
-        """Move the ground below a camera that follows; only what is drawn in space has one."""
+        """Move the ground below a following camera; only 3-D panels have one."""
         raise NotImplementedError
 
 
@@ -389,17 +389,17 @@ class FlatPanel(Panel):
         self._set_lines(self._wires, np.split(self._wire_points.at(frames), self._wire_cuts)[:-1])
 
     def busy(self, frames: FloatArray) -> FloatArray:
-        """Return the lines on the page that names should keep off, outlines among them."""
+        """Return the lines on the page that names should avoid, including outlines."""
         corners = np.split(self.to_points(self._outlines.at(frames)), self._cuts)[:-1]
         edges = [np.stack([points, np.roll(points, -1, axis=0)], axis=1) for points in corners]
-        if len(corners) <= MOST_NAMES:  # the inside too, where there is room for better places
+        if len(corners) <= MOST_NAMES:  # also avoid the inside, if there is room elsewhere
             edges += [
                 np.stack([points, np.broadcast_to(points.mean(axis=0), points.shape)], axis=1) for points in corners
             ]
         return np.concatenate([super().busy(frames), *edges])
 
     def fit(self, region: Region | None) -> None:
-        """Set equal aspect, limits that fill the place, ticks and labels."""
+        """Set equal aspect, limits that fill the region, ticks and labels."""
         ax = self.ax
         low, high = self.window()
         if region is not None:
@@ -413,7 +413,7 @@ class FlatPanel(Panel):
         self._decorate()
 
     def window(self) -> tuple[FloatArray, FloatArray]:
-        """Return the lowest and highest x and y that the picture has to hold, margins included."""
+        """Return the lowest and highest x and y that the picture must contain, margins included."""
         margin = (0.07 if self.options.ground else 0.02) * self.scale
         low, high = self.low[:2] - margin, self.high[:2] + margin
         lacking = np.maximum(0.0, 0.25 * (high - low).max() - (high - low)) / 2.0
@@ -448,6 +448,6 @@ def _joined_with_cuts(groups: list[Points]) -> tuple[Points, IntArray]:
 
 
 def _joined(texts: list[str]) -> str:
-    """Return the names that share one place as one text."""
+    """Return the names at one position as one text."""
     shown = texts if len(texts) <= 3 else [*texts[:2], f"{len(texts) - 2} more"]
     return ", ".join(shown)

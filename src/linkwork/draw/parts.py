@@ -1,4 +1,4 @@
-"""Points and shapes that belong to frames of a linkage: what drawings are made of."""
+"""Points and shapes fixed to frames of a linkage, from which drawings are made."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A motion as a page: one HTML file that plays from disk, in three dimensions and without a network.
+"""Write a motion as one HTML file that plays in three dimensions from disk, without a network.
 
-The page is ``player.html`` beside this file and the element of ``web/film``; here the film is packed for it: the scene,
-and the transform of every link that shows something in every frame.
+The page consists of ``player.html`` in this folder and the element of ``web/film``. This module packs the film for it:
+the scene, and the transforms of every visible link in every frame.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ def page(
     """Return the page that plays the frames of a film.
 
     Args:
-        clip: The motion they are from.
-        shown: The frames.
+        clip: The motion.
+        shown: The frames of the film.
         title: Title above the picture; the linkage's name by default.
         trail: Name of a frame whose path to draw, or None.
         view: Camera; None shows a flat linkage straight from above.
-        follow: Whether the camera goes along, or the name of the frame it goes along with.
-        meshes: Whether meshes and skins are in the page; bones stand for them if not.
-        world: Obstacles to show too.
+        follow: Whether the camera follows the linkage, or the name of a frame to follow.
+        meshes: Whether to include meshes and skins; if not, bones are drawn instead.
+        world: Obstacles to show.
     """
     film = packed(clip, shown, title=title, trail=trail, view=view, follow=follow, meshes=meshes, world=world)
     words = {
@@ -70,7 +70,7 @@ def packed(
     meshes: bool,
     world: World | None = None,
 ) -> dict[str, Any]:
-    """Return what the element of the page reads; arguments as in `page`."""
+    """Return the data for the page's element; arguments as in `page`."""
     linkage, sketch = clip.linkage, Sketch(clip.linkage, meshes=meshes, world=world)
     _, fine = shown.refined(clip)
     trace = None if trail is None else fine.forward(frame=trail)[:, :3, 3]

@@ -1,4 +1,4 @@
-"""A mechanism, its velocity polygon and its acceleration polygon side by side on a page."""
+"""Draw a mechanism, its velocity polygon and its acceleration polygon side by side on a page."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .rate_polygons import RatePolygon
 from .schemes import WORLD, Scheme
 from .sketch import INK
 
-SIDE, GAP, ABOVE = 3.3, 0.45, 0.4  # inch: of a panel, between them, for titles
-HEAD = (7.0, 2.4)  # points: length and half the width of an arrow's head
-OVER = 0.15  # inch that labels may stand outside
-STILL = 1e-9  # of the longest: shorter vectors are none
+SIDE, GAP, ABOVE = 3.3, 0.45, 0.4  # side of a panel, gap between panels, height of titles [inch]
+HEAD = (7.0, 2.4)  # length and half the width of an arrow's head [points]
+OVER = 0.15  # how far labels may extend outside [inch]
+STILL = 1e-9  # share of the longest vector below which vectors are not drawn
 
 
 def polygon_page(scheme: Scheme, polygons: Sequence[tuple[str, str, str, RatePolygon]], title: str | None) -> Picture:
@@ -29,7 +29,7 @@ def polygon_page(scheme: Scheme, polygons: Sequence[tuple[str, str, str, RatePol
 
     Args:
         scheme: The mechanism, in the first pose.
-        polygons: For each polygon its title, the letter and the unit of its values, and itself.
+        polygons: Title, letter and unit of values, and polygon, for each polygon.
         title: Title above everything.
     """
     values = [_values(letter, unit, polygon) for _, letter, unit, polygon in polygons]
@@ -57,7 +57,7 @@ def polygon_page(scheme: Scheme, polygons: Sequence[tuple[str, str, str, RatePol
 
 
 def _values(letter: str, unit: str, polygon: RatePolygon) -> list[str]:
-    """Return lines of values: how long each vector is."""
+    """Return lines of text with the length of each vector."""
     words = [
         f"${letter}_{{{_bare(text)}}}$ = {np.linalg.norm(image):.4g} {unit}" for text, image in polygon.images.items()
     ]
@@ -66,12 +66,12 @@ def _values(letter: str, unit: str, polygon: RatePolygon) -> list[str]:
 
 
 def _bare(text: str) -> str:
-    """Return the text of a pin to stand below another: letters as they are, names upright."""
+    """Return the name of a pin as a subscript: letters unchanged, names upright."""
     return text.strip("$") if text.startswith("$") else rf"\mathrm{{{text}}}".replace("_", r"\_")
 
 
 def _draw(page: Picture, polygon: RatePolygon, scheme: Scheme, corner: tuple[float, float], prime: str) -> None:
-    """Draw a polygon into a square of the page: vectors from the pole, images of links, parts of accelerations."""
+    """Draw a polygon into a square of the page: vectors from the pole, images of links, components of accelerations."""
     ways = [np.zeros((1, 2)), *(image[None] for image in polygon.images.values()), *(way for _, way in polygon.parts)]
     points = np.concatenate(ways)
     low, high = points.min(axis=0), points.max(axis=0)

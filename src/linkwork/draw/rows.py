@@ -22,7 +22,7 @@ from .sketch import INK, Extent, Sketch
 if TYPE_CHECKING:
     from ..models.textbook import Figure, Panel
 
-PAGE = 11.0  # width at most [inch]
+PAGE = 11.0  # largest width [inch]
 HEADLINE, MEDIUM, NUMBERS = 16.0, 13.0, 11.0  # letters
 CAPTION, TITLE, FRAME, BETWEEN = 0.5, 0.36, 0.24, 0.14
 WIDEST, TALLEST = 2.3, 2.6
@@ -30,7 +30,7 @@ WIDEST, TALLEST = 2.3, 2.6
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One row made ready: the motion's sketch, its trail, its goal and what is drawn over it."""
+    """One row, prepared for drawing: the motion's panel, sketch, trail and goal."""
 
     panel: Panel
     sketch: Sketch
@@ -39,14 +39,14 @@ class Row:
 
     @classmethod
     def of(cls, panel: Panel) -> Row:
-        """Return a row for a panel of the chapter's."""
+        """Return the row of a panel of the chapter."""
         linkage = panel.clip.linkage
         trail = linkage.forward(panel.clip.poses, frame=panel.effector)[:, :3, 3]
         return cls(panel, blue(Sketch(linkage)), trail, goal_point(panel.goal))
 
 
 def blue(sketch: Sketch) -> Sketch:
-    """Return a sketch in which the links of a planar arm are blue: orange is left to paths."""
+    """Return a sketch in which the links of a planar arm are blue; orange is reserved for paths."""
     if not sketch.flat:
         return sketch
     swap = {MODEL_ORANGE: LIGHT, MODEL_BLUE: MIDDLE}
@@ -90,7 +90,7 @@ def sheet(figure: Figure) -> Picture:
 
 
 def shared_extent(rows: list[Row]) -> Extent:
-    """Return the room that every panel of every row has to hold, so that all have one scale."""
+    """Return the region that every panel of every row must contain, so that all have one scale."""
     extents = [row.sketch.extent(row.panel.clip.poses, row.trail, row.goal) for row in rows]
     low, high = np.min([extent.low for extent in extents], axis=0), np.max([extent.high for extent in extents], axis=0)
     return Extent(low, high, np.concatenate([extent.points for extent in extents]))

@@ -1,10 +1,10 @@
-"""The scripts of web pages: modules of the folder ``web``, put into one plain script with the machine code inside.
+"""Bundle the scripts of web pages: modules of the folder ``web`` in one plain script, with the machine code inside.
 
-A browser that opens a page from disk loads neither modules nor WebAssembly from files beside it. So the modules that
-a page needs are joined here, each in a scope of its own, and the machine code is written into them.
+A browser that opens a page from disk loads neither modules nor WebAssembly from other files. So the modules that a page
+needs are joined here, each in its own scope, and the machine code is written into them.
 
-What a module may say: ``import { a, b as c } from "./x.js";``, ``import * as x from "./x.js";`` and
-``import "./x.js";`` at the beginning of a line; ``export`` before a function, a class or a constant.
+Supported syntax: ``import { a, b as c } from "./x.js";``, ``import * as x from "./x.js";`` and ``import "./x.js";`` at
+the beginning of a line; ``export`` before a function, a class or a constant.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..errors import PageError
 IMPORT = re.compile(r'^import (?:(?:\{([^}]*)\}|\* as (\w+)) from )?"(\.{1,2}/[^"]+)";[ \t]*\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:class|function\*?|const) (\w+))", re.MULTILINE)
 COMMENT = re.compile(r"^[ \t]*/\*\*(?:(?!\*/).)*\*/[ \t]*\n|^[ \t]*//[^\n]*\n", re.MULTILINE | re.DOTALL)
-CODE = "code.js"  # the module that says where the machine code is
+CODE = "code.js"  # the module that locates the machine code
 INSIDE = """function code() {{
   const packed = Uint8Array.from(atob("{text}"), (letter) => letter.charCodeAt(0));
   return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")));
@@ -33,7 +33,7 @@ INSIDE = """function code() {{
 
 @cache
 def folder() -> Path:
-    """Return where the scripts are: beside this module in an installation, in ``web`` in a checkout."""
+    """Return the folder of the scripts: beside this module in an installation, ``web`` in a checkout."""
     here = Path(__file__).resolve()
     for place in (here.with_name("web"), here.parents[3] / "web"):
         if (place / "linkwork.js").is_file():
@@ -42,13 +42,13 @@ def folder() -> Path:
 
 
 def bundle(entries: Sequence[str], *, code: bool = False) -> str:
-    """Return modules and all that they import as one plain script.
+    """Return modules and everything they import as one plain script.
 
-    What the entries export is found in the page's global `linkwork`, beside what earlier scripts have put there.
+    Exports of the entries are added to the page's global `linkwork`.
 
     Args:
         entries: Paths of modules in the folder of scripts, such as ``view/view.js``.
-        code: Whether the machine code is written into the script.
+        code: Whether to write the machine code into the script.
     """
     texts: dict[str, str] = {}
     needs: dict[str, list[str]] = {}
@@ -76,7 +76,7 @@ def _resolved(name: str, path: str) -> str:
 
 
 def _scope(name: str, text: str) -> str:
-    """Return a module as a function that is called at once and returns what it exports."""
+    """Return a module as a function that is called at once and returns its exports."""
 
     def taken(found: re.Match[str]) -> str:
         names, space, path = found.groups()
@@ -92,7 +92,7 @@ def _scope(name: str, text: str) -> str:
 
 @cache
 def _inside() -> str:
-    """Return the module of the machine code with the code in it."""
+    """Return the module of the machine code, with the code inside."""
     from ..kernels.web import web_code
 
     packed = gzip.compress(web_code(), 9, mtime=0)

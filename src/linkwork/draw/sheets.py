@@ -1,6 +1,6 @@
-"""Whole pictures: one panel with numbered axes, or a strip of small ones under shared limits.
+"""Whole pictures: one panel with numbered axes, or a strip of small panels with shared limits.
 
-Sizes and places are chosen here, in inches; panels draw what is inside.
+Sizes and positions are chosen here, in inches; panels draw the contents.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .sketch import DEFAULT_VIEW, INK, Extent, Sketch
 from .space import SpacePanel
 
 AREA = 4.6  # side of the square that has the area of a picture [inch]
-LEAST, MOST = 2.2, 8.0  # of width and height [inch]
+LEAST, MOST = 2.2, 8.0  # smallest width and height, and largest width [inch]
 ROOM_FLAT = (0.62, 0.46, 0.15, 0.12)  # left, bottom, right, top: for numbers and names of axes
 ROOM_SPACE = (0.3, 0.38, 0.46, 0.28)
 ROOM_LEVEL = (0.2, 0.5, 0.5, 0.28)  # seen from the front or the side
@@ -34,8 +34,8 @@ class Stage:
     """What all panels of one picture share.
 
     Args:
-        sketch: What there is to draw.
-        extent: The room that every panel has to hold.
+        sketch: The linkage to draw.
+        extent: The region that every panel must contain.
         view: Camera; None draws a flat linkage in two dimensions.
     """
 
@@ -56,11 +56,11 @@ class Stage:
         return SpacePanel(ax, self.sketch, options, self.extent, view=view)
 
     def add_axes(self, figure: Picture) -> Any:
-        """Return new axes of the right kind; `Panel.fit` puts them in their place."""
+        """Return new axes of the right kind; `Panel.fit` positions them."""
         return figure.add_axes((0.0, 0.0, 1.0, 1.0), projection=None if self.flat else "3d")
 
     def room(self) -> tuple[float, float, float, float]:
-        """Return the room that numbers and names of axes take: left, bottom, right, top [inch]."""
+        """Return the margins for numbers and names of axes: left, bottom, right, top [inch]."""
         if self.flat:
             low, high = float(self.extent.low[1]), float(self.extent.high[1])
             digits = max(0.0, -math.log10(max(high - low, 1e-9)) + 0.4)  # small things have long numbers beside them
@@ -68,7 +68,7 @@ class Stage:
         return ROOM_TOP if self.view == "top" else ROOM_LEVEL if isinstance(self.view, str) else ROOM_SPACE
 
     def notes(self) -> list[str]:
-        """Return what the picture leaves out and has to say so."""
+        """Return notes on what the picture leaves out."""
         meshes = list(dict.fromkeys(path.rsplit("/", 1)[-1] for path in self.sketch.meshes))
         if not meshes:
             return []
@@ -77,7 +77,7 @@ class Stage:
 
 
 def with_marks(sketch: Sketch, options: PanelOptions, q: FloatArray) -> Extent:
-    """Return the room that a linkage takes in a pose, together with its ranges and triads."""
+    """Return the extent of a linkage in a pose, with its ranges and triads."""
     frames, size, marks = sketch.frames(q), sketch.extent(q[None]).size, []
     if options.limits:
         marks += [gauge.area for gauge in gauges(sketch.linkage, q, frames, size)]
@@ -112,7 +112,7 @@ def single(
     if title:
         write(figure, size[0] / 2.0, size[1] - 0.07, title, LARGE, INK, va="top", ha="center")
     if options.labels and (left_out := panel.write(q)):
-        notes.append(f"{left_out} names left out for want of room.")
+        notes.append(f"{left_out} names left out for lack of room.")
     if notes:
         write(figure, 0.08, 0.06, " ".join(notes), SMALL, GREY)
     return figure, panel

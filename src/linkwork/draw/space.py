@@ -1,6 +1,6 @@
 """A linkage in space: shaded solids over a ground grid, seen by a camera.
 
-All faces are one collection, sorted by depth together, so that what is nearer hides what is further.
+All faces are one collection, sorted by depth together, so that nearer faces hide further ones.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from .visibility import Covers, Eye, visible
 FOCAL_LENGTH = 1.0  # mild perspective: the camera is five diagonals of the box away
 MOST_SHADOWS = 300
 MOST_HIDING = 300
-FADING, PIECES = 1.3, 12  # of the box: how far the ground goes around a camera that follows; pieces of half a line
+FADING, PIECES = 1.3, 12  # extent of the ground around a following camera, relative to the box; pieces per half line
 
 
 class Faces(PolyCollection):
-    """Faces in space as one artist: those that look away or are hidden are left out, the rest is lit, furthest first.
+    """Faces in space as one artist: faces that look away or are hidden are left out, the others shaded, furthest first.
 
-    matplotlib's 3-D axes call `do_3d_projection` before they draw, so the picture stays right when they are turned.
+    matplotlib's 3-D axes call `do_3d_projection` before they draw, so the picture stays right when they are rotated.
 
     Args:
         solids: The faces.
-        slack: How near two surfaces are one and the same [m].
-        **style: Anything a `PolyCollection` takes.
+        slack: Distance below which two surfaces coincide [m].
+        **style: Options of `PolyCollection`.
 
     Attributes:
         corners: The faces in the world, shape (n, 4, 3), counter-clockwise from outside.
-        pages: What was seen of them last, as polygons (m, corners, 2) on the page of the axes.
+        pages: Their visible parts when last drawn, as polygons (m, corners, 2) on the page of the axes.
     """
 
     def __init__(self, solids: Solids, slack: float, **style: Any) -> None:
@@ -49,12 +49,12 @@ class Faces(PolyCollection):
         super().__init__([], **style)
 
     def place(self, frames: FloatArray) -> None:
-        """Move the faces to where frames (frames, 4, 4) are."""
+        """Move the faces to frames (frames, 4, 4)."""
         self._frames = frames
         self.corners, self._facing = self._solids.at(frames)
 
     def do_3d_projection(self) -> float:
-        """Project, choose, light and sort the faces for the camera as it is now."""
+        """Project, select, shade and sort the faces for the current camera."""
         axes: Any = self.axes
         towards, light = camera(axes.elev, axes.azim)
         projection = axes.get_proj()
@@ -69,7 +69,7 @@ class Faces(PolyCollection):
         near = eye.nearness(corners)
         order = np.argsort(near.min(axis=1, initial=0.0) + near.max(axis=1, initial=0.0), kind="stable")
         self.pages = _projected(corners[order], projection)
-        uncut = (self.pages[:, ::2] == self.pages[:, 1::2]).all(axis=(1, 2)).tolist()  # every corner stands there twice
+        uncut = (self.pages[:, ::2] == self.pages[:, 1::2]).all(axis=(1, 2)).tolist()  # every corner is there twice
         self.set_verts([page[::2] if once else page for page, once in zip(self.pages, uncut, strict=True)])
         index = index[order]
         lit: Any = shaded(self._solids.colors[index], self._facing[index], light)
@@ -89,9 +89,9 @@ class SpacePanel(Panel):
 
     Args:
         ax: Axes with the ``"3d"`` projection.
-        sketch: What there is to draw.
+        sketch: The linkage to draw.
         options: What to show besides the linkage.
-        extent: The room that the picture has to hold.
+        extent: The region that the picture must contain.
         view: Elevation and azimuth of the camera [deg], or a name in `VIEWS`.
     """
 
@@ -112,11 +112,11 @@ class SpacePanel(Panel):
     def _make_bodies(self) -> None:
         sketch = self.sketch
         self.ax.computed_zorder = False
-        self._written = np.zeros((0, 2, 3))  # where the axes have their lines, numbers and names
+        self._written = np.zeros((0, 2, 3))  # positions of lines, numbers and names of the axes
         self._box()
         self._grid = self._lines(1.0, GRID, 0.7)
         if not self.options.follows:
-            self.moving.remove(self._grid)  # the ground stays
+            self.moving.remove(self._grid)  # the ground does not move
         self._casting: list[Points] = []
         self._attached.append((self._set_lines, self._lines(9.0, GREY, 2.0), sketch.rails))
         self.faces: Faces | Solid
@@ -133,7 +133,7 @@ class SpacePanel(Panel):
                 self._attached.append((self._set_dots, dots, origins(points.owners[sketch.bare[points.owners]])))
 
     def _make_polygons(self) -> None:
-        """Draw solids as polygons, which stay sharp in print, over a shadow of polygons."""
+        """Draw solids as polygons, which are sharp in print, over a shadow of polygons."""
         sketch = self.sketch
         self._shadows = self._polygons(2.0, facecolors=SHADOW, edgecolors=SHADOW, linewidths=0.5)
         self._casting = sketch.casting() if len(sketch.parts) <= MOST_SHADOWS else []
@@ -142,11 +142,11 @@ class SpacePanel(Panel):
         self._moves(self.ax.add_collection(self.faces, autolim=False))
 
     def _make_pixels(self) -> None:
-        """Draw solids as pixels, which is fast, and serves meshes of any size."""
+        """Draw solids as pixels, which is fast and works for meshes of any size."""
         sketch = self.sketch
         self.faces = Solid(of_sketch(sketch, self.scale, joints=not sketch.many), 10.0)
         artists = [Shadow(self.faces, self.ground, SHADOW, 2.0), self.faces]
-        if sketch.obstacles:  # whole below the linkage, and where they are nearer, half transparent over it
+        if sketch.obstacles:  # opaque below the linkage and, where they are nearer, half transparent over it
             solid = of_parts(sketch.obstacles)
             self._over += [Solid(solid, 9.5), Solid(solid, 14.0, self.faces)]
             artists.append(Shadow(self._over[0], self.ground, SHADOW, 2.0))
@@ -157,7 +157,7 @@ class SpacePanel(Panel):
             artist.set_clip_on(False)
 
     def _show_bodies(self, frames: FloatArray) -> None:
-        """Place the faces, and drop a shadow straight down to the ground: it tells where things stand."""
+        """Place the faces, and their shadows straight below on the ground, which show where things are."""
         self.faces.place(frames)
         for solid in self._over:
             solid.place(frames)
@@ -175,7 +175,7 @@ class SpacePanel(Panel):
         self._set_lines(self._bone_shadows, dropped if len(dropped) <= MOST_SHADOWS else [])
 
     def _show_ground(self, camera: FloatArray) -> None:
-        """Draw the grid around the camera: its lines stand still in the world, and fade away from the middle."""
+        """Draw the grid around the camera: its lines are fixed in the world, and fade with distance from the middle."""
         middle = (self.box[0] + self.box[1])[:2] / 2.0
         reach = FADING * float(np.linalg.norm((self.box[1] - self.box[0])[:2])) / 2.0
         ends, across = [], np.arange(-PIECES, PIECES + 1) * (reach / PIECES)
@@ -193,7 +193,7 @@ class SpacePanel(Panel):
         self._grid.set_color(1.0 - shade * (1.0 - np.array(to_rgb(GRID))))
 
     def _box(self) -> None:
-        """Choose the box of the axes and its ground, from what has to be inside."""
+        """Choose the box of the axes and its ground, so that they contain everything."""
         margin = 0.06 * self.scale
         low, high = self.low - margin, self.high + margin
         stands = -0.02 * self.scale <= self.low[2] <= 0.5 * self.scale
@@ -206,7 +206,7 @@ class SpacePanel(Panel):
         self.box = low, high
 
     def fit(self, region: Region | None) -> None:
-        """Set limits, equal aspect, camera, ground and ticks; then scale and shift so that the box fills the region."""
+        """Set limits, equal aspect, camera, ground and ticks; then scale and shift the box to fill the region."""
         ax = self.ax
         for set_limits, low, high in zip((ax.set_xlim3d, ax.set_ylim3d, ax.set_zlim3d), *self.box, strict=True):
             set_limits(low, high, view_margin=0.0)
@@ -236,18 +236,18 @@ class SpacePanel(Panel):
         self.ax.set_position((left, bottom, side / page[0], side / page[1]))
 
     def window(self) -> tuple[FloatArray, FloatArray]:
-        """Return the lowest and highest place on the page, in inches, that shows something: content, ground or axis."""
+        """Return the lowest and highest position on the page, in inches, that shows content, ground or axis."""
         corners = np.array(np.meshgrid(*np.array(self.box).T)).reshape(3, -1).T
         low = corners[:, 2] == self.box[0][2]
         places = self.to_points(np.concatenate([corners[low], self.points, corners[~low]])) / 72.0
         ground, rest, top = np.split(places, [4, len(places) - 4])
-        upright = top[int(ground[:, 0].argmax())]  # the vertical axis stands on the corner furthest to the right
+        upright = top[int(ground[:, 0].argmax())]  # the vertical axis is at the corner furthest to the right
         shown = np.concatenate([ground, rest, upright[None]] if self.options.ticks else [ground, rest])
         shown = shown if self.options.ground else rest
         return shown.min(axis=0), shown.max(axis=0)
 
     def busy(self, frames: FloatArray) -> FloatArray:
-        """Return the lines on the page that names should keep off, what is seen of the faces among them."""
+        """Return the lines on the page that names should avoid, including the visible faces."""
         if isinstance(self.faces, Solid):
             corners = self.faces.corners[:: max(1, len(self.faces.corners) // 2000)]
             seen = np.repeat(self.to_points(corners)[:, None], 2, axis=1)
@@ -279,7 +279,7 @@ class SpacePanel(Panel):
             axis.set_label_text(f"{name} [m]")
 
     def _number(self) -> None:
-        """Number the edges of the box, in place of matplotlib's own axes."""
+        """Number the edges of the box, instead of matplotlib's own axes."""
         self.ax.set_axis_off()
         if not self.options.ticks:
             return

@@ -14,8 +14,8 @@ def anchor(place: FloatArray, u: float) -> list[FloatArray]:
     """Return the lines of a fixed pivot: a triangle below the pin, a line below it, and strokes.
 
     Args:
-        place: Where the pin is (2,).
-        u: The size of symbols [m].
+        place: Position of the pin (2,).
+        u: Size of symbols [m].
     """
     foot = place + u * np.array([[-2.2, -2.4], [2.2, -2.4]])
     triangle = place + u * np.array([[0.0, 0.0], [-1.35, -2.4], [1.35, -2.4]])

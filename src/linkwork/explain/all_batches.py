@@ -57,8 +57,7 @@ def solve_all_batch(
             second. Targets in GPU memory, arrays of any library as in `solve_batch`, stay there, and so do the results.
         dtype: ``"float32"`` or ``"float64"``, of targets and poses on a GPU; by default that of the targets. In single
             precision, errors are up to 2e-5 of the arm's size.
-        **options: As in `prepare`. Tolerances are the largest errors that solutions may have; actual errors are much
-            smaller.
+        **options: As in `prepare`. Tolerances bound the errors of solutions; actual errors are much smaller.
 
     Example:
         >>> import linkwork as lw

@@ -1,7 +1,7 @@
-"""Files: linkages and motions from a file and to a file, the format chosen by the suffix of the name.
+"""Files: read and write linkages and motions. The suffix of the file name selects the format.
 
-A new format is one file here, with `read` and `write`, and one row in `registry.FORMATS`; its module is imported when a
-file of its kind is first met.
+A new format needs one module here, with `read` and `write`, and one row in `registry.FORMATS`. The module is imported
+when a file of this format is first used.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Files at the border: read with a limit, written whole or not at all.
+"""Read files with a size limit, and write files completely or not at all.
 
-Every file that linkwork reads or writes by itself goes through here.
+Every file that linkwork reads or writes itself goes through here.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from .texts import TextFile
 
 MAX_BYTES = 64 * 2**20
 WINDOWS = os.name == "nt"
-DEVICES = re.compile(r"con|prn|aux|nul|com\d|lpt\d", re.IGNORECASE)  # no files on Windows, whatever follows the dot
-PAUSES = (0.01, 0.03, 0.1, 0.3, 0.6)  # s from one try to the next
+DEVICES = re.compile(r"con|prn|aux|nul|com\d|lpt\d", re.IGNORECASE)  # not files on Windows, with any suffix
+PAUSES = (0.01, 0.03, 0.1, 0.3, 0.6)  # between attempts [s]
 
 
 def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
-    """Return what is in a file or a `TextFile`, if it is no more than `limit` bytes, `MAX_BYTES` by default.
+    """Return the content of a file or a `TextFile` of at most `limit` bytes, `MAX_BYTES` by default.
 
     Raises:
-        FormatError: If there is no such file, it is a directory or too large.
+        FormatError: If the file does not exist, is a directory or is too large.
     """
     limit = MAX_BYTES if limit is None else limit
     try:
@@ -41,29 +41,29 @@ def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
             with Path(path).open("rb") as file:
                 data = file.read(limit + 1)
     except UnicodeEncodeError as error:
-        raise FormatError(path, f"holds {error.object[error.start]!r}, which is not a character.") from error
+        raise FormatError(path, f"contains {error.object[error.start]!r}, which is not a character.") from error
     except (OSError, ValueError) as error:
         raise FormatError(path, f"cannot be read: {_reason(error)}.") from error
     if len(data) > limit:
-        raise FormatError(path, f"is larger than {limit / 2**20:.4g} MiB, the most that is read.")
+        raise FormatError(path, f"is larger than {limit / 2**20:.4g} MiB, the largest size that is read.")
     return data
 
 
 def located(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
-    """Return a path that means the same file from any folder; a `TextFile` is itself."""
+    """Return an absolute path; a `TextFile` is returned unchanged."""
     return path if isinstance(path, TextFile) else Path(path).absolute()
 
 
 def text_pieces(path: str | os.PathLike[str], limit: int, size: int) -> Iterator[str]:
-    """Yield the text of a UTF-8 file, piece after piece, as `read_text` returns all of it; lines end in a newline.
+    """Yield the text of a UTF-8 file in pieces; lines end in a newline.
 
     Args:
         path: The file or a `TextFile`.
-        limit: The most bytes that are read.
-        size: About so many are read at a time.
+        limit: Largest size of the file [bytes].
+        size: Number of bytes to read at a time.
 
     Raises:
-        FormatError: As in `read_text`, when the piece that is wrong is read.
+        FormatError: As in `read_text`, when the faulty piece is reached.
     """
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8-sig")(), translate=True)
     line = 1
@@ -79,7 +79,7 @@ def text_pieces(path: str | os.PathLike[str], limit: int, size: int) -> Iterator
 
 
 def _byte_pieces(path: str | os.PathLike[str], limit: int, size: int) -> Iterator[bytes]:
-    """Yield what is in a file, and nothing at its end."""
+    """Yield the content of a file in pieces, then an empty piece."""
     if isinstance(path, TextFile):
         data = read_bytes(path, limit)
         yield from (data[begin : begin + size] for begin in range(0, len(data), size))
@@ -91,7 +91,7 @@ def _byte_pieces(path: str | os.PathLike[str], limit: int, size: int) -> Iterato
             while data := file.read(size):
                 total += len(data)
                 if total > limit:
-                    raise FormatError(path, f"is larger than {limit / 2**20:.4g} MiB, the most that is read.")
+                    raise FormatError(path, f"is larger than {limit / 2**20:.4g} MiB, the largest size that is read.")
                 yield data
     except (OSError, ValueError) as error:
         raise FormatError(path, f"cannot be read: {_reason(error)}.") from error
@@ -102,7 +102,7 @@ def read_text(path: str | os.PathLike[str], limit: int | None = None) -> str:
     """Return the text of a UTF-8 file of at most `limit` bytes, `MAX_BYTES` by default, without its byte order mark.
 
     Raises:
-        FormatError: If there is no such file, it is a directory, too large or not UTF-8.
+        FormatError: If the file does not exist, is a directory, is too large or is not UTF-8.
     """
     data = read_bytes(path, limit)
     try:
@@ -115,7 +115,7 @@ def read_text(path: str | os.PathLike[str], limit: int | None = None) -> str:
 
 @contextmanager
 def on_disk(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give the real path of a file; a `TextFile` lies in a temporary folder meanwhile."""
+    """Yield the real path of a file; a `TextFile` is written to a temporary folder meanwhile."""
     if not isinstance(path, TextFile):
         yield Path(path).resolve()
         return
@@ -126,7 +126,7 @@ def on_disk(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a UTF-8 file so that it is there in full or, if anything fails, as it was before."""
+    """Write a UTF-8 file completely; if anything fails, an existing file is unchanged."""
     data = text.encode()
     with replacing(path) as file:
         file.write(data)
@@ -134,15 +134,14 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str], *, flushed: bool = True) -> Iterator[BinaryIO]:
-    """Open a file to be written whole or not at all.
+    """Open a file for writing, completely or not at all.
 
-    What is written goes to a temporary file beside the target, is flushed to the disk and then takes the target's
-    place; if anything fails, the target is as it was before. A link is followed, and the permissions of a file that is
-    replaced are kept.
+    The data go to a temporary file beside the target, are flushed to disk, and then replace the target. If anything
+    fails, the target is unchanged. Links are followed, and the permissions of a replaced file are kept.
 
     Args:
         path: The file.
-        flushed: Whether it is to outlast a failure of the power, which takes the disk some milliseconds.
+        flushed: Whether to flush to disk, so that the file survives a power failure; this takes some milliseconds.
 
     Raises:
         FormatError: If the file cannot be written.
@@ -161,18 +160,18 @@ def replacing(path: str | os.PathLike[str], *, flushed: bool = True) -> Iterator
                 shutil.copymode(target, draft)
             _put(draft, target)
         except BaseException:
-            with suppress(OSError):  # what failed is raised
+            with suppress(OSError):  # the first error is raised
                 draft.unlink()
             raise
         _settle(target.parent)
-    except LinkworkError:  # what was to be written could not be made
+    except LinkworkError:  # raised while the data were made
         raise
     except (OSError, ValueError) as error:
         raise FormatError(path, f"cannot be written: {_reason(error)}.") from error
 
 
 def _put(draft: Path, target: Path) -> None:
-    """Put a file in the place of another; on Windows, wait a moment for a scanner that holds either of them."""
+    """Replace a file by another; on Windows, retry while a virus scanner holds either of them."""
     for pause in PAUSES if WINDOWS else ():
         try:
             draft.replace(target)
@@ -183,9 +182,9 @@ def _put(draft: Path, target: Path) -> None:
 
 
 def _settle(folder: Path) -> None:
-    """Flush a folder's list of names to the disk, where it can be; the file is written already."""
+    """Flush the directory entry to disk, if possible; the file itself is already written."""
     if hasattr(os, "O_DIRECTORY"):
-        with suppress(OSError):  # a folder that may be written but not listed, or a disk that does not do this
+        with suppress(OSError):  # a folder that cannot be opened, or a file system without this
             handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
             try:
                 os.fsync(handle)

@@ -1,7 +1,7 @@
-"""BVH, the motion capture file: a skeleton with Euler joints, and the clip that comes with it.
+"""Read BVH motion capture files: a skeleton with Euler joints, and its clip.
 
-`bvh_text` has the grammar, `bvh_scale` and `bvh_flight` what the file does not say. BVH has degrees, no unit and y up;
-what comes out has radians, metres and z up.
+`bvh_text` parses the file; `bvh_scale` and `bvh_flight` guess what it does not state. BVH uses degrees, has no unit of
+length and is usually y up; the result is in radians and metres, z up.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ PLANES = {"xy": "z", "yz": "x", "xz": "y"}
 
 
 def read(path: FilePath, options: Options = DEFAULTS) -> Content:
-    """Return the skeleton of a BVH file, and its motion as a clip of the file's name.
+    """Return the skeleton of a BVH file, and its motion as a clip with the name of the file.
 
     Args:
         path: The file.
-        options: `units` (metres in a unit), `up` and `positions` are used.
+        options: `units` (metres per unit), `up`, `positions` and `max_values` are used.
 
     Raises:
-        FormatError: If it cannot be read; with the line.
+        FormatError: If it cannot be read; the message names the line.
     """
     text = parse(path, options.max_values)
     name = PurePath(path).stem or "motion"
@@ -70,7 +70,7 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
 def _scale(
     text: Text, columns: Sequence[FloatArray], replaces: bool, options: Options, remarks: Remarks
 ) -> tuple[float, str]:
-    """Return metres in a unit of the file and the axis that points up, as told or as guessed."""
+    """Return metres per unit of the file and the up axis, from the options or guessed."""
     parents = [bone.parent for bone in text.bones]
     scale: float | None = options.units
     up: str | None = options.up
@@ -78,7 +78,7 @@ def _scale(
         size = stature(text.bones, parents)
         unit = guess_unit(size)
         scale = unit.metres
-        said = f"Lengths are taken as {unit.name}, since by its bones the skeleton is about {size:.4g} of them tall"
+        said = f"Lengths are taken as {unit.name}, since the bones give a height of about {size:.4g} of them"
         remarks.add("units", f"{said}, {size * scale:.3g} m; units=... (--units) says otherwise.")
     if up is None:
         metres = scale
@@ -94,9 +94,9 @@ def _scale(
 
 @dataclass
 class _Skeleton:
-    """Turns the joints of a file into links, joints and frames of a linkage, and their channels into coordinates.
+    """Converts the joints of a file to links, joints and frames of a linkage, and channels to coordinates.
 
-    `columns` says where a value of the pose comes from: channel, factor, shift; ``pose = factor * channel - shift``.
+    `columns` gives the source of each value of the pose: channel, factor, shift; ``pose = factor * channel - shift``.
     """
 
     bones: Sequence[BvhJoint]
@@ -118,13 +118,13 @@ class _Skeleton:
         origin = self._given.take("", ORIGIN) if several else None
         if origin is not None:
             self.links.append(Link(origin))
-            self.remarks.add("roots", f"Several ROOTs hang on one link {origin!r} that stands still.")
+            self.remarks.add("roots", f"Several ROOTs are attached to one fixed link {origin!r}.")
         channel = 0
         for bone, own in zip(self.bones, names, strict=True):
             self._add(bone, own, names[bone.parent] if bone.parent >= 0 else origin, channel)
             channel += len(bone.channels)
         if doubled:
-            text = f"names that appear twice are followed by a number: {listed([bone.name for bone in doubled])}"
+            text = f"names that appear twice get a number: {listed([bone.name for bone in doubled])}"
             self.remarks.add("duplicate-name", f"Joint {text}.", doubled[0].name, doubled[0].line)
         self._remark_positions()
         turned = transform(rotation=self.world_from_file)
@@ -135,7 +135,7 @@ class _Skeleton:
         return Linkage(self.links, others, name=name, frames=self.frames, root=root)
 
     def _add(self, bone: BvhJoint, name: str, parent: str | None, channel: int) -> None:
-        """Add a joint: as one arc where there is one that moves so, else as a chain with zero-length links."""
+        """Add a joint: as one arc if an articulation has these channels, else as a chain with zero-length links."""
         placement = np.array(bone.offset) * self.scale
         for suffix, articulation, channels in _parts(bone.channels):
             own = self._given.take(f"{name}.{suffix}") if suffix else name
@@ -154,7 +154,7 @@ class _Skeleton:
             self.frames.append(Frame(self._given.take(f"{name}.end"), name, np.array(end) * self.scale))
 
     def _remark_positions(self) -> None:
-        """Say what was made of offsets that position channels compete with: programs disagree."""
+        """Add a remark on joints with both an offset and position channels, on which programs disagree."""
         both = [bone for bone in self.bones if any(bone.offset) and "position" in " ".join(bone.channels)]
         if both:
             does, other = ("replace", "add") if self.replaces else ("are added to", "replace")
@@ -164,15 +164,15 @@ class _Skeleton:
 
 
 def _parts(channels: Sequence[str]) -> list[tuple[str, Articulation, list[int]]]:
-    """Return the articulations that move as channels do: name suffix, articulation, and the channel of each value.
+    """Return the articulations for channels: name suffix, articulation, and the channel of each value.
 
-    Positions move the joint along its parent's axes, whatever stands between them; rotations follow in their order,
-    each about the axes that those before have turned. The last part has no suffix: it is the joint's own.
+    Positions translate the joint along the axes of its parent, wherever they are among the channels. Rotations are
+    applied in order, each about the axes rotated by those before. The last part has no suffix and is the joint itself.
     """
     slides = sorted((name[0], i) for i, name in enumerate(channels) if name.endswith("position"))
     turns = [(name[0], i) for i, name in enumerate(channels) if name.endswith("rotation")]
     along, about = "".join(axis for axis, _ in slides), "".join(axis for axis, _ in turns)
-    order = about.upper()  # each turn about the axes that those before have moved
+    order = about.upper()  # intrinsic: about the axes rotated by those before
     rows, indices = [i for _, i in slides], [i for _, i in turns]
     if along == "xyz" and order in MOVING_ORDERS:
         return [("", Floating(euler=order), rows + indices)]
@@ -195,19 +195,19 @@ def _clip(path: FilePath, text: Text, skeleton: _Skeleton, linkage: Linkage, rem
     """Return the motion as a clip, or None if the file has none."""
     if text.values is None or text.values.size == 0:
         what = "no MOTION" if text.values is None else "no frames" if linkage.nq else "no channels"
-        remarks.add("frames", f"The file has {what}: the skeleton comes without a clip.", line=text.line)
+        remarks.add("frames", f"The file has {what}: the skeleton is read without a clip.", line=text.line)
         return None
     found, step = len(text.values), text.frame_time
     if found != text.announced:
-        said = f"The file announces {text.announced} frames and has {found}; those it has are used."
+        said = f"The file announces {text.announced} frames but has {found}; those are used."
         remarks.add("frames", said, line=text.line)
     if step <= 0.0:
         step = ASSUMED_FRAME_TIME
-        said = f"A Frame Time of {text.frame_time:g} s cannot be; {step:.4f} s is assumed."
+        said = f"A Frame Time of {text.frame_time:g} s is invalid; {step:.4f} s is assumed."
         remarks.add("frame-time", said, line=None if text.line is None else text.line + 1)
     times: FloatArray = np.arange(found, dtype=np.float64) * step
     if (np.diff(times) <= 0.0).any():
-        raise FormatError(path, f"a Frame Time of {text.frame_time:g} s is too short to tell frames apart.")
+        raise FormatError(path, f"a Frame Time of {text.frame_time:g} s is too short to distinguish frames.")
     channels, factors, shifts = zip(*(skeleton.columns[name] for name in linkage.coordinates), strict=True)
     frames = Frames(linkage.nq)
     for begin in range(0, found, BLOCK):

@@ -1,7 +1,7 @@
-"""Which way a body falls while nothing carries it: free fall tells what is up, whatever the body does in the air.
+"""Find the up direction from free fall.
 
-In flight the middle of a body goes along a parabola, whose acceleration is that of gravity and points down. A body
-that is pushed may do the same upwards for a moment, as in every step of a run; but then something of it stands still.
+In flight, the centre of a body moves along a parabola with the acceleration of gravity, which points down. A body that
+pushes off may briefly accelerate the same way upwards, as in every step of a run; but then a part of it is at rest.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from ..transforms import FloatArray
 from .bvh_scale import Bone, Flight, look
 
 GRAVITY = 9.81  # [m/s²]
-LONG = 0.2  # [s] of a parabola: shorter ones fit anything
-FEWEST = 7  # frames of one
-SHORTEST = 1e-4  # [s] from frame to frame: nothing is captured faster
-LIKE = 0.12  # how far its acceleration may be from gravity, of that
-NEAR = 0.004  # [m] how far frames may be off it
-STILL = 0.06  # [m] within half the time of a parabola: what goes less far stands on something
-MOST = 12_000  # frames that are looked at
-ENOUGH = 0.12  # [s] in the air, besides the beginnings and ends of flights
+LONG = 0.2  # duration of a fitted parabola [s]; shorter ones fit any motion
+FEWEST = 7  # smallest number of frames of a parabola
+SHORTEST = 1e-4  # smallest plausible frame time [s]
+LIKE = 0.12  # largest relative deviation of the acceleration from gravity
+NEAR = 0.004  # largest RMS deviation of frames from the parabola [m]
+STILL = 0.06  # a point that moves less within half a parabola is at rest [m]
+MOST = 12_000  # largest number of frames examined
+ENOUGH = 0.12  # smallest time in the air [s], without the beginnings and ends of flights
 
 
 def flight(
@@ -33,15 +33,15 @@ def flight(
     replaces: bool,
     metres: float = 1.0,
 ) -> Flight | None:
-    """Return what a motion tells of gravity; None where the body does not fly, or falls in no one direction.
+    """Return the up direction from free fall; None if the body does not fly, or falls in different directions.
 
     Args:
         bones: Joints, parents before children.
-        parents: The joint above each, or -1.
-        columns: Values of the channels of each joint, [rad] and in the file's lengths, (frames, channels).
-        step: From frame to frame [s].
-        replaces: Whether position channels stand for offsets, or are added to them.
-        metres: In a unit of length.
+        parents: Index of the parent of each joint, or -1.
+        columns: Channel values of each joint, in radians and units of the file, shape (frames, channels).
+        step: Frame time [s].
+        replaces: Whether position channels replace offsets, or are added to them.
+        metres: Metres per unit of the file.
     """
     if not columns or not SHORTEST < step < LONG:
         return None
@@ -61,14 +61,14 @@ def flight(
 
 
 def falls(places: FloatArray, step: float, width: int) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return against which direction a point accelerates around each frame, (n, 3), and whether as in free fall, (n,).
+    """Return the direction opposite to the acceleration of a point, (n, 3), and whether it is in free fall, (n,).
 
-    The first and last frames, around which there are not enough others, are left out.
+    The first and last frames, which have too few neighbours, are left out.
 
     Args:
-        places: Where it is [m], shape (frames, 3).
-        step: From frame to frame [s].
-        width: Frames of a parabola.
+        places: Positions of the point [m], shape (frames, 3).
+        step: Frame time [s].
+        width: Number of frames of a parabola.
 
     Example:
         >>> height = 2.0 - 0.5 * 9.81 * (np.arange(9) / 30.0) ** 2
@@ -79,7 +79,7 @@ def falls(places: FloatArray, step: float, width: int) -> tuple[FloatArray, NDAr
     time = step * (np.arange(width) - (width - 1) / 2.0)
     basis = np.stack([np.ones(width), time, 0.5 * time**2], axis=1)
     windows = np.lib.stride_tricks.sliding_window_view(places, width, axis=0)  # (n, 3, width)
-    fits = windows @ np.linalg.pinv(basis).T  # place, velocity and acceleration of each
+    fits = windows @ np.linalg.pinv(basis).T  # position, velocity and acceleration
     off = np.sqrt(((windows - fits @ basis.T) ** 2).sum(axis=1).mean(axis=1))
     size = np.linalg.norm(fits[..., 2], axis=1)
     falling = (np.abs(size - GRAVITY) < LIKE * GRAVITY) & (off < NEAR)
@@ -87,7 +87,7 @@ def falls(places: FloatArray, step: float, width: int) -> tuple[FloatArray, NDAr
 
 
 def _standing(places: FloatArray, width: int) -> NDArray[np.bool_]:
-    """Return whether one of some points (frames, points, 3) [m] stands still around each frame, as `falls` has them."""
+    """Return whether any of the points (frames, points, 3) [m] is at rest around each frame of `falls`."""
     half = width // 2 + 1
     windows = np.lib.stride_tricks.sliding_window_view(places, half, axis=0)  # (n, points, 3, half)
     way = np.linalg.norm(windows.max(axis=-1) - windows.min(axis=-1), axis=-1).min(axis=1)
@@ -96,7 +96,7 @@ def _standing(places: FloatArray, width: int) -> NDArray[np.bool_]:
 
 
 def _middle(places: FloatArray, parents: Sequence[int]) -> FloatArray:
-    """Return about where the middle of the mass is, (frames, 3): bones weigh as much as they are long."""
+    """Return the approximate centre of mass, (frames, 3), with the mass of bones proportional to their length."""
     own = [(k, parent) for k, parent in enumerate(parents) if parent >= 0]
     ends, starts = (places[:, [pair[k] for pair in own]] for k in range(2))
     weights = np.linalg.norm(ends - starts, axis=2).mean(axis=0)

@@ -1,4 +1,4 @@
-"""Plain decimal numbers out of text by a compiled kernel, ten times as fast as NumPy reads them."""
+"""Parse decimal numbers with a compiled kernel, ten times as fast as NumPy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..transforms import FloatArray
 
 
 def numbers(text: str) -> FloatArray | None:
-    """Return the numbers of a text as `float` reads them, or None where a word may be no number.
+    """Return the numbers in a text as `float` reads them, or None if a word is not a number.
 
     Example:
         >>> numbers("1.25 -3e-2").tolist()
@@ -22,8 +22,8 @@ def numbers(text: str) -> FloatArray | None:
     read_decimals(np.frombuffer(raw, np.uint8), values, unread, counts)
     count, missed = counts.tolist()
     try:
-        for k, start, end in unread[:missed].tolist():  # more digits than a float holds, or no number at all
-            values[k] = float(raw[start:end].replace(b"_", b"?"))  # Python reads 1_000 as a number, and files do not
+        for k, start, end in unread[:missed].tolist():  # more digits than a float has, or not a number
+            values[k] = float(raw[start:end].replace(b"_", b"?"))  # Python accepts 1_000, BVH does not
     except ValueError:
         return None
-    return values[:count].copy()  # there was room for four times as many
+    return values[:count].copy()  # frees the unused part of the buffer

@@ -1,8 +1,7 @@
-"""What a BVH file does not say: its unit of length and which axis points up, guessed from bones and motion.
+"""Guess the unit of length and the up axis of a BVH file, from bones and motion.
 
-The unit comes from the lengths of the bones alone, so that a skeleton always gets the same one. What is up comes from
-where the head is over the feet, over the whole motion. The reader guesses; the writer chooses a unit that the guess
-will find again.
+The unit depends only on the lengths of the bones, so that a skeleton always gets the same one. The up axis follows from
+the direction from feet to head over the whole motion. The writer chooses a unit that the reader will guess again.
 """
 
 from __future__ import annotations
@@ -18,21 +17,21 @@ from numpy.typing import NDArray
 from ..motion.contacts import FOOT
 from ..transforms import FloatArray, axis_rotation
 
-SAMPLES = 64  # frames that are looked at
+SAMPLES = 64  # frames examined
 SLIDES = ("xposition", "yposition", "zposition")
-NEAR_NOTHING, MOST, ENOUGH = 0.1, 0.9, 5  # of an offset; of the joints that have positions; so many at least
-STRETCHED = 1.45  # how much longer a person is from a fingertip to the toes, along the bones, than tall
+NEAR_NOTHING, MOST, ENOUGH = 0.1, 0.9, 5  # fraction of an offset; fraction and number of joints with positions
+STRETCHED = 1.45  # length from fingertip to toes along the bones, divided by the height of a person
 HEAD = re.compile(r"head|neck|skull", re.IGNORECASE)
-USUAL, ON_FLOOR = 0.3, 0.08  # how much speaks for y; how near to zero a floor is, in sizes of the skeleton
-CLEAR = 0.5  # how much more must speak for an axis than for the next, unless the way a body falls decides
-FALLING = 2.0  # how much that speaks
-TALLER = 1.5  # how much larger than along y a skeleton must be along z for z to point up
-FLOOR = 0.3  # of its size: how near to zero the lowest part of a skeleton that stands is
+USUAL, ON_FLOOR = 0.3, 0.08  # prior score of y; distance of a floor from zero relative to the size of the skeleton
+CLEAR = 0.5  # lead in score of the best axis over the next; below that, free fall decides
+FALLING = 2.0  # score of free fall
+TALLER = 1.5  # smallest ratio of the extents along z and y for z to be up
+FLOOR = 0.3  # largest height of the lowest part of a standing skeleton, relative to its size
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit of length: its name, its metres, and the skeletons that are below so many of them."""
+    """A unit of length: its name, its length in metres, and the height in units below which it is guessed."""
 
     name: str
     metres: float
@@ -47,11 +46,11 @@ UNITS = (
     Unit("centimetres", 0.01, 600.0),
     Unit("millimetres", 0.001, np.inf),
 )
-WRITTEN = (UNITS[4], UNITS[0], UNITS[5])  # the usual one first
+WRITTEN = (UNITS[4], UNITS[0], UNITS[5])  # the default first
 
 
 class Bone(Protocol):
-    """A joint of a skeleton: its offset from the joint above, and those of its end sites from it."""
+    """A joint of a skeleton: its offset from the parent joint, and the offsets of its end sites."""
 
     name: str
     offset: Any
@@ -61,7 +60,7 @@ class Bone(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Flight:
-    """What a body does in the air: the direction against which it falls, in the file's axes, and for how long [s]."""
+    """Free fall of a body: the direction opposite to the fall, in the axes of the file, and its duration [s]."""
 
     up: FloatArray
     seconds: float
@@ -69,12 +68,12 @@ class Flight:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """Joints and ends of a skeleton in the axes of its file, over some frames of its motion.
+    """Joints and end sites of a skeleton in the axes of its file, in some frames of its motion.
 
     Args:
-        names: Name of the joint that each point is, or is the end of.
-        places: Where they are, (frames, points, 3); the root is the first.
-        size: How large the skeleton is, by its bones.
+        names: Name of the joint of each point.
+        places: Positions, shape (frames, points, 3); the root is the first point.
+        size: Height of the skeleton, by its bones.
     """
 
     names: tuple[str, ...]
@@ -83,12 +82,12 @@ class Seen:
 
 
 def channel_values(bones: Sequence[Bone], values: FloatArray | None, chosen: slice | None = None) -> list[FloatArray]:
-    """Return values of the channels of each joint, angles in radians, (frames, channels), in some frames of a file.
+    """Return the channel values of each joint in some frames, angles in radians, shape (frames, channels).
 
     Args:
         bones: The joints.
-        values: Those of all channels, angles in degrees, (frames, channels); None where there are none.
-        chosen: Which frames; by default some, over the whole motion.
+        values: Values of all channels, angles in degrees, shape (frames, channels); None without a motion.
+        chosen: The frames; by default samples of the whole motion.
     """
     if values is not None and len(values):
         values = values[some_frames(len(values)) if chosen is None else chosen]
@@ -103,10 +102,10 @@ def channel_values(bones: Sequence[Bone], values: FloatArray | None, chosen: sli
 
 
 def positions_replace(bones: Sequence[Bone], columns: Sequence[FloatArray]) -> bool:
-    """Return whether position channels stand for the offsets of joints, or are added to them, as fits the bones.
+    """Return whether position channels replace the offsets of joints, or are added to them, judged by their size.
 
-    What replaces an offset is about as long as that; what is added to it is near nothing. The root says neither, and
-    a few joints are not enough: they may slide.
+    A position that replaces an offset has about its length; one that is added is near zero. The root is no evidence,
+    and a few joints are not enough, since they may be sliding joints.
     """
     nothing = []
     for bone, values in zip(bones[1:], columns[1:], strict=True):
@@ -118,16 +117,16 @@ def positions_replace(bones: Sequence[Bone], columns: Sequence[FloatArray]) -> b
 
 
 def some_frames(count: int) -> NDArray[np.intp]:
-    """Return some frames of so many, evenly over all of them."""
+    """Return indices of some of `count` frames, evenly spaced."""
     return np.unique(np.linspace(0, count - 1, SAMPLES).astype(np.intp)) if count else np.zeros(0, np.intp)
 
 
 def stature(bones: Sequence[Bone], parents: Sequence[int]) -> float:
-    """Return about how tall a skeleton is, by its bones alone: by the longest way along them, from fingers to toes.
+    """Return the approximate height of a skeleton from its longest path along bones, from fingers to toes.
 
-    A chain without branches is as tall as it is long.
+    The height of a chain without branches is its length.
     """
-    reach = np.zeros(len(bones))  # from a joint to the end farthest below it
+    reach = np.zeros(len(bones))  # longest path from a joint down to an end
     longest = 0.0
     for i in reversed(range(len(bones))):
         for way in (float(np.linalg.norm(end)) for end in bones[i].ends):
@@ -146,14 +145,14 @@ def look(
     replaces: bool,
     chosen: NDArray[np.intp] | None = None,
 ) -> Seen:
-    """Return what is seen of a skeleton over its motion, or as it rests if it has none.
+    """Return positions of joints and ends over a motion, or at rest if there is none.
 
     Args:
         bones: Joints, parents before children.
-        parents: The joint above each, or -1.
-        columns: Values of the channels of each joint, [rad] and in the file's lengths, (frames, channels).
-        replaces: Whether position channels stand for the offset, or are added to it.
-        chosen: Frames to look at; by default some of all.
+        parents: Index of the parent of each joint, or -1.
+        columns: Channel values of each joint, in radians and units of the file, shape (frames, channels).
+        replaces: Whether position channels replace offsets, or are added to them.
+        chosen: Frames to use; by default evenly spaced samples.
     """
     frames = len(columns[0]) if len(columns) else 0
     chosen = some_frames(frames) if chosen is None else chosen
@@ -180,7 +179,7 @@ def look(
 
 
 def guess_unit(size: float) -> Unit:
-    """Return the unit in which a skeleton of that size is most like a person.
+    """Return the unit in which a skeleton of this height is most like a person.
 
     Example:
         >>> guess_unit(178.0).name
@@ -190,7 +189,7 @@ def guess_unit(size: float) -> Unit:
 
 
 def choose_unit(size: float) -> Unit:
-    """Return the unit to write a skeleton of a size [m] in: centimetres, unless a reader would guess another.
+    """Return the unit for writing a skeleton of a height [m]: centimetres, unless a reader would guess another.
 
     Example:
         >>> choose_unit(1.8).name, choose_unit(0.3).name, choose_unit(30.0).name
@@ -200,15 +199,15 @@ def choose_unit(size: float) -> Unit:
 
 
 def guess_up(seen: Seen, flight: Callable[[], Flight | None] = lambda: None) -> tuple[str, str]:
-    """Return the axis that points up, and why it is thought so.
+    """Return the up axis, and the reason.
 
-    A head is over its feet, and the feet are on a floor that is at zero, unless the body was left at the origin. Where
-    that is not clear, as for who turns cartwheels, the way a body falls in the air tells. Where nothing does, y is up,
-    or z where a skeleton without these names is tall along it and stands on the floor there.
+    The head is above the feet, and the feet are on a floor at zero, unless the body stays at the origin. If that is not
+    clear, as in cartwheels, free fall decides. Without any evidence, y is up, or z for a skeleton without these names
+    that is tall along z and stands on the floor there.
 
     Args:
-        seen: What is seen of a skeleton.
-        flight: Gives what its motion tells of gravity, if that is asked for; see `bvh_flight`.
+        seen: Positions of a skeleton over its motion.
+        flight: Returns the up direction from free fall, called only if needed; see `bvh_flight`.
     """
     heads = [k for k, name in enumerate(seen.names) if HEAD.search(name)]
     feet = [k for k, name in enumerate(seen.names) if FOOT.search(name)]
@@ -222,23 +221,23 @@ def guess_up(seen: Seen, flight: Callable[[], Flight | None] = lambda: None) -> 
         likely = over + stands + np.array([0.0, USUAL, 0.0])
         axis = int(likely.argmax())
         if likely[axis] - np.sort(likely)[-2] >= CLEAR or (fall := flight()) is None:
-            return "xyz"[axis], f"since the head is over the feet along it ({over[axis]:.0%} of the way between them)"
+            return "xyz"[axis], f"since the head is above the feet along it ({over[axis]:.0%} of the distance)"
         return _against(fall, likely)
     if (fall := flight()) is not None:
         return _against(fall, np.array([0.0, USUAL, 0.0]))
     if travels and _stands_along_z(seen):
         return "z", "since the skeleton stands and moves along it"
-    return "y", "as BVH has it"
+    return "y", "as usual in BVH"
 
 
 def _against(fall: Flight, likely: FloatArray) -> tuple[str, str]:
-    """Return the axis against which a body falls, with what else speaks for each, and why."""
+    """Return the up axis by free fall and the other scores, and the reason."""
     axis = int((likely + FALLING * fall.up).argmax())
-    return "xyz"[axis], f"since the body falls against it in the air ({fall.seconds:.2g} s of the motion)"
+    return "xyz"[axis], f"since the body falls against it in flight ({fall.seconds:.2g} s of the motion)"
 
 
 def _stands_along_z(seen: Seen) -> bool:
-    """Return whether a skeleton is tall along z, and stands on the floor there."""
+    """Return whether a skeleton is tall along z and stands on the floor there."""
     root = seen.places[:, :1]
     seen_from_root = seen.places - root
     low, high = (np.median(edge(axis=1), axis=0) for edge in (seen_from_root.min, seen_from_root.max))

@@ -1,7 +1,7 @@
-"""The text of a BVH file: its grammar, taken apart into joints and one array of channel values.
+"""Parse the text of a BVH file into joints and one array of channel values.
 
-Nothing is interpreted here: lengths are in the file's unit, angles in degrees. Everything that is wrong with a text is
-said with its line, and no text takes more than a few array operations to read.
+Nothing is interpreted here: lengths are in the unit of the file, angles in degrees. Errors name the line, and the
+motion is read with a few array operations.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .options import FilePath
 MAX_JOINTS = 10_000
 MAX_CHANNELS = 12
 MAX_VALUES = 8_000_000
-BYTES_EACH = 24  # of a file, for each of them
+BYTES_EACH = 24  # largest size of the file for each value
 MAX_LINE = 10_000  # characters, in the hierarchy
-CHUNK = 2**20  # bytes of a file that are read at a time
-LARGEST = 1e50  # no length or angle is beyond it, and its square is still a number
-LONG = 2**19  # characters that are worth a compiled kernel
+CHUNK = 2**20  # bytes read at a time
+LARGEST = 1e50  # of a length or angle, so that its square is finite
+LONG = 2**19  # from this number of characters, a compiled kernel is used
 
 _STATEMENT = re.compile(r"\s*+([{}]|[^\s{}][^\n{}]*)")
 _MOTION = re.compile(r"\s*+frames\s*+:\s*+(\S++)\s++frame\s++time\s*+:\s*+(\S++)", re.IGNORECASE)
@@ -38,14 +38,14 @@ _CHANNEL = re.compile(r"([xyz])(position|rotation)", re.IGNORECASE)
 
 @dataclass
 class BvhJoint:
-    """A joint as the file has it.
+    """A joint as in the file.
 
     Args:
         name: Its name.
-        parent: Index of the joint above, -1 for a root.
-        line: The line it begins on.
-        offset: Its OFFSET from the joint above, empty until that is read.
-        channels: Its channels in the file's order: ``"xposition"``, ``"zrotation"``, ...
+        parent: Index of the parent joint, -1 for a root.
+        line: Its first line.
+        offset: Its OFFSET from the parent joint, empty until read.
+        channels: Its channels in file order: ``"xposition"``, ``"zrotation"``, ...
         ends: The offsets of its end sites.
     """
 
@@ -54,20 +54,20 @@ class BvhJoint:
     line: int
     offset: tuple[float, ...] = ()
     channels: tuple[str, ...] = ()
-    has_channels: bool = False  # the file may say that there are none
+    has_channels: bool = False  # CHANNELS was read; it may list none
     ends: list[tuple[float, ...]] = field(default_factory=list)
 
 
 @dataclass
 class Text:
-    """A file taken apart.
+    """A parsed file.
 
     Args:
-        bones: The joints, each after the one above it.
+        bones: The joints, each after its parent.
         values: One row of channel values for each frame, shape (frames, channels); None without a motion.
-        frame_time: Seconds from frame to frame, as the file says.
-        announced: How many frames the file says it has.
-        line: The line where the frames are announced.
+        frame_time: Frame time [s].
+        announced: Number of frames stated in the file.
+        line: The line of that number.
     """
 
     bones: list[BvhJoint]
@@ -82,10 +82,10 @@ def parse(path: FilePath, most: int | None = None) -> Text:
 
     Args:
         path: The file.
-        most: The most channel values that are read, `MAX_VALUES` by default.
+        most: Largest number of channel values, `MAX_VALUES` by default.
 
     Raises:
-        FormatError: If it is not such a file; with the line.
+        FormatError: If it is not a valid BVH file; the message names the line.
     """
     most = MAX_VALUES if most is None else most
     pieces = text_pieces(path, max(MAX_BYTES, BYTES_EACH * most), CHUNK)
@@ -96,13 +96,13 @@ def parse(path: FilePath, most: int | None = None) -> Text:
 
 
 def _beginning(path: FilePath, pieces: Iterator[str]) -> tuple[str, tuple[list[BvhJoint], int | None, int]]:
-    """Return the text of a file up to somewhere in its frames, and what `_Hierarchy` reads in it."""
+    """Return the text of a file up to some point in its frames, and the result of `_Hierarchy` for it."""
     text = ""
     while piece := "".join(islice(pieces, 1 + len(text) // CHUNK)):  # twice as much each time
         text += piece
         try:
             found = _Hierarchy(path).read(text)
-        except FormatError:  # it may be right with what follows
+        except FormatError:  # more text may complete it
             continue
         header = None if found[1] is None else _MOTION.match(text, found[1])
         if header is not None and header.end() < len(text):
@@ -112,7 +112,7 @@ def _beginning(path: FilePath, pieces: Iterator[str]) -> tuple[str, tuple[list[B
 
 
 def _statements(path: FilePath, text: str) -> Iterator[tuple[int, list[str], int]]:
-    """Return the line, the words and the position of each brace and of each run of words on a line."""
+    """Yield the line, the words and the position of each brace and of each run of words on a line."""
     line, last = 1, 0
     for match in _STATEMENT.finditer(text):
         line += text.count("\n", last, match.start(1))
@@ -123,21 +123,21 @@ def _statements(path: FilePath, text: str) -> Iterator[tuple[int, list[str], int
 
 
 class _Hierarchy:
-    """Reads the joints, one statement after another; open braces are kept on a stack, so depth costs nothing."""
+    """Reads the joints statement by statement, with a stack of open braces, so that depth is not limited."""
 
     def __init__(self, path: FilePath) -> None:
         self.path = path
         self.bones: list[BvhJoint] = []
         self.open: list[int] = []  # indices of bones
         self.end: BvhJoint | None = None  # an end site, while it is open
-        self.waiting = ""  # what needs a brace before anything else may come
+        self.waiting = ""  # a statement that must be followed by a brace
         self.sites = 0
 
     def refuse(self, message: str, line: int) -> FormatError:
         return FormatError(self.path, message, line=line)
 
     def read(self, text: str) -> tuple[list[BvhJoint], int | None, int]:
-        """Return the bones, where the motion begins in the text, and the line of that."""
+        """Return the bones, and the position and line of the motion in the text."""
         line = 1
         for index, (line, words, position) in enumerate(_statements(self.path, text)):
             key = words[0].upper()
@@ -160,7 +160,7 @@ class _Hierarchy:
             case "{" if self.waiting:
                 self.waiting = ""
             case "{":
-                raise self.refuse("a '{' that follows no ROOT, JOINT or End Site.", line)
+                raise self.refuse("a '{' without ROOT, JOINT or End Site before it.", line)
             case "}":
                 self.close(line)
             case "ROOT" | "JOINT":
@@ -180,10 +180,10 @@ class _Hierarchy:
         if not name:
             raise self.refuse(f"a {key} without a name.", line)
         if (key == "ROOT") == bool(self.open) or self.end is not None:
-            rule = "a ROOT stands outside all joints" if key == "ROOT" else "a JOINT stands inside another or a ROOT"
+            rule = "a ROOT must be outside all joints" if key == "ROOT" else "a JOINT must be inside another or a ROOT"
             raise self.refuse(f"{key} {_shown(words[1:])} is misplaced: {rule}.", line)
         if len(self.bones) >= MAX_JOINTS:
-            raise self.refuse(f"has more than {MAX_JOINTS} joints, the most that are read.", line)
+            raise self.refuse(f"has more than {MAX_JOINTS} joints, the largest number that is read.", line)
         self.bones.append(BvhJoint(name, self.open[-1] if self.open else -1, line))
         self.open.append(len(self.bones) - 1)
         self.waiting = f"{key} {_shown(words[1:])}"
@@ -193,13 +193,13 @@ class _Hierarchy:
         if not self.open or self.end is not None:
             raise self.refuse("an End Site outside of a joint.", line)
         if self.sites > MAX_JOINTS:
-            raise self.refuse(f"has more than {MAX_JOINTS} end sites, the most that are read.", line)
+            raise self.refuse(f"has more than {MAX_JOINTS} end sites, the largest number that is read.", line)
         self.end = BvhJoint("End Site", self.open[-1], line)
         self.waiting = "End Site"
 
     def close(self, line: int) -> None:
         if not self.open:
-            raise self.refuse("a '}' too many.", line)
+            raise self.refuse("one '}' too many.", line)
         bone = self.end or self.bones[self.open[-1]]
         if not bone.offset:
             raise self.refuse(f"{_shown([bone.name])} has no OFFSET.", line)
@@ -228,14 +228,14 @@ class _Hierarchy:
             raise self.refuse(f"a second CHANNELS of {bone.name!r}.", line)
         count, names = words[1] if len(words) > 1 else "", words[2:]
         if not (count.isascii() and count.isdigit() and len(count) < 10):
-            raise self.refuse(f"CHANNELS takes a number and as many names, got {_shown(words[1:])}.", line)
+            raise self.refuse(f"CHANNELS takes a number and that many names, got {_shown(words[1:])}.", line)
         if int(count) != len(names):
             raise self.refuse(f"CHANNELS says {int(count)} but names {len(names)}.", line)
         if len(names) > MAX_CHANNELS:
             raise self.refuse(f"{len(names)} channels on one joint; at most {MAX_CHANNELS} are read.", line)
         for name in names:
             if not _CHANNEL.fullmatch(name):
-                raise self.refuse(f"no channel {_shown([name])}; there are Xposition, Xrotation and so on.", line)
+                raise self.refuse(f"unknown channel {_shown([name])}; known are Xposition, Xrotation and so on.", line)
         if names and self.end is not None:
             raise self.refuse("an End Site has no channels.", line)
         bone.has_channels, bone.channels = True, tuple(name.lower() for name in names)
@@ -247,17 +247,17 @@ class _Hierarchy:
 def _read_motion(
     path: FilePath, text: str, pieces: Iterator[str], start: int, line: int, bones: list[BvhJoint], most: int
 ) -> Text:
-    """Read the frames: `start` is where the text of the motion begins, on that line; pieces are what follows it."""
+    """Read the frames; `start` and `line` locate the motion in the text, and `pieces` are the rest of the file."""
     header = _MOTION.match(text, start)
     if header is None:
         raise FormatError(path, "MOTION is not followed by 'Frames: ...' and 'Frame Time: ...'.", line=line)
     frames_line = line + text.count("\n", start, header.start(1))
     announced, frame_time = header[1], _number(header[2])
     if not (announced.isascii() and announced.isdigit()):
-        raise FormatError(path, f"Frames is a whole number, got {_shown([announced])}.", line=frames_line)
+        raise FormatError(path, f"Frames must be a whole number, got {_shown([announced])}.", line=frames_line)
     if frame_time is None:
         time_line = line + text.count("\n", start, header.start(2))
-        raise FormatError(path, f"Frame Time is a number of seconds, got {_shown([header[2]])}.", line=time_line)
+        raise FormatError(path, f"Frame Time must be a number of seconds, got {_shown([header[2]])}.", line=time_line)
     width = sum(len(bone.channels) for bone in bones)
     if len(announced) > 12 or int(announced) * max(width, 1) * 2 > max(MAX_BYTES, BYTES_EACH * most):
         raise FormatError(path, f"announces {_shown([announced])} frames, more than a file can hold.", line=frames_line)
@@ -277,7 +277,7 @@ def _read_motion(
 
 
 def _numbers(path: FilePath, pieces: Iterable[str], line: int, most: int) -> FloatArray:
-    """Return all numbers of a text; piece by piece, so that memory stays small and errors near."""
+    """Return all numbers of a text, parsed in pieces to limit memory and to locate errors."""
     found = Frames(1)
     for piece in _whole_words(pieces):
         words = piece.strip()
@@ -288,13 +288,13 @@ def _numbers(path: FilePath, pieces: Iterable[str], line: int, most: int) -> Flo
             found.add(numbers[:, None])
             if found.count > most:
                 advice = "max_values=... (--max-values) allows more"
-                raise FormatError(path, f"has more than {most} values, the most that are read; {advice}.", line=line)
+                raise FormatError(path, f"has more than {most} values, the limit; {advice}.", line=line)
         line += piece.count("\n")
     return found.array()
 
 
 def _whole_words(pieces: Iterable[str]) -> Iterator[str]:
-    """Yield a text cut between its words, unless one is too long to be a number."""
+    """Yield a text in pieces that end between words, unless a word is too long to be a number."""
     cut = ""
     for piece in pieces:
         text = cut + piece
@@ -308,9 +308,9 @@ def _whole_words(pieces: Iterable[str]) -> Iterator[str]:
 
 
 def _fast(words: str) -> FloatArray | None:
-    """Return the numbers of a text in one call, or None if a word is no number that may stand there."""
+    """Return the numbers of a text, or None if a word is not a valid number."""
     values = _compiled(words) if len(words) >= LONG else _plain(words)
-    return values if values is not None and (np.abs(values) <= LARGEST).all() else None  # NaN is not, either
+    return values if values is not None and (np.abs(values) <= LARGEST).all() else None  # also rejects NaN
 
 
 def _compiled(words: str) -> FloatArray | None:
@@ -322,25 +322,25 @@ def _compiled(words: str) -> FloatArray | None:
 def _plain(words: str) -> FloatArray | None:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error", DeprecationWarning)  # older NumPy only warns of words that are no numbers
+            warnings.simplefilter("error", DeprecationWarning)  # older NumPy only warns about invalid words
             return np.fromstring(words, sep=" ")
     except (ValueError, DeprecationWarning):
         return None
 
 
 def _bad_word(path: FilePath, piece: str, line: int) -> FormatError:
-    """Return the error for the first word of a piece that is no number."""
+    """Return the error for the first word of a piece that is not a number."""
     last = 0
     for match in _WORD.finditer(piece):
         line += piece.count("\n", last, match.start())
         last = match.start()
         if _number(match[0]) is None:
             return FormatError(path, f"{_shown([match[0]])} in the motion is not a number below 1e50.", line=line)
-    return FormatError(path, "the motion holds something that is not a number.", line=line)
+    return FormatError(path, "the motion contains something that is not a number.", line=line)
 
 
 def _ragged(path: FilePath, pieces: Iterable[str], line: int, width: int) -> FormatError:
-    """Return the error for the first row of a motion that has not as many values as there are channels."""
+    """Return the error for the first row of a motion whose number of values differs from the number of channels."""
     cut = ""
     for text in chain(pieces, ["\n"]):
         whole = (cut + text).rpartition("\n")
@@ -349,7 +349,7 @@ def _ragged(path: FilePath, pieces: Iterable[str], line: int, width: int) -> For
             continue
         piece = np.frombuffer(whole[0].encode(), np.uint8)
         blank = np.append(piece <= ord(" "), True)
-        words = np.cumsum(np.diff(blank.astype(np.int8)) == 1)  # as many as have ended
+        words = np.cumsum(np.diff(blank.astype(np.int8)) == 1)  # number of words ended so far
         ends = np.append(np.flatnonzero(piece == ord("\n")), len(piece)) - 1
         counts = np.diff(np.where(ends >= 0, words[ends] if len(words) else 0, 0), prepend=0)
         wrong = np.flatnonzero((counts != 0) & (counts != width))

@@ -1,7 +1,7 @@
-"""Writes the motion of any linkage as BVH: offsets along common axes, channels in centimetres and degrees, y up.
+"""Write the motion of any linkage as BVH: offsets along common axes, channels in centimetres and degrees, y up.
 
-A BVH joint has no axes of its own at rest, so every joint's motion is turned into the file's axes; joints that turn
-about those keep their channels, others become Euler angles.
+In BVH, all joints have the axes of the file at rest, so the motion of every joint is expressed in these axes. Joints
+that rotate about them keep their channels; others become Euler angles.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from .bvh_scale import WRITTEN, Flight, Unit, choose_unit, guess_up, look, posit
 from .content import Content, Remarks, UniqueNames
 from .options import UP, FilePath
 
-ORDER = "zxy"  # of the angles of joints that have none of their own
+ORDER = "zxy"  # Euler order of joints that have none
 ALIGNED = 1e-12
 LOCKED = 1e-11
 EVEN = 1e-6
-BLOCK = 2048  # frames that are turned into text together
-MOST_FRAMES = 10  # times as many as before, at most, when uneven times are made even
+BLOCK = 2048  # frames converted to text at a time
+MOST_FRAMES = 10  # largest factor on the number of frames when uneven times are resampled
 DIGITS = 13
-INDENT = 32  # no deeper, lest a long chain become mostly blanks
+INDENT = 32  # largest indent, so that long chains are not mostly blanks
 STILL = 1.0 / 30.0  # the frame time of a single pose
 
 
 @dataclass
 class _Bone:
-    """A joint as it will be written: offset and ends [m] and channels with their values, [m] or [rad]."""
+    """A joint to be written: offset and ends [m], and channels with their values [m or rad]."""
 
     name: str
     offset: FloatArray
@@ -60,12 +60,12 @@ def write(content: Content, path: FilePath, *, full: bool = False) -> tuple[Rema
     """Write a linkage and its first clip as BVH; without a clip, one frame of the neutral pose.
 
     Args:
-        content: What to write.
-        path: The file: written whole, or as it was.
-        full: Give three rotations to every joint that turns, as Blender's own importer wants them.
+        content: The content to write.
+        path: The file; it is written completely or not at all.
+        full: Write three rotations for every rotating joint, as Blender's importer needs.
 
     Returns:
-        What the file does not hold or holds otherwise.
+        Remarks on what the file does not store, or stores differently.
     """
     remarks = Remarks()
     linkage, step, poses = _motion(content, remarks)
@@ -83,11 +83,11 @@ def write(content: Content, path: FilePath, *, full: bool = False) -> tuple[Rema
 
     guess, _ = guess_up(look(bones, parents, columns, True), fall)
     if guess != "y":
-        text = f"The y axis points up; a reader may take {guess} for it, since the skeleton seems to stand along that"
-        remarks.add("up-axis", f"{text}: up='y' (--up y) reads it right.")
+        text = f"The y axis points up; a reader may guess {guess}, since the skeleton seems to stand along that"
+        remarks.add("up-axis", f"{text}: up='y' (--up y) reads it correctly.")
     if not positions_replace(bones, columns):
-        text = "Positions replace the OFFSETs of joints; a reader may add them, since they are near nothing"
-        remarks.add("positions", f"{text}: positions='replace' (--positions replace) reads it right.")
+        text = "Positions replace the OFFSETs of joints; a reader may add them, since they are near zero"
+        remarks.add("positions", f"{text}: positions='replace' (--positions replace) reads it correctly.")
     decimals = DIGITS - math.ceil(math.log10(max(size / unit.metres, 1e-30)))
     head = f"{_hierarchy(linkage, bones, unit, decimals)}MOTION\nFrames: {len(poses)}\nFrame Time: {step!r}\n".encode()
     turns = _Turns()
@@ -100,15 +100,15 @@ def write(content: Content, path: FilePath, *, full: bool = False) -> tuple[Rema
 
 
 def _motion(content: Content, remarks: Remarks) -> tuple[Linkage, float, FloatArray]:
-    """Return the linkage, the time from frame to frame and the poses that will be written."""
+    """Return the linkage, the frame time and the poses to write."""
     clip = next(iter(content.clips.values()), None)
     if clip is None:
-        remarks.add("frames", "There is no clip: one frame with the neutral pose is written.")
+        remarks.add("frames", "There is no clip; one frame with the neutral pose is written.")
         return content.linkage, STILL, content.linkage.neutral()[None]
     if len(clip) == 1:
         return clip.linkage, STILL, clip.poses
     if clip.times[0] != 0.0:
-        remarks.add("dropped", f"Time begins at zero in BVH, not at {clip.times[0]:g} s.")
+        remarks.add("dropped", f"Times begin at zero in BVH, not at {clip.times[0]:g} s.")
     gaps = np.diff(clip.times)
     span = float(clip.times[-1] - clip.times[0])
     mean = span / len(gaps)
@@ -117,7 +117,7 @@ def _motion(content: Content, remarks: Remarks) -> tuple[Linkage, float, FloatAr
     count = min(math.ceil(span / float(gaps.min()) * (1.0 - 1e-9)), MOST_FRAMES * len(clip))
     samples = np.linspace(clip.times[0], clip.times[-1], count + 1)
     poses = sample(clip.linkage, clip.times, clip.poses, samples, kind="linear", wrap=False)
-    what = f"{len(clip)} frames at uneven times are written as {len(samples)} at even ones, {span / count:.6g} s apart"
+    what = f"{len(clip)} frames at uneven times are resampled to {len(samples)} frames, {span / count:.6g} s apart"
     remarks.add("resampled", f"{what}: BVH has one frame time.")
     return clip.linkage, span / count, poses
 
@@ -125,10 +125,10 @@ def _motion(content: Content, remarks: Remarks) -> tuple[Linkage, float, FloatAr
 def _bones(
     linkage: Linkage, poses: FloatArray, remarks: Remarks, turns: _Turns | None = None, *, full: bool
 ) -> list[_Bone]:
-    """Return all joints with their channels, in the linkage's order; `turns` has seen the frames before these."""
+    """Return all joints with their channels, in the order of the linkage; `turns` continues from earlier frames."""
     file_from: list[FloatArray] = []  # rotations of the links at rest
     bones: list[_Bone] = []
-    free: list[tuple[_Bone, FloatArray]] = []  # joints whose rotation has no channels yet
+    free: list[tuple[_Bone, FloatArray]] = []  # joints whose rotation needs Euler angles
     names = _names(linkage, remarks)
     for i, (arc, drive) in enumerate(zip(linkage.arcs, linkage.drives, strict=True)):
         above = file_from[linkage.parents[i]] if i else UP["y"].T
@@ -146,7 +146,7 @@ def _bones(
         for k, (bone, _) in enumerate(free):
             bone.channels += [f"{axis.upper()}rotation" for axis in ORDER]
             bone.columns += list(angles[:, k].T)
-        text = f"Joints whose axes BVH does not have are written as Euler angles: {listed([b.name for b, _ in free])}."
+        text = f"Joints whose axes BVH cannot store are written as Euler angles: {listed([b.name for b, _ in free])}."
         remarks.add("converted", text, free[0][0].name)
     _end_sites(linkage, bones, file_from, remarks)
     for bone in bones if full else ():
@@ -155,19 +155,19 @@ def _bones(
 
 
 def _names(linkage: Linkage, remarks: Remarks) -> list[str]:
-    """Return a name for every joint that can stand on a line and is read back as it was."""
+    """Return a name for every joint that fits on a line and is read back unchanged."""
     names, given = UniqueNames(), list[str]()
     for arc in linkage.arcs:
         plain = arc.name.encode("utf-8", "replace").decode().translate({ord("{"): "(", ord("}"): ")"})
         given.append(names.take(" ".join(plain.split()), "joint"))
     changed = [repr(arc.name) for arc, name in zip(linkage.arcs, given, strict=True) if name != arc.name]
     if changed:
-        remarks.add("renamed", f"Joint names that BVH cannot hold are changed: {listed(changed)}.")
+        remarks.add("renamed", f"Joint names that BVH cannot store are changed: {listed(changed)}.")
     return given
 
 
 def _direct(bone: _Bone, articulation: Articulation, file_from_link: FloatArray, values: FloatArray) -> bool:
-    """Give a joint one channel for each of its values, if it slides and turns along the axes that BVH has."""
+    """Give a joint one channel for each of its values, if it moves along and about the axes of the file."""
     slides: dict[str, FloatArray] = {}
     turns: dict[str, FloatArray] = {}
     for element in articulation.elements:
@@ -190,7 +190,7 @@ def _direct(bone: _Bone, articulation: Articulation, file_from_link: FloatArray,
 
 
 def _fill_rotations(bone: _Bone) -> None:
-    """Give a joint that turns about one axis or two the other rotations, which stay zero."""
+    """Add the missing rotation channels, with zeros, to a joint that rotates about one or two axes."""
     turns = [channel for channel in bone.channels if channel.endswith("rotation")]
     for channel in (f"{axis.upper()}rotation" for axis in ORDER):
         if turns and channel not in turns:
@@ -201,7 +201,7 @@ def _fill_rotations(bone: _Bone) -> None:
 def _general(
     bone: _Bone, articulation: Articulation, file_from_link: FloatArray, values: FloatArray
 ) -> FloatArray | None:
-    """Give a joint three positions if it slides at all; return its rotations (n, 3, 3) if it turns at all."""
+    """Give a joint three position channels if it translates; return its rotations (n, 3, 3) if it rotates."""
     kinds = {element.kind for element in articulation.elements}
     matrices = articulation.matrix(values)
     if kinds & {"prismatic", "screw"}:
@@ -215,12 +215,12 @@ def _general(
 
 @dataclass
 class _Turns:
-    """Euler angles of joints over blocks of frames that follow each other, as if they were one.
+    """Euler angles of joints, continuous over successive blocks of frames.
 
     Args:
         last: Rotations of the last frame, (1, joints, 3, 3).
-        first: Their first angles, which stay where they were in gimbal lock.
-        changed: Which of the two triples that make a rotation was taken, (1, joints).
+        first: Their first angles, which are kept in gimbal lock.
+        changed: Which of the two triples of a rotation was used, (1, joints).
         angles: The triples, (1, joints, 3).
     """
 
@@ -230,11 +230,11 @@ class _Turns:
     angles: FloatArray | None = None
 
     def euler(self, rotations: FloatArray) -> FloatArray:
-        """Return angles about moving z, x, y axes of rotations (n, joints, 3, 3), each near those of the last frame.
+        """Return angles about moving z, x, y axes of rotations (n, joints, 3, 3), each near those of the frame before.
 
-        Two triples make a rotation, ``(a, b, c)`` and ``(a + pi, pi - b, c + pi)``. Going from one to the other is a
-        symmetry: whether a frame must change over depends on it and the frame before alone, and changes add up. In
-        gimbal lock the first angle stays where it was, and the third is what is left.
+        Two triples describe a rotation, ``(a, b, c)`` and ``(a + pi, pi - b, c + pi)``. Whether a frame switches from
+        one to the other depends only on it and the frame before, so the switches can be summed. In gimbal lock, the
+        first angle is kept and the third is computed from it.
         """
         r = rotations if self.last is None else np.concatenate([self.last, rotations])
         flat = np.hypot(r[..., 0, 1], r[..., 1, 1])
@@ -264,7 +264,7 @@ class _Turns:
 
 
 def _end_sites(linkage: Linkage, bones: list[_Bone], file_from: list[FloatArray], remarks: Remarks) -> None:
-    """Write frames as end sites: those that came from some, and else the first frame of a link that ends a limb."""
+    """Write frames as end sites: those read from end sites, else the first frame of a link that ends a limb."""
     lost: list[str] = []
     renamed: list[str] = []
     by_link: dict[int, list[Frame]] = {}
@@ -312,7 +312,7 @@ def _hierarchy(linkage: Linkage, bones: Sequence[_Bone], unit: Unit, decimals: i
 
 
 def _rows(bones: Sequence[_Bone], unit: Unit, decimals: int) -> str:
-    """Return lines of frames, every number in the fewest digits that read back as the same."""
+    """Return the lines of frames, with the fewest digits that give the same number."""
     columns: list[FloatArray] = []
     for bone in bones:
         for channel, column in zip(bone.channels, bone.columns, strict=True):
@@ -322,13 +322,13 @@ def _rows(bones: Sequence[_Bone], unit: Unit, decimals: int) -> str:
     if not columns:
         return ""
     rows: FloatArray = np.stack(columns, axis=1)
-    rows += 0.0  # which makes -0 a plain 0
+    rows += 0.0  # turns -0 into 0
     text = msgspec.json.encode(rows.tolist()).decode()[2:-2]
     return text.replace("],[", "\n").replace(",", " ") + "\n"
 
 
 def _dropped(linkage: Linkage) -> list[Remark]:
-    """Say what the linkage has and BVH has no words for, one remark for each kind of loss."""
+    """Return remarks on what BVH cannot store, one for each kind of loss."""
     limits = np.isfinite(linkage.lower) | np.isfinite(linkage.upper)
     links = [arc.child for arc in linkage.arcs if arc.child != arc.name]
     losses = {

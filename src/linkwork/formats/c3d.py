@@ -1,7 +1,7 @@
-"""C3D files of optical motion capture: the points of all frames, with their labels.
+"""Read C3D files of optical motion capture: the points of all frames, with their labels.
 
-Written by many programs for forty years: numbers are of Intel's, DEC's or SGI's order, points integers or reals. Analog
-channels and events are skipped.
+Numbers may be in the byte order of Intel, DEC or SGI, and points may be integers or floats. Analog channels and events
+are skipped.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ LABELS = ("LABELS", "LABELS2", "LABELS3", "LABELS4")
 
 @dataclass(frozen=True)
 class PointData:
-    """What a file says of points.
+    """The points in a file.
 
     Args:
-        labels: Their names, empty where it has none.
-        points: In its unit and axes, shape (frames, points, 3), NaN where none was seen.
-        rate: Frames a second.
-        unit: Its unit, ``"mm"``; empty where it is not said.
-        up: The axis that points up, ``"z"``; anything else where it is not said.
+        labels: Their names; empty for points without one.
+        points: Positions in the units and axes of the file, shape (frames, points, 3); NaN where not seen.
+        rate: Frames per second.
+        unit: The unit, such as ``"mm"``; empty if the file does not state it.
+        up: The up axis, such as ``"z"``; any other text if the file does not state it.
     """
 
     labels: list[str]
@@ -48,23 +48,23 @@ def read_points(path: FilePath) -> PointData:
     """Return the points of a C3D file.
 
     Raises:
-        FormatError: If it is no such file, or ends too early.
+        FormatError: If it is not a C3D file, or ends too early.
     """
     data = read_bytes(path)
     if len(data) < 2 * BLOCK or data[1] != KEY or not data[0]:
-        raise FormatError(path, "is no C3D file: it does not begin as one.")
+        raise FormatError(path, "is not a C3D file: its first bytes are different.")
     return _C3dFile(path, data).points()
 
 
 class _C3dFile:
-    """The bytes of a file."""
+    """Reads the bytes of a file."""
 
     def __init__(self, path: FilePath, data: bytes) -> None:
         self.path, self.data = path, data
         self.start = (data[0] - 1) * BLOCK
         self.kind = data[self.start + 3] if self.start + 4 <= len(data) else 0
         if self.kind not in (INTEL, DEC, SGI):
-            raise FormatError(path, f"has numbers of an unknown processor, {self.kind}.")
+            raise FormatError(path, f"has numbers of an unknown processor type, {self.kind}.")
         self.order = ">" if self.kind == SGI else "<"
 
     def points(self) -> PointData:
@@ -80,10 +80,10 @@ class _C3dFile:
         size = 4 if scale < 0.0 else 2
         start = (data_block - 1) * BLOCK
         if start < BLOCK or not count or frames < 1 or not 0.0 < rate < 1e6 or not np.isfinite(scale):
-            raise FormatError(self.path, f"has {count} points, {frames} frames and {rate:g} frames a second.")
+            raise FormatError(self.path, f"has {count} points, {frames} frames and {rate:g} frames per second.")
         there = (len(self.data) - start) // (size * width)
         if there < 1 or min(frames, there) * width > MAX_VALUES:
-            raise FormatError(self.path, f"{frames} frames of {width} numbers: none are there, or too many are.")
+            raise FormatError(self.path, f"{frames} frames of {width} numbers: none are present, or too many.")
         frames = min(frames, there)
         table = self._numbers(start, frames * width, size).reshape(frames, width)[:, : 4 * count]
         values = table.reshape(frames, count, 4)
@@ -93,12 +93,12 @@ class _C3dFile:
         texts = {name: value for name, value in found.items() if isinstance(value, list)}
         names = [label for key in LABELS for label in texts.get(f"POINT:{key}", ())]
         labels = [names[k] if k < len(names) else "" for k in range(count)]
-        upwards = texts.get("POINT:Y_SCREEN") or [""]  # the axis that points up on a screen: +Z
+        upwards = texts.get("POINT:Y_SCREEN") or [""]  # the up axis on a screen, such as +Z
         unit = texts.get("POINT:UNITS") or [""]
         return PointData(labels, points, rate, unit[0], upwards[0].removeprefix("+").lower())
 
     def _frames(self, found: dict[str, Any], counted: int) -> int:
-        """Return how many frames there are; the header's 16 bits cannot count above 65,535."""
+        """Return the number of frames; the 16 bits of the header cannot count above 65,535."""
         long = found.get("POINT:FRAMES")
         if isinstance(long, int) and (long & 0xFFFF) > counted:
             return long & 0xFFFF
@@ -117,9 +117,9 @@ class _C3dFile:
     def _reals(self, data: bytes) -> FloatArray:
         if self.kind != DEC:
             return np.frombuffer(data, f"{self.order}f4").astype(np.float64)
-        words = np.frombuffer(data, "<u2").reshape(-1, 2)[:, ::-1]  # DEC has the words the other way round
+        words = np.frombuffer(data, "<u2").reshape(-1, 2)[:, ::-1]  # DEC swaps the two words
         values = np.ascontiguousarray(words).view("<f4").ravel().astype(np.float64)
-        return values / 4.0  # and counts exponents from elsewhere
+        return values / 4.0  # and has another exponent bias
 
     def _numbers(self, start: int, count: int, size: int) -> FloatArray:
         data = self.data[start : start + count * size]
@@ -129,14 +129,14 @@ class _C3dFile:
     # Parameters
 
     def parameters(self) -> Iterator[tuple[str, Any]]:
-        """Yield parameters by name, ``POINT:LABELS``; a list that cannot be followed any further ends there."""
+        """Yield parameters by name, such as ``POINT:LABELS``, up to the first damaged entry."""
         groups: dict[int, str] = {}
         entries: list[tuple[int, str, Any]] = []
         place, end = self.start + 4, min(self.start + max(self.data[self.start + 2], 1) * BLOCK, len(self.data))
-        end = max(end, min((self.word(16) - 1) * BLOCK, len(self.data)))  # more blocks than a byte can count
+        end = max(end, min((self.word(16) - 1) * BLOCK, len(self.data)))  # may be more than a byte can count
         while place + 4 <= end:
             length, number = struct.unpack_from("bb", self.data, place)
-            length = abs(length)  # negative where a parameter is locked
+            length = abs(length)  # negative for locked parameters
             if not number or not length or place + 4 + length > end:
                 break
             name = self.data[place + 2 : place + 2 + length].decode("latin-1").strip().upper()
@@ -152,7 +152,7 @@ class _C3dFile:
         yield from ((f"{groups.get(number, '')}:{name}", value) for number, name, value in entries)
 
     def _value(self, place: int, end: int) -> Any:
-        """Return texts, a number, or nothing where a value is longer than the block."""
+        """Return texts or a number; None if the value exceeds the block."""
         if place + 2 > end:
             return None
         kind, ranks = struct.unpack_from("b", self.data, place)[0], self.data[place + 1]

@@ -1,13 +1,13 @@
-"""Limits of a process that reads what is not trusted. Programs of this folder run this file: it imports nothing."""
+"""Limit a process that reads untrusted files. Programs of this folder run this file, so it imports nothing."""
 
 from __future__ import annotations
 
 
 def limit(seconds: float, size: int) -> None:
-    """End this process when it takes more time [s] or memory [bytes] than any honest file does."""
+    """Stop this process when it exceeds a CPU time [s] or a memory size [bytes]."""
     try:
         import resource
-    except ImportError:  # not on Windows; there the clock of the other side ends it
+    except ImportError:  # on Windows; there the parent process stops it after a time
         return
     used = resource.getrusage(resource.RUSAGE_SELF)
     clock = int(used.ru_utime + used.ru_stime + seconds) + 1

@@ -1,4 +1,4 @@
-"""What a file holds: a linkage, the clips that come with it, and remarks on what was assumed or odd.
+"""The content of a file: a linkage, its clips, and remarks on assumptions and oddities.
 
 Every format's `read` returns a `Content` and its `write` takes one.
 """
@@ -29,7 +29,7 @@ FRAMES_COMPARED, SAME_PLACE = 5, 1e-5
 
 
 class Remarks(list[Remark]):
-    """Remarks as they are collected while a file is read or written."""
+    """A list that collects remarks while a file is read or written."""
 
     def add(self, kind: str, text: str, where: str = "", line: int | None = None) -> None:
         """Add a remark; the arguments are those of `Remark`."""
@@ -38,7 +38,7 @@ class Remarks(list[Remark]):
 
 @contextmanager
 def file_errors(path: object) -> Iterator[None]:
-    """Name the file in errors of the linkage itself: every part was read, and together they make no linkage."""
+    """Add the file name to errors of the linkage itself, whose parts are readable but do not form a linkage."""
     try:
         yield
     except (FormatError, MissingExtraError, OptionError, VersionError):
@@ -49,13 +49,13 @@ def file_errors(path: object) -> Iterator[None]:
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """A file's content.
+    """The content of a file.
 
     Args:
         linkage: The linkage.
-        clips: Motions by name, in file order; empty where there are none.
-        remarks: What was assumed or odd.
-        roles: Links by the part of the body that they are, where a file to be written needs to know.
+        clips: Motions by name, in file order; empty by default.
+        remarks: Remarks on assumptions and oddities of the file.
+        roles: Links by body part, for formats that need them for writing.
     """
 
     linkage: Linkage
@@ -65,7 +65,7 @@ class Content:
 
 
 def carried(content: Content, linkage: Linkage) -> Content:
-    """Return content whose motions are those of another linkage with the same coordinates, in any order."""
+    """Return content with its motions transferred to another linkage with the same coordinates, in any order."""
     own = content.linkage
     missing = [name for name in linkage.coordinates if name not in own.coordinate_index]
     if missing or own.nq != linkage.nq:
@@ -80,7 +80,7 @@ def carried(content: Content, linkage: Linkage) -> Content:
 
 
 def _check_same_motion(own: Clip, carried: Clip) -> None:
-    """Raise if joints of the same names bring their links elsewhere: other axes, signs or lengths."""
+    """Raise if joints of the same name move their links differently, because of other axes, signs or lengths."""
     shown = np.linspace(0, len(own) - 1, min(len(own), FRAMES_COMPARED)).astype(np.int64)
     before, after = own.linkage.forward(own.poses[shown]), carried.linkage.forward(carried.poses[shown])
     for joint in carried.linkage.joints:
@@ -89,16 +89,16 @@ def _check_same_motion(own: Clip, carried: Clip) -> None:
             away = float(np.linalg.norm(after[here][:, :3, 3] - before[there][:, :3, 3], axis=-1).max())
             if away > SAME_PLACE * (1.0 + carried.linkage.length):
                 raise LinkageError(
-                    f"the motion does not fit linkage {carried.linkage.name!r}: its joint {joint!r} has the name of "
-                    f"one in the file, but turns or stands otherwise; link {here!r} would be off by {away:.3g} m."
+                    f"the motion does not fit linkage {carried.linkage.name!r}: its joint {joint!r} differs from the "
+                    f"joint of that name in the file; link {here!r} would be off by {away:.3g} m."
                 )
 
 
 class UniqueNames:
-    """Gives every name once, where a file leaves one out or has it twice: a name that is taken gets a number.
+    """Makes names unique, for files with missing or repeated names: a name that is taken gets a number.
 
     Args:
-        wanted: Names that will be asked for; no number makes another name one of these.
+        wanted: Names that will be requested; numbering never produces one of these.
 
     Example:
         >>> names = UniqueNames(["hand", "hand", "hand_2"])
@@ -114,7 +114,7 @@ class UniqueNames:
         return name in self._taken
 
     def take(self, name: str, stand_in: str = "") -> str:
-        """Return a name that has not been given yet, made from the stand-in if there is none."""
+        """Return an unused name, based on `name`, or on `stand_in` if `name` is empty."""
         base = free = name or stand_in
         while free in self._taken or (free in self._wanted and free != name):
             self._tries[base] += 1
@@ -124,7 +124,7 @@ class UniqueNames:
 
 
 def counted(number: int, what: str) -> str:
-    """Return a number of things in words.
+    """Return a number with its noun, in the plural where needed.
 
     Example:
         >>> counted(1, "node"), counted(2, "mesh")

@@ -1,7 +1,7 @@
-"""Robots of the package ``robot_descriptions`` by their names there, such as ``panda_description``.
+"""Robots of the package ``robot_descriptions``, by names such as ``panda_description``.
 
-That package knows where two hundred robots lie on GitHub, and clones a robot when its module is imported: so the only
-module that is ever imported here is the one that was asked for.
+That package lists two hundred robots on GitHub and clones a robot when its module is imported. Only the module of the
+requested robot is imported here.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from ..errors import FormatError, ModelNotFoundError, listed, meant, require
 from .options import FilePath, Options
 
 PACKAGE = "robot_descriptions"
-ENDING = "_description"  # of every name in it
+ENDING = "_description"  # of all its names
 NAME = re.compile(f"[a-z][a-z0-9_]*{ENDING}")
-PATHS = ("URDF_PATH", "XACRO_PATH", "MJCF_PATH")  # what a module calls its files, the first that there is is read
+PATHS = ("URDF_PATH", "XACRO_PATH", "MJCF_PATH")  # names of files in a module; the first that exists is read
 
 
 def is_description(name: object) -> bool:
-    """Tell whether a name may be one of robot_descriptions: written as they all are, and there is no such file.
+    """Return whether a name may be one of robot_descriptions: it has their form, and there is no such file.
 
-    Which robots there are, only the package knows.
+    Whether the robot exists is not checked.
 
     Example:
         >>> [is_description(name) for name in ("panda_description", "panda_description.urdf", "_description")]
@@ -37,28 +37,28 @@ def is_description(name: object) -> bool:
 
 
 def description_names() -> tuple[str, ...]:
-    """Return the names that robot_descriptions knows; none where it is not installed. Nothing is cloned."""
+    """Return the names in robot_descriptions; none if it is not installed. Nothing is cloned."""
     return tuple(import_module(PACKAGE).DESCRIPTIONS) if find_spec(PACKAGE) is not None else ()
 
 
 def meant_description(name: str) -> str:
-    """Return the end of a sentence about an unknown name: with the robot that was meant, where one is near."""
+    """Return the end of a message about an unknown name, with a suggestion if a robot has a similar name."""
     known = description_names() if name.isidentifier() else ()
     hint = meant(name, known)
     return meant(name + ENDING, known) if hint == "." else hint
 
 
 def find_description(name: str, options: Options) -> tuple[FilePath, Options]:
-    """Return the file of a robot, cloned if it is not there yet, and options that lead to its meshes.
+    """Return the file of a robot, cloned if needed, and options that locate its meshes.
 
-    What the caller says of packages, arguments of xacro and SRDF goes before what the robot's module says.
+    Given packages, xacro arguments and SRDF file take precedence over those of the robot's module.
 
     Raises:
         MissingExtraError: If robot_descriptions is not installed.
         ModelNotFoundError: If it has no such robot.
         FormatError: If the robot cannot be cloned, or has neither URDF, xacro nor MJCF.
     """
-    require(PACKAGE, f"{name!r} is not a file here; looking for a robot of that name")
+    require(PACKAGE, f"{name!r} is not a file; looking for a robot of that name")
     known = description_names()
     if name not in known:
         raise ModelNotFoundError(name, PACKAGE, known)
@@ -66,7 +66,7 @@ def find_description(name: str, options: Options) -> tuple[FilePath, Options]:
     file = next((getattr(module, path) for path in PATHS if hasattr(module, path)), None)
     if file is None:
         others = listed([other for other in dir(module) if "PATH" in other])
-        raise FormatError(name, f"{PACKAGE} has no {listed(PATHS)} for it, but {others}; lw.load takes such a path.")
+        raise FormatError(name, f"{PACKAGE} has no {listed(PATHS)} for it, only {others}; lw.load takes such a path.")
     repository, package = Path(module.REPOSITORY_PATH), Path(module.PACKAGE_PATH)
     folders = [package, repository, *(above for above in (package.parent,) if above.is_relative_to(repository))]
     srdf = getattr(module, "SRDF_PATH", None)
@@ -80,10 +80,10 @@ def find_description(name: str, options: Options) -> tuple[FilePath, Options]:
 
 
 def _cloned(name: str) -> Any:
-    """Return the module of a robot, which clones its repository when it is imported for the first time."""
+    """Return the module of a robot, which clones its repository on first import."""
     try:
         return import_module(f"{PACKAGE}.{name}")
-    except Exception as error:  # git, the network, the disk: each fails in its own way
+    except Exception as error:  # git, network and disk raise different errors
         said = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-        where = "from GitHub into ~/.cache/robot_descriptions, or the folder that ROBOT_DESCRIPTIONS_CACHE names"
+        where = "from GitHub into ~/.cache/robot_descriptions, or the folder in ROBOT_DESCRIPTIONS_CACHE"
         raise FormatError(name, f"{PACKAGE} cannot get it: {said}. A robot is cloned on first use, {where}.") from error

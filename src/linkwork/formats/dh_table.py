@@ -1,7 +1,7 @@
-"""Tables of Denavit-Hartenberg rows in a JSON or YAML file.
+"""Read Denavit-Hartenberg tables in JSON or YAML files.
 
-Both spellings of such tables are read: ours, and that of the Robotics Toolbox (``mdh``, ``qlim``, ``offset``,
-``flip``). docs/dh.md describes the file.
+Two forms are read: linkwork's own, and that of the Robotics Toolbox (``mdh``, ``qlim``, ``offset``, ``flip``).
+docs/dh.md describes the file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CONVENTIONS = {False: "standard", True: "modified"}
 
 
 def is_table(document: Any) -> bool:
-    """Tell whether a document is a table of rows, and not a scene."""
+    """Return whether a document is a DH table, not a scene."""
     return isinstance(document, dict) and "rows" in document and "linkwork" not in document
 
 
@@ -32,12 +32,12 @@ def linkage(document: Mapping[str, Any], text: str, where: object) -> Linkage:
     """Return the linkage of a table.
 
     Args:
-        document: What the file says.
-        text: Its text, to find lines in.
-        where: What to call it in an error.
+        document: The content of the file.
+        text: Its text, for line numbers in errors.
+        where: Its name in error messages.
 
     Raises:
-        FormatError: If it is not such a table; with the row and the line.
+        FormatError: If it is not a valid table; the message names the row and the line.
     """
     place: list[str | int] = []
     try:
@@ -45,7 +45,7 @@ def linkage(document: Mapping[str, Any], text: str, where: object) -> Linkage:
         name = document.get("name", document.get("model", "dh"))
         convention = _convention(document, "standard")
         if not isinstance(name, str) or not isinstance(document["rows"], list):
-            raise ValueError("a table has a text for its name and a list of rows")
+            raise ValueError("a table needs a text as its name and a list of rows")
         if len(document["rows"]) > MAX_ROWS:
             raise ValueError(f"a table has at most {MAX_ROWS:,} rows, got {len(document['rows']):,}")
         rows, flipped = [], []
@@ -81,10 +81,10 @@ def _convention(given: Mapping[str, Any], default: str) -> str:
 
 
 def _row(raw: Any, convention: str) -> tuple[DHRow, bool]:
-    """Return a row with its offset in it, and whether its value counts backwards."""
+    """Return a row that includes its offset, and whether its joint axis is flipped."""
     _only(raw, ROW_KEYS, "a DH row")
     if _convention({key: raw[key] for key in ("mdh",) if key in raw}, convention) != convention:
-        raise ValueError(f"this row is of another convention than the table, which is {convention}")
+        raise ValueError(f"this row has another convention than the table, which is {convention}")
     kind = raw.get("kind", raw.get("joint", "R"))
     limits, flip, offset = raw.get("limits", raw.get("qlim")), raw.get("flip", False), raw.get("offset", 0.0)
     if not isinstance(flip, bool):

@@ -1,6 +1,6 @@
-"""What a person should know about a file's content: what its reader assumed, and what is odd about the linkage itself.
+"""Examine the content of a file: the assumptions of its reader, and oddities of the linkage itself.
 
-Everything is a `Remark`; nothing is changed.
+All findings are `Remark` objects; nothing is changed.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ..linkage.linkage import Linkage, Loop
 from ..transforms import FloatArray
 from . import Content, Remark
 
-OPEN = 1e-6  # a gap of a loop that is no rounding [m or rad]
-SLACK = 1e-9  # how far beyond a limit rounding may lead [rad or m]
+OPEN = 1e-6  # smallest gap of a loop that is not a rounding error [m or rad]
+SLACK = 1e-9  # largest excess over a limit due to rounding [rad or m]
 TRIANGLE_TOLERANCE = 1e-6
 
 
@@ -38,7 +38,7 @@ def examine(content: Content) -> tuple[Remark, ...]:
 
 
 def _limits(linkage: Linkage) -> Iterator[Remark]:
-    """Yield joints that cannot move, and revolute and prismatic ones without limits (a wheel needs none)."""
+    """Yield remarks on joints that cannot move, and on revolute and prismatic joints without limits."""
     for joint in linkage.arcs:
         lower, upper = joint.articulation.limits
         for name, low, high in zip(joint.coordinates, lower.tolist(), upper.tolist(), strict=True):
@@ -50,7 +50,7 @@ def _limits(linkage: Linkage) -> Iterator[Remark]:
 
 
 def _masses(linkage: Linkage) -> Iterator[Remark]:
-    """Yield links whose mass cannot be."""
+    """Yield remarks on links with an impossible mass or inertia."""
     for node in linkage.nodes:
         if node.inertia is not None and (problem := _mass_problem(node.inertia)):
             yield Remark("inertia", f"link {node.name!r} {problem}.", where=node.name)
@@ -60,12 +60,12 @@ def _mass_problem(inertia: Inertia) -> str | None:
     moments = np.linalg.eigvalsh(inertia.matrix)
     size = float(np.abs(moments).max())
     if inertia.mass == 0.0:
-        return "has no mass but moments of inertia" if size > 0.0 else None
+        return "has moments of inertia but no mass" if size > 0.0 else None
     if moments[0] < -TRIANGLE_TOLERANCE * size:
         return f"has a negative moment of inertia, {moments[0]:.4g} kg m²"
     if moments[0] + moments[1] < moments[2] - TRIANGLE_TOLERANCE * size:
         shown = ", ".join(f"{moment:.4g}" for moment in moments)
-        return f"has moments of inertia {shown} kg m²: of no body is one larger than the other two together"
+        return f"has moments of inertia {shown} kg m²; for a real body, none exceeds the sum of the other two"
     return None
 
 
@@ -73,7 +73,7 @@ def _poses(linkage: Linkage) -> Iterator[Remark]:
     for name, pose in linkage.poses.items():
         for k, excess in _beyond(linkage, pose[None]):
             coordinate = linkage.coordinates[k]
-            text = f"pose {name!r} leads {coordinate!r} beyond its limits by {_amount(linkage, k, excess)}."
+            text = f"pose {name!r} exceeds the limits of {coordinate!r} by {_amount(linkage, k, excess)}."
             yield Remark("pose-beyond-limits", text, where=coordinate)
 
 
@@ -83,17 +83,17 @@ def _clips(content: Content) -> Iterator[Remark]:
             coordinate, frames = clip.linkage.coordinates[k], np.flatnonzero(excess)
             count = f"{len(frames)} of {len(clip)} frames, the first at {clip.times[frames[0]]:.4g} s"
             most = _amount(clip.linkage, k, excess)
-            text = f"motion {name!r} leads {coordinate!r} beyond its limits by up to {most} in {count}."
+            text = f"motion {name!r} exceeds the limits of {coordinate!r} by up to {most} in {count}."
             yield Remark("unreachable-key", text, where=coordinate)
 
 
 def _amount(linkage: Linkage, k: int, excess: FloatArray) -> str:
-    """Return the largest excess of a coordinate with its unit."""
+    """Return the largest excess of a coordinate, with its unit."""
     return f"{excess.max():.4g} {linkage.table.units[k] or 'rad'}"
 
 
 def _beyond(linkage: Linkage, poses: FloatArray) -> Iterator[tuple[int, FloatArray]]:
-    """Yield the coordinates that leave their limits, and by how much in each of poses (n, nq)."""
+    """Yield the coordinates that exceed their limits, and their excess in each of the poses (n, nq)."""
     excess = np.maximum(linkage.lower - poses, poses - linkage.upper)
     for cone in linkage.cones:
         excess[:, cone.q] = cones.excess(cone, poses)
@@ -109,7 +109,7 @@ def _loops(linkage: Linkage) -> Iterator[Remark]:
             kind, text = "loop", f"{part.first!r} and {part.second!r} close a loop ({part.kind})"
         else:
             kind, text = "coupling", f"{coupling_text(part)} is a coupling"
-        yield Remark(kind, f"{text}: a solve closes it, a pose need not.", where=part.name)
+        yield Remark(kind, f"{text}: solves close it, but a pose may leave it open.", where=part.name)
         for name, pose in linkage.poses.items():
             gap = float(np.abs(goal.error(linkage, pose)).max())
             if gap > OPEN:

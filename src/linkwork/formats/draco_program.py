@@ -1,6 +1,6 @@
-"""Meshes that Draco has compressed, decoded by the `DracoPy` package in a process of its own.
+"""Program that decodes meshes compressed by Draco, with the `DracoPy` package, in a separate process.
 
-`gltf_draco` runs this file as a program, so it imports nothing of the package.
+`gltf_draco` runs this file as a program, so it imports nothing of linkwork.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import numpy as np
 
 try:
     import DracoPy
-except ImportError:  # `_answer` says so
+except ImportError:  # `_answer` reports it
     DracoPy = None
 
 
 def main() -> None:
     """Answer the request on stdin with an NPZ archive on stdout."""
     answer = os.dup(1)
-    os.dup2(2, 1)  # whatever Draco prints is no answer
+    os.dup2(2, 1)  # output of Draco is not part of the answer
     header, arrays = _answer(json.load(sys.stdin))
     buffer = io.BytesIO()
     np.savez(buffer, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def _answer(request: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the triangles of every mesh, and its attributes by their numbers."""
+    """Return the triangles of every mesh, and its attributes by id."""
     if DracoPy is None:
         return {"missing": "DracoPy"}, {}
     limits = runpy.run_path(str(Path(__file__).with_name("child_limits.py")))

@@ -1,7 +1,7 @@
-"""An FBX file opened in a process of its own, and what a linkage needs of it written out as plain arrays.
+"""Program that opens an FBX file in a separate process, and returns what a linkage needs as plain arrays.
 
-`fbx` runs this file as a program, so it imports nothing of the package. Damaged files may end the process or fill its
-memory; here that hurts nobody.
+`fbx` runs this file as a program, so it imports nothing of linkwork. Damaged files may crash the process or fill its
+memory, without harm to the caller.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ import numpy as np
 
 try:
     import ufbx
-except ImportError:  # `_answer` says so
+except ImportError:  # `_answer` reports it
     ufbx = None
 
 MAX_NODES = 20_000
 MAX_RATE = 240.0  # frames per second
-DENSE = 1.5  # keys for each frame: with more of them, the file's rate is not that of its motion
+DENSE = 1.5  # keys per frame above which the rate of the keys is used instead of that of the file
 UNSEEN = ("CAMERA", "LIGHT", "STEREO_CAMERA", "CAMERA_SWITCHER")
-POINTS = ("UNKNOWN", "EMPTY", "MARKER")  # nodes that show nothing: places
+POINTS = ("UNKNOWN", "EMPTY", "MARKER")  # nodes without geometry
 
 
-class Refusal(Exception):  # noqa: N818 - never leaves this program: it becomes the answer
-    """What is wrong with the file."""
+class Refusal(Exception):  # noqa: N818 - internal: it becomes the answer
+    """An error in the file."""
 
 
 def main() -> None:
@@ -42,7 +42,7 @@ def main() -> None:
     np.savez(buffer, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
     with os.fdopen(os.dup(1), "wb") as file:
         file.write(buffer.getvalue())
-    os._exit(0)  # ufbx's objects cannot be taken down in any order
+    os._exit(0)  # ufbx objects must not be freed in arbitrary order
 
 
 def _answer(request: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -52,7 +52,7 @@ def _answer(request: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     limits["limit"](request["seconds"], request["bytes"])
     data = Path(request["path"]).read_bytes()
     if data.startswith(b"version https://git-lfs"):
-        return {"error": "is a pointer of Git LFS, not the file itself; 'git lfs pull' brings it"}, {}
+        return {"error": "is a Git LFS pointer, not the file itself; 'git lfs pull' downloads it"}, {}
     skipped = {"ignore_geometry": True, "ignore_embedded": True, "load_external_files": False}
     try:
         scene = _held(ufbx.load_memory(data, file_format=ufbx.FileFormat.FBX, **skipped))
@@ -65,7 +65,7 @@ def _answer(request: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _held(thing: Any) -> Any:
-    """Return an object of ufbx that stays in memory: version 0.0.5 gives objects away that it does not hold itself."""
+    """Keep an object of ufbx in memory: version 0.0.5 returns objects without a reference of its own."""
     if thing is not None:
         for _ in range(2):
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
@@ -73,13 +73,13 @@ def _held(thing: Any) -> Any:
 
 
 def _all(things: Any) -> list[Any]:
-    """Return the elements of a list of ufbx."""
+    """Return the elements of a ufbx list."""
     things = _held(things)
     return [_held(things[k]) for k in range(len(things))]
 
 
 def _matrices(rows: list[Any]) -> Any:
-    """Return matrices (..., 4, 4) of ufbx's, which have four columns of three numbers."""
+    """Return matrices (n, 4, 4) from those of ufbx, which have four columns of three numbers."""
     columns = np.array(rows, np.float64).reshape(-1, 4, 3)
     result = np.tile(np.eye(4), (len(columns), 1, 1))
     result[:, :3, :] = columns.transpose(0, 2, 1)
@@ -87,7 +87,7 @@ def _matrices(rows: list[Any]) -> Any:
 
 
 class _Extract:
-    """A scene on its way to plain arrays."""
+    """Extracts plain arrays from a scene."""
 
     def __init__(self, scene: Any) -> None:
         self.scene = scene
@@ -126,10 +126,10 @@ class _Extract:
     # Nodes
 
     def _ordered(self) -> tuple[list[Any], list[int]]:
-        """Return all nodes but the root of all, depth first in file order, and the parent of each."""
+        """Return all nodes except the scene root, depth first in file order, and their parents."""
         count = len(_held(self.scene.nodes))
         if count > MAX_NODES:
-            raise Refusal(f"has {count} nodes; {MAX_NODES} are the most that is read")
+            raise Refusal(f"has {count} nodes; at most {MAX_NODES} are read")
         order, parents = list[Any](), list[int]()
         waiting = [(child, -1) for child in reversed(_all(_held(self.scene.root_node).children))]
         while waiting:
@@ -138,11 +138,11 @@ class _Extract:
             order.append(node)
             parents.append(parent)
         if not order:
-            raise Refusal("has no nodes, so there is no skeleton in it")
+            raise Refusal("has no nodes, so it contains no skeleton")
         return order, parents
 
     def _kept(self, kinds: list[str], parents: list[int], bound: set[int]) -> list[int]:
-        """Return the nodes that become links: bones, all above them and places below; without bones, all nodes."""
+        """Return the nodes that become links: bones, nodes above and empty nodes below; without bones, all nodes."""
         bones = {k for k, kind in enumerate(kinds) if kind == "BONE"} | bound
         if not bones:
             return [k for k, kind in enumerate(kinds) if kind not in UNSEEN] or list(range(len(kinds)))
@@ -151,13 +151,13 @@ class _Extract:
             while (k := parents[k]) >= 0 and k not in kept:
                 kept.add(k)
         below = set(bones)
-        for k, kind in enumerate(kinds):  # parents stand before their children
+        for k, kind in enumerate(kinds):  # parents precede their children
             if parents[k] in below and kind in POINTS:
                 below.add(k)
         return sorted(kept | below)
 
     def _bind(self, place: dict[int, int]) -> dict[int, Any]:
-        """Return where nodes stood when a skin was bound to them, by position in the order."""
+        """Return the bind transforms of nodes, by position in the order."""
         result: dict[int, Any] = {}
         for cluster in _all(self.scene.skin_clusters):
             if (bone := _held(cluster.bone_node)) is not None and bone.typed_id in place:
@@ -171,9 +171,9 @@ class _Extract:
     # Motions
 
     def _motions(self, kept: list[int], values: int) -> list[dict[str, Any]]:
-        """Take in all animations that move something, each at the file's rate or that of its densest keys.
+        """Sample all animations that move a node, at the rate of the file or of the densest keys.
 
-        With more values, nodes times frames, than are read, every second frame is taken, or every third, ...
+        If there are more than `values` nodes times frames, only every second, third, ... frame is sampled.
         """
         found = []
         for stack in _all(self.scene.anim_stacks):
@@ -194,7 +194,7 @@ class _Extract:
         return result
 
     def _rate(self, stack: Any) -> float | None:
-        """Return how many frames a second tell the motion; None if nothing in it moves."""
+        """Return the frame rate for sampling a motion; None if nothing moves."""
         rate = None
         for layer in _all(stack.layers):
             for value in _all(layer.anim_values):
@@ -207,7 +207,7 @@ class _Extract:
         return None if rate is None else min(rate, MAX_RATE)
 
     def _worlds(self, anim: Any, time: float, kept: list[int]) -> Any:
-        """Return world_from_node of nodes at a time, shape (nodes, 4, 4), as ufbx evaluates them."""
+        """Return world_from_node at a time, shape (nodes, 4, 4), as evaluated by ufbx."""
         scene = _held(ufbx.evaluate_scene(self.scene, anim, time))
         nodes = _held(scene.nodes)
         result = _matrices([_held(nodes[k]).node_to_world for k in kept])

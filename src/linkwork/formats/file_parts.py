@@ -1,4 +1,4 @@
-"""Parts of a large file that stay in it: bytes are read where they are asked for."""
+"""Parts of large files, whose bytes are read on demand."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from ..errors import FormatError
 from .atomic_files import read_bytes
 from .texts import TextFile
 
-LARGE = 16 * 2**20  # bytes of a file from which on it is not held in memory
+LARGE = 16 * 2**20  # files above this size [bytes] are not loaded into memory
 PIECE = 2**20
 
 
 class FilePart:
-    """Bytes of a file, sliced as `bytes` are; what they are read from must not change meanwhile.
+    """A part of a file, sliced like `bytes`; the file must not change meanwhile.
 
     Args:
         path: The file.
         begin: The first byte.
         end: The byte after the last.
-        state: What tells one state of the file from another.
+        state: Identity, size and modification time of the file, to detect changes.
     """
 
     def __init__(self, path: str | os.PathLike[str], begin: int, end: int, state: tuple[int, ...]) -> None:
@@ -44,7 +44,7 @@ class FilePart:
         return data
 
     def part(self, begin: int, end: int) -> FilePart:
-        """Return a part of it, unread."""
+        """Return a part of it without reading it."""
         return FilePart(self.path, self.begin + begin, self.begin + end, self.state)
 
 
@@ -52,7 +52,7 @@ Bytes = bytes | FilePart
 
 
 def bytes_of(path: str | os.PathLike[str], limit: int) -> Bytes:
-    """Return what is in a file: as bytes, or unread if that is large.
+    """Return the content of a file: as bytes, or as a `FilePart` if it is large.
 
     Raises:
         FormatError: As in `read_bytes`.
@@ -67,12 +67,12 @@ def bytes_of(path: str | os.PathLike[str], limit: int) -> Bytes:
 
 
 def part_of(data: Bytes, begin: int, end: int) -> Bytes:
-    """Return a part of bytes; of those in a file unread."""
+    """Return a part of the data, without reading a `FilePart`."""
     return data[begin:end] if isinstance(data, bytes) else data.part(begin, end)
 
 
 def pieces_of(data: Bytes) -> Iterator[bytes]:
-    """Yield all bytes, some at a time."""
+    """Yield all bytes in pieces."""
     return (data[begin : begin + PIECE] for begin in range(0, len(data), PIECE))
 
 

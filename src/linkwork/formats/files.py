@@ -1,4 +1,4 @@
-"""Linkages and motions from a file and to a file, the format chosen by the suffix of the name."""
+"""Read and write linkages and motions. The suffix of the file name selects the format."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ from .texts import TextFile, guessed_kind
 
 Root = Literal["fixed", "planar", "floating"]
 ROOTS: tuple[Root, ...] = ("fixed", "planar", "floating")
-CLIP = "clip"  # what a motion is called in a file that names its motions
+CLIP = "clip"  # default name of a motion, in files that name their motions
 _LOG = logging.getLogger("linkwork")
 
 
-# What Python users call
+# Functions for users
 
 
 def load(path: FilePath, *, root: Root | None = None, **options: Unpack[ReadOptions]) -> Linkage:
     """Return the linkage in a file.
 
     Args:
-        path: The file; its suffix says what it is. Or a robot of the package ``robot_descriptions``, where that is
-            installed, by its name there: ``"panda_description"``.
+        path: The file; its suffix selects the format. Or the name of a robot in the package ``robot_descriptions``, if
+            that is installed: ``"panda_description"``.
         root: Replace the root joint by ``"fixed"``, ``"planar"`` or ``"floating"``, in the same place. By default the
-            file's own is kept.
-        **options: How to read it: `packages`, `folders`, `units`, `up`, `positions`, `limits`, `strict`,
+            root joint of the file is kept.
+        **options: Options for reading: `packages`, `folders`, `units`, `up`, `positions`, `limits`, `strict`,
             `loop_tolerance`, `arguments`, `srdf`, `joint_limits`, `max_values`, `body_model`; see `formats.Options`.
 
     Raises:
-        FormatError: If the file cannot be read; with its name and, where there is one, the line.
-        MissingExtraError: If a robot is asked for by name, and ``robot_descriptions`` is not installed.
+        FormatError: If the file cannot be read; the message names the file and, if known, the line.
+        MissingExtraError: If a robot is requested by name and ``robot_descriptions`` is not installed.
     """
     if root is not None and root not in ROOTS:
         raise LinkageError(f"root is {listed([repr(name) for name in ROOTS])}, got {root!r}.")
@@ -57,7 +57,7 @@ def load(path: FilePath, *, root: Root | None = None, **options: Unpack[ReadOpti
     if missing:
         first, more = missing[0].text.partition(";")[0], f", and {len(missing) - 1} more" * (len(missing) > 1)
         beside = isinstance(path, TextFile) and not path.has_folder
-        advice = "folder=... says where they are" if beside else "linkwork doctor says where it was looked for"
+        advice = "folder=... sets the folder of meshes" if beside else "linkwork doctor lists the paths that were tried"
         _LOG.warning("%s: %s%s; %s.", path, first.rstrip("."), more, advice)
     linkage = content.linkage
     return linkage if root in (None, linkage.root.articulation.kind) else linkage.replace(root=root)
@@ -71,17 +71,17 @@ def loads(
     root: Root | None = None,
     **options: Unpack[ReadOptions],
 ) -> Linkage:
-    """Return the linkage that a text describes: what `load` returns for a file with this text.
+    """Return the linkage described by a text, as `load` does for a file with this content.
 
     Args:
         text: The content of a file, as text or bytes; binary formats take bytes.
-        kind: What it is: ``"urdf"``, ``"mjcf"``, ``"bvh"``, ``"yaml"``, ... as the suffix of the file would be.
-        folder: The folder that names of meshes and of other files start from. By default none of those is read.
-        root: Another first joint, as in `load`.
-        **options: How to read it, as in `load`.
+        kind: The format, named like the suffix of such a file: ``"urdf"``, ``"mjcf"``, ``"bvh"``, ``"yaml"``, ...
+        folder: The folder to which names of meshes and other files are relative. By default none of them is read.
+        root: Replacement of the root joint, as in `load`.
+        **options: Options for reading, as in `load`.
 
     Raises:
-        FormatError: If the text cannot be read; with the line, where there is one.
+        FormatError: If the text cannot be read; the message names the line, if known.
 
     Example:
         >>> loads("<robot name='arm'><link name='base'/></robot>", "urdf")
@@ -91,20 +91,20 @@ def loads(
 
 
 def _as_file(text: str | bytes, kind: str, folder: FilePath | None) -> TextFile:
-    """Return the file that a text could have come from."""
+    """Return a stand-in for the file with this text as its content."""
     kinds = {suffix.removeprefix("."): suffix for suffix, row in FORMATS.items() if row.reads} | {"mjcf": ".xml"}
     name = kind.lower().removeprefix(".") if isinstance(kind, str) else ""
     if name not in kinds:
-        raise OptionError(f"no format {kind!r}{meant(name, kinds)} Known are {', '.join(kinds)}.")
+        raise OptionError(f"no format {kind!r}{meant(name, kinds)} Known formats: {', '.join(kinds)}.")
     if not isinstance(text, str | bytes | bytearray | memoryview):
-        raise OptionError(f"expected text or bytes, got {type(text).__name__}; lw.load takes the name of a file.")
+        raise OptionError(f"expected text or bytes, got {type(text).__name__}; lw.load takes a file name.")
     if FORMATS[kinds[name]].binary and isinstance(text, str):
         raise OptionError(f"{FORMATS[kinds[name]].title} files are binary: give bytes.")
     return TextFile(text, name, kinds[name], folder)
 
 
 def say_guesses(path: FilePath, content: Content) -> None:
-    """Log what the file left open and was guessed, its unit and the axis that points up, and options without a use."""
+    """Log guesses about the unit and the up axis of a file, and options that its format does not use."""
     guesses = [remark.text for remark in content.remarks if remark.kind in ("units", "up-axis")]
     guesses = [text.partition(";")[0] for text in guesses if "says otherwise" in text]
     if guesses:
@@ -120,14 +120,14 @@ def load_clip(
     """Return a motion in a file.
 
     Args:
-        path: The file; its suffix says what it is.
-        name: Which motion, where the file holds several by name; the first by default.
-        linkage: The linkage that moves. A table of numbers needs it, unless it holds the linkage too; other files
-            bring their own, and here the motion is carried over to another one with the same coordinates.
-        **options: How to read it, as in `load`.
+        path: The file; its suffix selects the format.
+        name: Name of the motion, for files with several; the first by default.
+        linkage: The linkage that moves. Required for tables that do not contain their linkage. Other files contain one;
+            the motion is then transferred to the given linkage, which must have the same coordinates.
+        **options: Options for reading, as in `load`.
 
     Raises:
-        FormatError: If the file cannot be read, or holds no motion.
+        FormatError: If the file cannot be read, or contains no motion.
     """
     content = read(path, as_options(options), linkage=linkage)
     if not content.clips:
@@ -148,35 +148,35 @@ def loads_clip(
     folder: FilePath | None = None,
     **options: Unpack[ReadOptions],
 ) -> Clip:
-    """Return a motion that a text describes: what `load_clip` returns for a file with this text.
+    """Return a motion described by a text, as `load_clip` does for a file with this content.
 
     Args:
         text: The content of a file, as text or bytes; binary formats take bytes.
-        kind: What it is: ``"bvh"``, ``"csv"``, ``"gltf"``, ... as the suffix of the file would be.
-        name: Which motion, as in `load_clip`.
+        kind: The format, named like the suffix of such a file: ``"bvh"``, ``"csv"``, ``"gltf"``, ...
+        name: Name of the motion, as in `load_clip`.
         linkage: The linkage that moves, as in `load_clip`.
-        folder: The folder that names of other files start from. By default none of those is read.
-        **options: How to read it, as in `load`.
+        folder: The folder to which names of other files are relative. By default none of them is read.
+        **options: Options for reading, as in `load`.
 
     Raises:
-        FormatError: If the text cannot be read, or holds no motion.
+        FormatError: If the text cannot be read, or contains no motion.
     """
     return load_clip(_as_file(text, kind, folder), name=name, linkage=linkage, **options)
 
 
 def save(thing: Linkage | Clip | Content, path: FilePath, **options: Unpack[SaveOptions]) -> tuple[Remark, ...]:
-    """Write a linkage or a motion to a file, completely or not at all; if it fails, the old file stays.
+    """Write a linkage or a motion to a file, completely or not at all; if it fails, an existing file is unchanged.
 
-    A linkage that came from a file with a mesh (glTF, USD) goes back into it: what is written is that file with the
-    motions added, and its skin, materials, textures and other motions as they were.
+    If the linkage was read from a file with meshes (glTF, USD), the result is a copy of that file with the motions
+    added. Its skin, materials, textures and other motions are kept.
 
     Args:
-        thing: What to write.
-        path: The file; its suffix says what it will be.
+        thing: The linkage, motion or content to write.
+        path: The file; its suffix selects the format.
         **options: See `SaveOptions`: into, bare, layout, fps, roles.
 
     Returns:
-        Remarks on what a file of this kind cannot hold or says in its own way; what is dropped is logged as a warning.
+        Remarks on what the format cannot store or stores differently; losses are also logged as warnings.
 
     Raises:
         FormatError: If the file cannot be written.
@@ -200,15 +200,15 @@ def save(thing: Linkage | Clip | Content, path: FilePath, **options: Unpack[Save
 
 
 def read(path: FilePath, options: Options = DEFAULTS, *, linkage: Linkage | None = None) -> Content:
-    """Return all that is in a file: its linkage, its motions, and remarks on what was assumed or odd.
+    """Return the content of a file: its linkage, its motions, and remarks on assumptions and oddities.
 
     Args:
-        path: The file; its suffix says what it is.
-        options: How to read it.
-        linkage: The linkage whose motions the file holds; by default the file's own.
+        path: The file; its suffix selects the format.
+        options: Options for reading.
+        linkage: The linkage of the motions in the file; by default the one in the file.
     """
     _check_name(path)
-    if is_description(path) and options.within is None:  # what comes from strangers clones nothing
+    if is_description(path) and options.within is None:  # an untrusted file must not cause a clone
         path, options = find_description(str(path), options)
     row = format_in(path)
     if not row.reads:
@@ -224,9 +224,9 @@ def read(path: FilePath, options: Options = DEFAULTS, *, linkage: Linkage | None
 
 
 def _check_name(path: object) -> None:
-    """Say what to do with a text that is given where the name of a file belongs."""
+    """Raise with advice if the content of a file, or no name at all, is given in place of a file name."""
     if not isinstance(path, str | os.PathLike):
-        raise OptionError(f"the name of a file is a text or a path, got {type(path).__name__}; lw.loads takes content.")
+        raise OptionError(f"expected a file name (str or path), got {type(path).__name__}; lw.loads takes content.")
     kind = guessed_kind(path) if isinstance(path, str) else None
     if kind is not None:
         advice = f"use lw.loads(text, {kind!r}), or lw.loads_clip for its motion"
@@ -234,16 +234,16 @@ def _check_name(path: object) -> None:
 
 
 def _unused(row: Format, options: Options) -> tuple[Remark, ...]:
-    """Return a remark on options that a format has no use for, if some are given."""
+    """Return a remark on given options that a format does not use, if any."""
     others = [option.name for option in fields(Options) if option.name not in (*row.options, "strict", "within")]
     spare = [name for name in others if getattr(options, name) != getattr(DEFAULTS, name)]
-    used = f"it takes {listed(row.options)}" if row.options else "it takes none"
-    text = f"{row.title} has no use for {listed(spare)}; {used}."
+    used = f"it uses {listed(row.options)}" if row.options else "it uses none"
+    text = f"{row.title} does not use {listed(spare)}; {used}."
     return (Remark("ignored-option", text, where=spare[0]),) if spare else ()
 
 
 def write(content: Content, path: FilePath, **options: Unpack[SaveOptions]) -> tuple[Remark, ...]:
-    """Write content to a file and return remarks on what a file of this kind cannot hold; see `save`."""
+    """Write content to a file and return remarks on what the format cannot store; see `save`."""
     row = format_of(path)
     fps, layout = options.get("fps"), options.get("layout")
     if fps is not None:
@@ -251,14 +251,14 @@ def write(content: Content, path: FilePath, **options: Unpack[SaveOptions]) -> t
     if not row.writes:
         raise FormatError(path, f"{row.title} files are read, not written; {', '.join(suffixes('writes'))} are.")
     if not row.linkages and not content.clips:
-        raise FormatError(path, f"{row.title} files hold motions, and there is none.")
+        raise FormatError(path, f"{row.title} files hold motions, but there is none to write.")
     content, dropped = fit(content, path)
     full = layout == "blender"
     if full and row.title != "BVH":
         raise FormatError(path, "layout 'blender' is for BVH files, whose channels Blender's importer is strict about.")
     if layout is not None and not full:
         if not content.clips:
-            raise FormatError(path, f"layout {layout!r} holds a motion, and there is none.")
+            raise FormatError(path, f"layout {layout!r} is for motions, but there is none to write.")
         return dropped + learning.write(next(iter(content.clips.values())), path, layout)
     content = replace(content, roles=options.get("roles") or content.roles)
     host, said = host_of(content.linkage, path, row, options.get("into"), options.get("bare", False))
@@ -269,18 +269,18 @@ def write(content: Content, path: FilePath, **options: Unpack[SaveOptions]) -> t
         return dropped + said + tuple(row.load_module().write(content, path, **more))
     except UnicodeEncodeError as error:
         bad = error.object[error.start]
-        raise FormatError(path, f"a name holds {bad!r}, which is not a character; rename it.") from error
+        raise FormatError(path, f"a name contains {bad!r}, which is not a character; rename it.") from error
 
 
 def _resampled(content: Content, fps: float, path: FilePath) -> Content:
-    """Return content whose motions have so many frames a second; those in files have them in files again."""
+    """Return content with motions resampled at `fps`; frames that are stored in files stay in files."""
     long = any(is_in_file(clip.poses) for clip in content.clips.values())
     with frames_in(Path(path).absolute().parent) if long else nullcontext():
         return replace(content, clips={name: clip.resample(fps=fps) for name, clip in content.clips.items()})
 
 
 def _new_in(content: Content, host: Origin) -> Content:
-    """Return content without the motions that a file has already, frame for frame: they are not put into it again."""
+    """Return content without the motions that a file already contains, so that they are not added twice."""
     sources = {clip.source for clip in content.clips.values()}
     if str(host.file) not in sources | {str(located(source)) for source in sources}:
         return content
@@ -294,7 +294,7 @@ def _new_in(content: Content, host: Origin) -> Content:
 
 
 def fit(content: Content, path: FilePath) -> tuple[Content, tuple[Remark, ...]]:
-    """Return content with as many motions as a file of this kind can hold, and remarks on those that it cannot."""
+    """Return content with as many motions as the format can store, and remarks on the others."""
     row = format_of(path)
     count = len(content.clips) if row.several else int(row.clips)
     names = list(content.clips)

@@ -1,4 +1,4 @@
-"""What readers do about joints that follow others beyond their own limits: say it, or hold the leaders as asked."""
+"""Handle joints that follow others beyond their own limits: add a remark, or tighten the limits of the leader."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ NO_LINES: Mapping[str, int] = MappingProxyType({})
 
 
 def held(linkage: Linkage, options: Options, remarks: Remarks, lines: Mapping[str, int] = NO_LINES) -> Linkage:
-    """Return a linkage as `options.limits` wants it, with a remark on every follower that leaves its own limits.
+    """Return a linkage with limits as set by `options.limits`, and add a remark on every follower that exceeds its own.
 
     Args:
-        linkage: As the file gives it: every leader has its own limits.
-        options: How to read the file.
-        remarks: Where remarks go.
-        lines: The line of each joint, where the file has lines.
+        linkage: The linkage as in the file: every leader has its own limits.
+        options: Options for reading.
+        remarks: Remarks are added to this.
+        lines: The line of each joint, if the file has lines.
     """
     result, beyond = narrowed(linkage) if options.limits == "followers" else (linkage, overruns(linkage))
     for overrun in beyond:

@@ -1,7 +1,7 @@
-"""glTF 2.0 and GLB files: a scene's nodes as a linkage, its animations as clips, and both written back.
+"""Read and write glTF 2.0 and GLB files: the nodes of a scene as a linkage, its animations as clips.
 
-`gltf_data` reads the file, `gltf_nodes` the tree, `gltf_motion` the animations, `gltf_extras` what linkwork adds. glTF
-has metres and y up.
+`gltf_data` reads the file, `gltf_nodes` the tree, `gltf_motion` the animations, `gltf_extras` linkwork's additions.
+glTF uses metres, y up.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from .skeletons import linkage_at_rest, move_link
 
 __all__ = ["read", "write", "write_into"]
 
-STILL = 1e-6  # of the size of the skeleton: what moves less than that stands still
-LARGE = 50.0  # metres: larger skeletons are not in metres, most of them
-NOTABLE = 1e-4  # a change of scale that is worth a remark
-STANDS = 0.9  # of the way from feet to head along one axis: the body stands along it, or lies
-READ = (*COMPRESSED, DRACO)  # extensions without which a file cannot be read, and that are
+STILL = 1e-6  # motions below this fraction of the size of the skeleton are ignored
+LARGE = 50.0  # larger skeletons are probably not in metres [m]
+NOTABLE = 1e-4  # smallest change of scale with a remark
+STANDS = 0.9  # component of the direction from feet to head above which a body stands along an axis
+READ = (*COMPRESSED, DRACO)  # required extensions that are supported
 MAX_VALUES = 12_000_000  # numbers in the poses of all clips together
 
 
@@ -57,12 +57,12 @@ class Motion:
 def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     """Return the linkage and the motions in a glTF or GLB file.
 
-    Every node of the scene is a link; the arc above it is a ball joint if an animation turns the node or a skin has it
-    as a joint, floating if its offset changes, and fixed otherwise. The file's rest pose is the neutral pose.
+    Every node of the scene becomes a link. Its joint is a ball joint if an animation rotates the node or the node is a
+    joint of a skin, floating if its offset changes, and fixed otherwise. The rest pose of the file is the neutral pose.
 
     Args:
         path: The file.
-        options: `units` (metres in a unit), `up` and `folders` (where buffers may lie) are used.
+        options: `units` (metres per unit), `up` and `folders` (locations of buffers) are used.
 
     Raises:
         FormatError: If the file cannot be read.
@@ -75,7 +75,7 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
 
 
 class _GltfReader:
-    """A file on its way to a linkage."""
+    """Converts a file to a linkage."""
 
     def __init__(self, source: GltfSource, skeleton: NodeTree, remarks: Remarks) -> None:
         self.source, self.skeleton = source, skeleton
@@ -128,17 +128,17 @@ class _GltfReader:
         if scales:
             most = min(most, MAX_VALUES // (9 * len(self.skeleton.order)))
         if most < 2:
-            self.source.refuse(f"has animations of more than {MAX_VALUES} numbers in all; these are the most.")
+            self.source.refuse(f"has animations of more than {MAX_VALUES} numbers in total, the limit.")
         times, wanted = frame_times(tracks, scales, most)
         if wanted > most:
-            self.remarks.add("thinned", f"animation {name!r} needs {wanted} frames; {len(times)} are read.", name)
+            self.remarks.add("thinned", f"animation {name!r} needs {wanted} frames; only {len(times)} are read.", name)
         for begin in range(0, len(times), BLOCK):
             for k, step in self._steps(tracks, times[begin : begin + BLOCK]).items():
                 self._note(k, step)
         return Motion(name, times, tracks)
 
     def _steps(self, tracks: Tracks, times: FloatArray) -> dict[int, Step]:
-        """Return the links that move, by position in the skeleton, at some times."""
+        """Return the moving links at given times, by position in the skeleton."""
         nodes = sorted({self.place[node] for node, _ in tracks})
         return self.skeleton.moved({k: self._placed(k, tracks, times) for k in nodes})
 
@@ -152,11 +152,11 @@ class _GltfReader:
         return Placement(translation, rotation, stretch)
 
     def _note(self, k: int, step: Step) -> None:
-        """Remember which links slide on their parents, and by what part the stretch of nodes changes."""
+        """Record which links translate relative to their parents, and the relative change of the stretch of nodes."""
         rest = self.skeleton.steps[k]
         slide = float(np.abs(step.offset - rest.offset).max())
         if not np.isfinite(slide):
-            self.source.refuse(f"an animation moves {self.skeleton.names[k]!r} beyond all numbers.")
+            self.source.refuse(f"an animation moves {self.skeleton.names[k]!r} to a position that is not finite.")
         if slide > STILL * self.extent:
             self.sliding[k] = max(slide, self.sliding.get(k, 0.0))
         if step.stretch.ndim > 2:
@@ -182,11 +182,11 @@ class _GltfReader:
         )
         if len(linkage.links) > len(skeleton.order):
             roots, base = skeleton.parents.count(-1), linkage.links[0]
-            self.remarks.add("base", f"the scene has {roots} roots; they hang on a link {base!r} added here.")
+            self.remarks.add("base", f"the scene has {roots} roots; they are attached to an added link {base!r}.")
         return linkage
 
     def _origin(self) -> Origin | None:
-        """Return the file, if it shows or says more than a skeleton."""
+        """Return the file, if it contains more than a skeleton."""
         meshes = bool(self.source.document.meshes)
         if not meshes and not self.roles:
             return None
@@ -194,7 +194,7 @@ class _GltfReader:
         return Origin(located(self.source.path), self.unit, up, folders, roles=self.roles, has_meshes=meshes)
 
     def _clip(self, linkage: Linkage, motion: Motion) -> Clip:
-        """Return a motion as poses: what each joint adds to its rest placement."""
+        """Return a motion as poses relative to the rest placements."""
         frames, before = Frames(linkage.nq), None
         for begin in range(0, len(motion.times), BLOCK):
             times = motion.times[begin : begin + BLOCK]
@@ -207,41 +207,41 @@ class _GltfReader:
             before = poses[-1]
         return Clip(linkage, motion.times, frames.array() if linkage.nq else np.zeros((len(motion.times), 0)))
 
-    # What is odd
+    # Remarks
 
     def _say(self) -> None:
         skeleton, source = self.skeleton, self.source
-        told = "told" if self.options.up or self.options.units else "glTF's own"
-        said = f"{self.options.up or 'y'} points up, {self.unit:g} m in a unit ({told})"
+        told = "as given" if self.options.up or self.options.units else "as in glTF"
+        said = f"{self.options.up or 'y'} points up, {self.unit:g} m per unit ({told})"
         self.remarks.add("up-axis", f"{said}; quaternions are x, y, z, w.")
         if self.options.units is None and self.extent > LARGE:
-            text = f"from its root to its end it is {self.extent:.4g} m long; if those are centimetres, give"
+            text = f"it is {self.extent:.4g} m long from its root to its end; if the unit is centimetres, give"
             self.remarks.add("units", f"{text} units=0.01 (--units cm).")
         unread = [name[:60] for name in source.document.extensions_required if name not in READ]
         if unread:
             self.remarks.add("extensions", f"it requires {listed(unread)}, which linkwork does not read.")
         counts = [
-            (skeleton.unnamed, "node", "names", "without a name, called after the number"),
-            (skeleton.renamed, "node", "names", "with the name of another, given a number"),
+            (skeleton.unnamed, "node", "names", "without a name, named by number"),
+            (skeleton.renamed, "node", "names", "with a repeated name, given a number"),
             (len(source.document.nodes) - len(skeleton.order), "node", "scene", "in no scene"),
             (
                 len(source.document.meshes),
                 "mesh",
                 "meshes",
-                "not in the linkage; files of this kind that are written of it keep them",
+                "not in the linkage, but kept when it is saved in this format",
             ),
         ]
         for path, count in self.left_out.items():
-            counts.append((count, "channel", "dropped", f"of {path!r} not read: a linkage has no such thing"))
+            counts.append((count, "channel", "dropped", f"of {path!r} not read: a linkage cannot store them"))
         for count, what, kind, text in counts:
             if count:
                 self.remarks.add(kind, f"{counted(count, what)} {text}.")
         if source.spare:
-            self.remarks.add("length", f"{source.spare} bytes after the end that the header announces are not read.")
+            self.remarks.add("length", f"{source.spare} bytes after the length stated in the header are not read.")
         self._say_scales()
 
     def _say_lying(self, motions: Sequence[Motion]) -> None:
-        """Say where a body lies all through its first motion, as in files that were written with another axis up."""
+        """Add a remark if a body lies throughout its first motion, as in files written with another up axis."""
         names = list(enumerate(self.skeleton.names))
         heads, feet = ([k for k, name in names if part.search(name)] for part in (HEAD, FOOT))
         if self.options.up is not None or not heads or not feet:
@@ -250,18 +250,18 @@ class _GltfReader:
         first = motions[0] if motions else None
         steps = {} if first is None else self._steps(first.tracks, first.times[some_frames(len(first.times))])
         places = [[self._followed(k, steps, known)[1] for k in own] for own in (heads, feet)]
-        ends = [np.mean(np.broadcast_arrays(*own), axis=0) for own in places]  # some of them move, others stay
+        ends = [np.mean(np.broadcast_arrays(*own), axis=0) for own in places]  # some move, others do not
         way = np.atleast_2d(ends[0] - ends[1])
         way = (way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-12)).mean(axis=0)
         axis = "xyz"[int(way.argmax())]
         if axis != "y" and way.max() > STANDS:
-            text = f"the head is over the feet along {axis}, not along y, which points up in glTF"
+            text = f"the head is above the feet along {axis}, not along y, which points up in glTF"
             self.remarks.add("up-axis", f"{text}; if the body should stand, up={axis!r} (--up {axis}) reads it so.")
 
     def _followed(
         self, k: int, steps: Mapping[int, Step], known: dict[int, tuple[FloatArray, FloatArray]]
     ) -> tuple[FloatArray, FloatArray]:
-        """Return how a node is turned and where it is, where some of those above have moved."""
+        """Return the rotation and position of a node in the scene, with some ancestors moved."""
         if k not in known:
             step, parent = steps.get(k, self.skeleton.steps[k]), self.skeleton.parents[k]
             turn, offset = step.rotation, step.offset
@@ -278,11 +278,11 @@ class _GltfReader:
                 sizes = np.linalg.norm(step.stretch, axis=0)
                 uneven[k] = float(np.ptp(sizes) / max(sizes.max(), 1e-300))
         below = [j for j in self.sliding if skeleton.parents[j] in self.stretching]
-        fate = f"so {counted(len(below), 'joint')} below float" if below else "it is lost"
-        right = "joints below stand right at rest and in the clips, not in poses of one's own"
+        fate = f"so {counted(len(below), 'joint')} below float" if below else "so it is lost"
+        right = "joints below are correct at rest and in the clips, but not in other poses"
         for changes, what, then in (
-            (uneven, "that stretch those below unevenly", right),
-            (self.stretching, "whose scale changes", f"links have none, {fate}"),
+            (uneven, "with uneven scale on those below", right),
+            (self.stretching, "whose scale changes", f"links have no scale, {fate}"),
         ):
             k = max(changes, key=lambda k: changes[k], default=-1)
             if k >= 0 and changes[k] > NOTABLE:

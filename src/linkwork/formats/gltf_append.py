@@ -1,7 +1,7 @@
-"""A motion put into a glTF file that is there: one more animation, and all else in the file as it was.
+"""Add a motion to an existing glTF file as one more animation.
 
-Meshes, skins, materials, textures, morphs, extras and other animations stay; the bytes of buffers are kept, and what is
-added stands behind them.
+Meshes, skins, materials, textures, morphs, extras and other animations are unchanged. Buffers keep their bytes, and
+new data are appended.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from .gltf_resources import Resources
 from .hosts import check_absent
 from .options import UP, FilePath, Options
 
-STILL = 1e-6  # of the size of the skeleton: what moves less than that stands still
-SHEAR = 1e-5  # of a node's stretch: more than that, no three scales can say it
+STILL = 1e-6  # motions below this fraction of the size of the skeleton are ignored
+SHEAR = 1e-5  # largest relative shear that is ignored, since glTF has only three scales
 
 
 def write_into(content: Content, path: FilePath, origin: Origin) -> tuple[Remark, ...]:
     """Write a copy of a glTF or GLB file with motions added to its animations.
 
-    Links move the nodes of their names. Rotations are those of the nodes; where the whole body goes is said by its top
-    joints, in their own units, so that what stands above them (an armature with a scale) stays as it is.
+    Links move the nodes of the same name. Nodes are animated by rotations; the path of the whole body is written to its
+    top joints, in their units, so that nodes above them (an armature with a scale) are unchanged.
 
     Args:
         content: The linkage and the motions to add.
-        path: The file to write: GLB with all inside, or glTF with files beside it.
-        origin: The file to start from.
+        path: The file to write: GLB with all data inside, or glTF with files beside it.
+        origin: The file to copy.
 
     Returns:
-        Remarks on what was left out or added.
+        Remarks on omissions and additions.
 
     Raises:
         FormatError: If the file cannot be read or written, or does not have the links of the linkage.
@@ -56,7 +56,7 @@ def write_into(content: Content, path: FilePath, origin: Origin) -> tuple[Remark
 
 
 class _Appending:
-    """A file on its way out, with more motion than it came with."""
+    """Builds a copy of a file with added motions."""
 
     def __init__(self, content: Content, path: FilePath, origin: Origin, source: GltfSource, tree: NodeTree) -> None:
         self.linkage, self.path, self.origin, self.source, self.tree = content.linkage, path, origin, source, tree
@@ -71,7 +71,7 @@ class _Appending:
         self.moving = self._moving()
 
     def _moving(self) -> dict[int, int]:
-        """Return the links that move, by the position of their node; a root that only carries a skin's joints stays."""
+        """Return the moving links by position of their node, without a root that only carries the joints of a skin."""
         tree, linkage = self.tree, self.linkage
         places = {name: k for k, name in enumerate(tree.names)}
         place = {index: k for k, index in enumerate(tree.order)}
@@ -96,7 +96,7 @@ class _Appending:
         times, poses = Keys(clip, name, self.remarks).whole()
         own = self.names.take(name)
         if own != name:
-            text = f"the file has an animation {name!r} already; this one is called {own!r} there."
+            text = f"the file already has an animation {name!r}; this one is named {own!r}."
             self.remarks.add("names", text, own)
         animation: dict[str, Any] = {"name": own, "channels": [], "samplers": []}
         clock, still = self.numbers.clock(times), self.numbers.clock(times[:1])
@@ -112,7 +112,7 @@ class _Appending:
         self.animations.append(animation)
 
     def _placements(self, poses: FloatArray) -> dict[int, Placement]:
-        """Return where the nodes that move stand on their parents over time, so that links are where the poses say."""
+        """Return placements of the moving nodes over time that put the links in the given poses."""
         tree, frames = self.tree, self.linkage.forward(poses)
         upright = UP[self.origin.up].T
         needed = {-1}
@@ -123,7 +123,7 @@ class _Appending:
         result: dict[int, Placement] = {}
         worlds: dict[int, tuple[FloatArray, FloatArray]] = {-1: (np.eye(3), np.zeros(3))}
         steps: dict[int, Step] = {-1: WORLD}
-        for k in sorted(needed - {-1}):  # parents stand before their children
+        for k in sorted(needed - {-1}):  # parents precede their children
             parent = tree.parents[k]
             above, (turn, place) = steps[parent], worlds[parent]
             placement = tree.rest[k]
@@ -138,7 +138,7 @@ class _Appending:
         return result
 
     def _placed(self, k: int, above: Step, turn: FloatArray, offset: FloatArray) -> Placement:
-        """Return the node that makes a link turned and put like that on the link above: the inverse of `link_below`."""
+        """Return the placement of a node for a rotation and offset of its link: the inverse of `link_below`."""
         rest, signs = self.tree.rest[k], above.mirror
         translation = np.einsum("...ij,...j->...i", np.linalg.pinv(above.stretch), offset)
         moved = np.einsum("...ij,...j->...i", above.stretch, translation - rest.translation)
@@ -147,15 +147,15 @@ class _Appending:
         return Placement(translation, signs[:, None] * turn * signs, rest.stretch)
 
     def _plain(self, node: int, k: int) -> None:
-        """Let a node say its place by translation, rotation and scale: one with a matrix may not be animated."""
+        """Replace the matrix of a node, which cannot be animated, by translation, rotation and scale."""
         entry = self.document["nodes"][node]
         if "matrix" not in entry:
             return
         rest = self.tree.rest[k]
         scale = np.diagonal(rest.stretch)
         if np.abs(rest.stretch - np.diag(scale)).max() > SHEAR * np.abs(scale).max():
-            text = f"node {self.tree.names[k]!r} has a sheared matrix, which no animation can move"
-            raise FormatError(self.origin.file, f"{text}; apply transforms before the export.")
+            text = f"node {self.tree.names[k]!r} has a sheared matrix, which cannot be animated"
+            raise FormatError(self.origin.file, f"{text}; apply transforms before exporting.")
         del entry["matrix"]
         entry |= {"translation": rest.translation.tolist(), "scale": scale.tolist()}
         entry["rotation"] = quaternions(rest.rotation[None])[0].tolist()

@@ -1,4 +1,4 @@
-"""The colours of glTF meshes, one for every corner: the material's, the corner's own, and the texture's there."""
+"""Colours of glTF meshes, one for every vertex: those of material, vertex and texture combined."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ T = TypeVar("T")
 
 
 class TextureTransform(Struct):
-    """Which part of a texture is meant."""
+    """The part of a texture that is used."""
 
     offset: tuple[float, float] = (0.0, 0.0)
     scale: tuple[float, float] = (1.0, 1.0)
 
 
 class TextureExtensions(Struct):
-    """What is added to the use of a texture."""
+    """Extensions of the use of a texture."""
 
     KHR_texture_transform: TextureTransform = msgspec.field(default_factory=TextureTransform)
 
@@ -44,21 +44,21 @@ class TextureUse(Struct, rename="camel"):
 
 
 class Surface(Struct, rename="camel"):
-    """What a material is like to look at."""
+    """The base colour of a material."""
 
     base_color_factor: tuple[float, float, float, float] = WHITE
     base_color_texture: TextureUse | None = None
 
 
 class Gloss(Struct, rename="camel"):
-    """The same, as older files have it."""
+    """The base colour of a material in older files."""
 
     diffuse_factor: tuple[float, float, float, float] = WHITE
     diffuse_texture: TextureUse | None = None
 
 
 class MaterialExtensions(Struct):
-    """What is added to a material."""
+    """Extensions of a material."""
 
     KHR_materials_pbrSpecularGlossiness: Gloss | None = None
 
@@ -89,27 +89,27 @@ class WebpSource(Struct):
 
 
 class ImageExtensions(Struct):
-    """Other images of a texture."""
+    """Extensions of a texture: other images."""
 
     EXT_texture_webp: WebpSource = msgspec.field(default_factory=WebpSource)
 
 
 class Texture(Struct):
-    """Which image a texture shows."""
+    """A texture and its image."""
 
     source: Index | None = None
     extensions: ImageExtensions = msgspec.field(default_factory=ImageExtensions)
 
 
 class GltfImage(Struct, rename="camel"):
-    """Where an image lies."""
+    """The location of an image."""
 
     uri: str | None = None
     buffer_view: Index | None = None
 
 
 class Looks(Struct, dict=True):
-    """What a document says of colours."""
+    """The parts of a document for colours."""
 
     materials: list[Material] = []
     textures: list[Texture] = []
@@ -117,7 +117,7 @@ class Looks(Struct, dict=True):
 
     @cached_property
     def pixels(self) -> dict[int, FloatArray | None]:
-        """Images that were read, by their number."""
+        """Images that were read, by index."""
         return {}
 
 
@@ -125,18 +125,18 @@ def decoded(source: GltfSource, kind: type[T]) -> T:
     """Return a part of a document.
 
     Raises:
-        FormatError: If it is not as glTF has it.
+        FormatError: If it is not valid glTF.
     """
     try:
         return msgspec.json.decode(source.text.removeprefix(b"\xef\xbb\xbf"), type=kind)
     except msgspec.ValidationError as error:
-        source.refuse(f"its meshes are not as glTF has them: {error}.")
+        source.refuse(f"its meshes are not valid glTF: {error}.")
 
 
 def corner_colors(
     source: GltfSource, looks: Looks, attributes: Mapping[str, int], material: int | None, count: int
 ) -> FloatArray:
-    """Return the colours of corners from 0 to 1, as screens take them, shape (count, 3)."""
+    """Return the sRGB colours of vertices, from 0 to 1, shape (count, 3)."""
     own = Material() if material is None else source.item(looks.materials, material, "material")
     light = np.tile(own.factor, (count, 1))
     if "COLOR_0" in attributes:
@@ -155,7 +155,7 @@ def corner_colors(
 
 
 def _pixels(source: GltfSource, looks: Looks, index: int) -> FloatArray | None:
-    """Return a texture in linear light, shape (height, width, 3); None where it cannot be read."""
+    """Return a texture in linear light, shape (height, width, 3); None if it cannot be read."""
     texture = source.item(looks.textures, index, "texture")
     number = texture.extensions.EXT_texture_webp.source if texture.source is None else texture.source
     if number is None:
@@ -166,7 +166,7 @@ def _pixels(source: GltfSource, looks: Looks, index: int) -> FloatArray | None:
 
 
 def _bytes(source: GltfSource, image: GltfImage) -> bytes:
-    """Return an image file; nothing where there is none to be had."""
+    """Return the bytes of an image file; empty if it cannot be read."""
     if image.buffer_view is not None:
         view = source.item(source.document.buffer_views, image.buffer_view, "buffer view of an image")
         return source.buffer(view.buffer)[view.byte_offset : view.byte_offset + view.byte_length]
@@ -176,5 +176,5 @@ def _bytes(source: GltfSource, image: GltfImage) -> bytes:
         return source.data(image.uri, "an image")
     try:
         return read_bytes(source.beside(image.uri), MAX_BINARY)
-    except FormatError:  # a texture that is not there leaves the material's colour
+    except FormatError:  # without the texture, the colour of the material is used
         return b""

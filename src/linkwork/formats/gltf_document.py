@@ -1,4 +1,4 @@
-"""The JSON of a glTF file as far as linkages go: its objects, and what they may hold."""
+"""The schema of the glTF JSON, as far as linkages need it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ Quaternion = tuple[float, float, float, float]
 
 
 class _Entry(Struct, rename="camel"):
-    """Base of all objects of the file; what is not named here is skipped."""
+    """Base of all objects; other fields are skipped."""
 
 
 class Asset(_Entry):
-    """Which version of glTF this is."""
+    """The version of glTF."""
 
     version: str
     min_version: str | None = None
 
 
 class Node(_Entry):
-    """A node: its children and where it stands on its parent."""
+    """A node: its children and its placement on its parent."""
 
     name: str | None = None
     children: list[Index] = []
@@ -42,27 +42,27 @@ class GltfScene(_Entry):
 
 
 class Skin(_Entry):
-    """Which nodes are the joints of a mesh."""
+    """The nodes that are joints of a mesh."""
 
     joints: list[Index] = []
 
 
 class ChannelTarget(_Entry):
-    """What a channel moves."""
+    """The target of a channel."""
 
     path: str
     node: Index | None = None
 
 
 class Channel(_Entry):
-    """A sampler and what it moves."""
+    """A sampler and its target."""
 
     sampler: Index
     target: ChannelTarget
 
 
 class Sampler(_Entry):
-    """Accessors of key times and of values, and how to go between them."""
+    """Accessors of key times and values, and the interpolation."""
 
     input: Index
     output: Index
@@ -79,20 +79,20 @@ class Animation(_Entry):
 
 
 class SparseValues(_Entry, kw_only=True):
-    """What a sparse accessor puts in the place of some elements."""
+    """The replacement values of a sparse accessor."""
 
     buffer_view: Index
     byte_offset: Index = 0
 
 
 class SparseIndices(SparseValues, kw_only=True):
-    """Which elements those are."""
+    """The indices of the replaced elements."""
 
     component_type: int
 
 
 class Sparse(_Entry):
-    """Elements that differ from the accessor's own."""
+    """Replaced elements of an accessor."""
 
     count: Index
     indices: SparseIndices
@@ -100,7 +100,7 @@ class Sparse(_Entry):
 
 
 class Accessor(_Entry):
-    """Numbers in a buffer view, or zeros where there is none."""
+    """Numbers in a buffer view, or zeros without one."""
 
     component_type: int
     count: Index
@@ -112,7 +112,7 @@ class Accessor(_Entry):
 
 
 class BufferView(_Entry):
-    """A stretch of a buffer."""
+    """A range of a buffer."""
 
     buffer: Index
     byte_length: Index
@@ -122,7 +122,7 @@ class BufferView(_Entry):
 
 
 class Compressed(_Entry):
-    """How meshopt has compressed a buffer view."""
+    """The meshopt compression of a buffer view."""
 
     buffer: Index
     byte_length: Index
@@ -134,14 +134,14 @@ class Compressed(_Entry):
 
 
 class Buffer(_Entry):
-    """Bytes: in the GLB file, in a ``data:`` address or in a file beside it."""
+    """Bytes in the GLB file, in a ``data:`` URI or in a file beside it."""
 
     byte_length: Index
     uri: str | None = None
 
 
 class Gltf(_Entry):
-    """The whole JSON document, as far as linkages go."""
+    """The JSON document, as far as linkages need it."""
 
     asset: Asset
     scene: Index | None = None

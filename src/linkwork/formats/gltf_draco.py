@@ -1,6 +1,6 @@
-"""Meshes of a glTF file that Draco has compressed (KHR_draco_mesh_compression): their numbers, by accessor.
+"""Meshes of a glTF file compressed by Draco (KHR_draco_mesh_compression): their numbers, by accessor.
 
-They are decoded where `DracoPy` is installed, in a process of its own, since damaged ones may do anything there.
+They are decoded by `DracoPy`, if installed, in a separate process, since damaged data may crash it.
 """
 
 from __future__ import annotations
@@ -20,24 +20,23 @@ from .gltf_data import GltfSource
 from .gltf_document import Index
 
 EXTENSION = "KHR_draco_mesh_compression"
-SECONDS, SLOWEST = 2.0, 2**20  # of computing, and bytes that take a second more
-MEMORY, WORK = 450 * 2**20, 64  # bytes that the other process may claim, and how many for each byte that it decodes
+SECONDS, SLOWEST = 2.0, 2**20  # CPU time [s], and bytes for one more second
+MEMORY, WORK = 450 * 2**20, 64  # memory of the process [bytes], and more per byte of data
 
 
 class Squeezed(Struct, rename="camel"):
-    """Where the bytes of a mesh are, and which of its attributes is which."""
+    """The compressed bytes of a mesh, and the Draco ids of its attributes."""
 
     buffer_view: Index
     attributes: dict[str, Index] = {}
 
 
 def supply(source: GltfSource, primitives: Sequence[Any]) -> None:
-    """Decode compressed parts of meshes, and give the source the numbers of their accessors.
+    """Decode compressed parts of meshes, and store the numbers of their accessors in the source.
 
     Args:
         source: The file.
-        primitives: Parts of meshes, with `attributes`, `indices` and `extensions`; those that are not compressed are
-            passed over.
+        primitives: Parts of meshes, with `attributes`, `indices` and `extensions`; uncompressed ones are skipped.
 
     Raises:
         FormatError: If the bytes are damaged.
@@ -46,11 +45,11 @@ def supply(source: GltfSource, primitives: Sequence[Any]) -> None:
     packed = [(one, _squeezed(source, one.extensions)) for one in primitives if EXTENSION in one.extensions]
     if not packed:
         return
-    data = [source.view(one.buffer_view, "a mesh that Draco has compressed") for _, one in packed]
+    data = [source.view(one.buffer_view, "a mesh compressed by Draco") for _, one in packed]
     size = sum(map(len, data))
     request = {"meshes": [base64.b64encode(part).decode() for part in data]}
     limits = {"seconds": SECONDS + size / SLOWEST, "bytes": MEMORY + WORK * size}
-    missing = MissingExtraError("DracoPy", "draco", "drawing meshes that Draco has compressed")
+    missing = MissingExtraError("DracoPy", "draco", "drawing meshes compressed by Draco")
     _, arrays = ask_arrays("draco_program.py", request | limits, source.path, "Draco", dict(os.environ), missing)
     for k, (primitive, squeezed) in enumerate(packed):
         given: dict[int, NDArray[Any]] = {}
@@ -61,7 +60,7 @@ def supply(source: GltfSource, primitives: Sequence[Any]) -> None:
                 continue
             values = arrays.get(f"attribute{k}_{number}")
             if values is None:
-                source.refuse(f"a mesh that Draco has compressed lacks attribute {number}, its {name}.")
+                source.refuse(f"a mesh compressed by Draco lacks attribute {number}, its {name}.")
             given[primitive.attributes[name]] = values.reshape(len(values), -1)
         source.supplied |= given
 
@@ -70,4 +69,4 @@ def _squeezed(source: GltfSource, extensions: Mapping[str, Raw]) -> Squeezed:
     try:
         return msgspec.json.decode(extensions[EXTENSION], type=Squeezed)
     except (msgspec.DecodeError, RecursionError) as error:
-        source.refuse(f"a mesh says wrongly how Draco has compressed it: {str(error)[:200].rstrip('.')}.")
+        source.refuse(f"a mesh has an invalid description of its Draco compression: {str(error)[:200].rstrip('.')}.")

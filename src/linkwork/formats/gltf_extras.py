@@ -1,7 +1,7 @@
-"""What linkwork adds to the glTF files that it writes, and takes back: the linkage itself and the exact poses of clips.
+"""Additions of linkwork to glTF files: the linkage itself and the exact poses of clips.
 
-Both stand in `extras`, which other programs keep or drop; they are believed only as long as they agree with the nodes
-and animations that everyone sees.
+Both are stored in `extras`, which other programs keep or drop. They are used only if they agree with the nodes and
+animations of the file.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ FILE_FROM_WORLD = transform(rotation=UP["y"].T)
 
 
 class _Place(Struct, rename="camel"):
-    """Where numbers stand in the first buffer: little-endian float64."""
+    """The location of numbers in the first buffer: little-endian float64."""
 
     byte_offset: int
     byte_length: int
 
 
 class _Frames(Struct):
-    """Where the exact frames of a clip stand."""
+    """The location of the exact frames of a clip."""
 
     times: _Place
     poses: _Place
 
 
 class Room(Protocol):
-    """What bytes are written into."""
+    """A buffer for bytes."""
 
     @property
     def binary(self) -> Spool:
@@ -58,21 +58,21 @@ class Room(Protocol):
         ...
 
     def room(self, size: int) -> int:
-        """Make room for some, and return where it begins."""
+        """Reserve `size` bytes, and return their offset."""
         ...
 
 
-# What is written
+# Writing
 
 
 def linkage_extras(linkage: Linkage) -> dict[str, Any]:
-    """Return the extras of the scene: the linkage as a scene document, or nothing if it would not be read back."""
+    """Return the extras of the scene: the linkage as a scene document; empty if it is too large to be read back."""
     document = json.loads(scene.dump(linkage, "json"))
     return {KEY: document} if len(json.dumps(document).encode()) <= MAX_SCENE else {}
 
 
 def joint_extras(joint: Joint) -> dict[str, Any]:
-    """Return the extras of a node: the joint above it, for people and programs that look there."""
+    """Return the extras of a node: a description of its joint, for people and other programs."""
     articulation = joint.articulation
     entry: dict[str, Any] = {"joint": joint.name, "kind": articulation.kind}
     for name in ("axis", "second", "lead", "euler", "swing", "twist"):
@@ -87,9 +87,9 @@ def joint_extras(joint: Joint) -> dict[str, Any]:
 
 
 def write_frames(clip: Clip, room: Room) -> dict[str, Any]:
-    """Write the frames of a clip to the last bit, and return the extras of its animation, which say where they are.
+    """Write the exact frames of a clip, and return the extras of its animation with their location.
 
-    They stand in the first buffer, behind all that buffer views speak of.
+    They are in the first buffer, after all data of buffer views.
     """
     places = {}
     for name, rows in (("times", clip.times), ("poses", clip.poses)):
@@ -103,20 +103,20 @@ def write_frames(clip: Clip, room: Room) -> dict[str, Any]:
 
 
 def written_times(times: FloatArray) -> tuple[FloatArray, Any]:
-    """Return the times of frames as glTF can hold them, from zero on, and which frames they are.
+    """Return the times of frames as glTF can store them, not below zero, and the indices of these frames.
 
-    Of frames at one and the same float32 the first is kept.
+    Of frames with the same float32 time, the first is kept.
     """
     shifted = (times - min(float(times[0]), 0.0)).astype(np.float32)
     kept = np.flatnonzero(np.concatenate([[True], np.diff(shifted) > 0.0]))
     return shifted[kept].astype(np.float64), kept
 
 
-# What is read
+# Reading
 
 
 def read(source: GltfSource, skeleton: NodeTree, remarks: Remarks) -> Content | None:
-    """Return what linkwork wrote into a file, if it did and the file still says the same; else None and a remark."""
+    """Return the content that linkwork wrote, if it still agrees with the file; else None, with a remark."""
     document, options = source.document, source.options
     if not document.scenes or options.units not in (None, 1.0) or options.up not in (None, "y"):
         return None
@@ -125,7 +125,7 @@ def read(source: GltfSource, skeleton: NodeTree, remarks: Remarks) -> Content | 
         return None
     reason = "is too large to be read back"
     try:
-        raw = msgspec.json.format(raw, indent=-1) if len(raw) <= 8 * MAX_SCENE else raw  # without spaces
+        raw = msgspec.json.format(raw, indent=-1) if len(raw) <= 8 * MAX_SCENE else raw  # remove spaces
         if len(raw) <= MAX_SCENE:
             linkage = scene.parse(raw.decode(), source.path, "json")
             reason = _difference(linkage, skeleton)
@@ -138,7 +138,7 @@ def read(source: GltfSource, skeleton: NodeTree, remarks: Remarks) -> Content | 
 
 
 def _extras(raw: Raw) -> bytes | None:
-    """Return what stands under linkwork's key, whatever the rest is."""
+    """Return the value of linkwork's key in extras, or None."""
     try:
         inside = msgspec.json.decode(raw, type=dict[str, Raw]).get(KEY)
         return None if inside is None else bytes(inside)
@@ -147,10 +147,10 @@ def _extras(raw: Raw) -> bytes | None:
 
 
 def _difference(linkage: Linkage, skeleton: NodeTree) -> str:
-    """Return how nodes differ from the links and frames of a linkage, or nothing."""
+    """Return the first difference of the nodes from the links and frames of a linkage; empty if there is none."""
     place = {name: k for k, name in enumerate(skeleton.names)}
     if skeleton.renamed or any(name not in place for name in linkage.frames):
-        return "does not have the names of the nodes"
+        return "has other names than the nodes"
     above = [None, *(linkage.links[parent] for parent in linkage.parents[1:])]
     matrices = local_matrices(linkage, linkage.neutral(), FILE_FROM_WORLD)
     expected = list(zip(linkage.links, above, matrices, strict=True))
@@ -159,14 +159,14 @@ def _difference(linkage: Linkage, skeleton: NodeTree) -> str:
         k = place[name]
         step, up = skeleton.steps[k], skeleton.parents[k]
         if parent != (skeleton.names[up] if up >= 0 else None):
-            return f"hangs {name!r} on another node"
+            return f"has {name!r} on another parent"
         if not agree(matrix, step.rotation, step.offset) or not np.abs(step.stretch - np.eye(3)).max() < AGREE:
-            return f"has {name!r} at another place"
+            return f"has {name!r} at another position"
     return ""
 
 
 def _clips(source: GltfSource, linkage: Linkage, skeleton: NodeTree) -> dict[str, Clip]:
-    """Return the clips of a file that agrees with its linkage, or raise if they do not agree with its animations."""
+    """Return the exact clips of a file, or raise if they do not agree with its animations."""
     result: dict[str, Clip] = {}
     used = set(skeleton.order)
     for animation in source.document.animations:
@@ -174,9 +174,9 @@ def _clips(source: GltfSource, linkage: Linkage, skeleton: NodeTree) -> dict[str
         clip = _exact(source, animation, linkage)
         tracks, _ = read_tracks(source, animation, f"animation {name!r}", used, Counter())
         if not _same_motion(clip, tracks, skeleton):
-            source.refuse(f"its frames of animation {name!r} are others than those of the nodes")
+            source.refuse(f"its frames of animation {name!r} differ from those of the nodes")
         if name in result:
-            source.refuse("two animations have one name")
+            source.refuse("two animations have the same name")
         result[name] = clip
     return result
 
@@ -198,7 +198,7 @@ def _exact(source: GltfSource, animation: Animation, linkage: Linkage) -> Clip:
 
 
 def _numbers(source: GltfSource, place: _Place, width: int) -> FloatArray:
-    """Return a table of numbers in the first buffer."""
+    """Return a table of numbers from the first buffer."""
     data, size = source.buffer(0), 8 * width
     first, last = place.byte_offset, place.byte_offset + place.byte_length
     if not 0 <= first <= last <= len(data) or (place.byte_length % size if size else place.byte_length):

@@ -1,4 +1,4 @@
-"""The keys that a clip is written to glTF with, block by block: its frames, and more where a joint turns far."""
+"""Keys for writing a clip to glTF, in blocks: its frames, and more where a joint turns far."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..transforms import FloatArray
 from .content import Remarks
 from .gltf_extras import written_times
 
-WIDEST_TURN = 2.5  # between two keys [rad]: glTF goes the short way round
-MOST_BETWEEN = 1000.0  # keys from one frame to the next
+WIDEST_TURN = 2.5  # largest rotation between two keys [rad]: glTF interpolates the shorter rotation
+MOST_BETWEEN = 1000.0  # largest number of keys per frame
 
 
 class Keys:
@@ -22,8 +22,8 @@ class Keys:
 
     Args:
         clip: The clip.
-        name: What it is called.
-        remarks: Gains what glTF cannot hold of it.
+        name: Its name.
+        remarks: Remarks on what glTF cannot store are added to this.
     """
 
     def __init__(self, clip: Clip, name: str, remarks: Remarks) -> None:
@@ -31,10 +31,10 @@ class Keys:
         self._times, self._kept = written_times(clip.times)
         self._ratio = _ratios(self.linkage)
         if clip.times[0] < 0.0:
-            text = f"clip {name!r} begins at {clip.times[0]:g} s; glTF begins at zero, and so it does there."
+            text = f"clip {name!r} begins at {clip.times[0]:g} s; it is shifted to begin at zero, as glTF requires."
             remarks.add("times", text, name)
         if len(self._kept) < len(clip):
-            text = f"{len(clip) - len(self._kept)} frames of clip {name!r} are too near the one before"
+            text = f"{len(clip) - len(self._kept)} frames of clip {name!r} are left out: too close to the one before"
             remarks.add("dropped", f"{text} for float32 times.", name)
         if clip.residuals is not None:
             remarks.add("dropped", f"the residuals of clip {name!r} are not written.", name)
@@ -45,11 +45,11 @@ class Keys:
         return np.concatenate(times), np.concatenate(poses)
 
     def blocks(self) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield times and poses of keys, block by block."""
+        """Yield times and poses of keys in blocks."""
         count, last = len(self._kept), -np.inf
-        turns = Turns(self.linkage, self.clip.poses, self._kept)  # without limits, the short way, as in the clip
+        turns = Turns(self.linkage, self.clip.poses, self._kept)  # shorter turns without limits, as in the clip
         for begin in range(0, count, BLOCK):
-            stop = min(begin + BLOCK + 1, count)  # with the first of the next block
+            stop = min(begin + BLOCK + 1, count)  # with the first frame of the next block
             ends = begin + BLOCK >= count
             times, poses = self._finer(self._times[begin:stop], turns.unwound(begin, stop), ends)
             new = np.concatenate([[last], times[:-1].astype(np.float32)]) < times.astype(np.float32)
@@ -57,7 +57,7 @@ class Keys:
             yield times[new], poses[new]
 
     def _finer(self, times: FloatArray, poses: FloatArray, ends: bool) -> tuple[FloatArray, FloatArray]:
-        """Return keys of frames and between them; the last frame is among them only where the motion ends."""
+        """Return keys at and between frames; the last frame is included only at the end of the motion."""
         fast = np.flatnonzero(self._ratio)
         steps = np.abs(np.diff(poses[:, fast], axis=0)) * self._ratio[fast]
         counts = np.ceil(steps.max(axis=1, initial=0.0) / WIDEST_TURN).clip(1.0, MOST_BETWEEN).astype(np.int64)
@@ -73,10 +73,10 @@ class Keys:
 
 
 def _ratios(linkage: Linkage) -> FloatArray:
-    """Return by how much the fastest joint turns that a value (nq,) moves, zero where none turns about one axis."""
+    """Return the largest ratio of joint angle to each value (nq,); zero if it moves no single-axis rotation."""
     ratio = np.zeros(linkage.nq)
     for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
-        if arc.articulation.units.count("rad") == 1:  # several make one rotation, which goes the short way too
+        if arc.articulation.units.count("rad") == 1:  # several form one rotation, the shorter one too
             angle = drive.q + arc.articulation.units.index("rad")
             ratio[angle] = max(ratio[angle], abs(drive.multiplier))
     return ratio

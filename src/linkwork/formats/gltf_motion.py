@@ -1,6 +1,6 @@
-"""The animations of a glTF file: tracks of keys, and what they say at any time.
+"""Animations of a glTF file: tracks of keys, and their values at any time.
 
-Steps, straight lines (the short way round for rotations) and cubic curves, as the standard has it.
+Interpolation follows the standard: steps, linear (the shorter rotation), and cubic splines.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .gltf_document import Animation, Sampler
 
 SHAPES = {"translation": "VEC3", "rotation": "VEC4", "scale": "VEC3"}
 INTERPOLATIONS = ("STEP", "LINEAR", "CUBICSPLINE")
-CURVE_STEP = 0.01  # seconds between the frames that a curve is drawn through
+CURVE_STEP = 0.01  # time between frames along a cubic spline [s]
 SAME_TIME = 1e-6
 MAX_REMARKS = 10  # for one animation
 
@@ -33,10 +33,10 @@ class KeyTrack:
 
     Args:
         path: ``"translation"``, ``"rotation"`` (x, y, z, w) or ``"scale"``.
-        interpolation: How to go from key to key.
-        times: Key times [s], rising, shape (n,).
-        values: What holds at the keys, shape (n, components); of a long motion, read from the file in slices.
-        tangents: Of a cubic curve, the slopes into and out of every key [1/s], shape (n, 2, components).
+        interpolation: Interpolation between keys, one of `INTERPOLATIONS`.
+        times: Increasing key times [s], shape (n,).
+        values: Values at the keys, shape (n, components); for a long motion, read from the file in slices.
+        tangents: For cubic splines, the slopes into and out of every key [1/s], shape (n, 2, components).
     """
 
     path: str
@@ -46,7 +46,7 @@ class KeyTrack:
     tangents: FloatArray | None = None
 
     def at(self, times: FloatArray) -> FloatArray:
-        """Return the values at times (m,), shape (m, components); before the first key and after the last they stay."""
+        """Return the values at times (m,), shape (m, components); constant before the first key and after the last."""
         last = len(self.times) - 1
         k = np.clip(np.searchsorted(self.times, times, side="right") - 1, 0, max(last - 1, 0))
         after = np.minimum(k + 1, last)
@@ -62,14 +62,14 @@ class KeyTrack:
             width = span[:, None]
             result = _hermite(start, width * self.tangents[k, 1], end, width * self.tangents[after, 0], t)
         elif self.path == "rotation":
-            there = np.where((start * end).sum(axis=1, keepdims=True) < 0.0, -end, end)  # the short way round
+            there = np.where((start * end).sum(axis=1, keepdims=True) < 0.0, -end, end)  # the shorter rotation
             return great_arc(start, there, t)
         else:
             result = start + t * (end - start)
         return _unit(result) if self.path == "rotation" else result
 
     def varies(self, tolerance: float) -> bool:
-        """Tell whether it is anything but one value all the time."""
+        """Return whether the value changes over time."""
         first, blocks = self.values[:1], range(0, len(self.times), BLOCK)
         moved = any(np.abs(self.values[k : k + BLOCK] - first).max(initial=0.0) > tolerance for k in blocks)
         return bool(moved or (self.tangents is not None and np.abs(self.tangents).max(initial=0.0) > tolerance))
@@ -93,14 +93,14 @@ def _unit(quaternions: FloatArray) -> FloatArray:
 def read_tracks(
     source: GltfSource, animation: Animation, what: str, used: Collection[int], left_out: Counter[str]
 ) -> tuple[Tracks, Remarks]:
-    """Return the tracks of an animation that move the nodes in use, and what is odd about it.
+    """Return the tracks of an animation for the nodes in use, and remarks.
 
     Args:
         source: The file.
         animation: The animation.
-        what: What to call it.
+        what: Its name in messages.
         used: Indices of the nodes in use.
-        left_out: Counts the channels of other properties than a place.
+        left_out: Counts channels of other properties than translation, rotation and scale.
     """
     tracks: Tracks = {}
     remarks = Remarks()
@@ -117,17 +117,17 @@ def read_tracks(
             source.refuse(f"{what} moves the {path} of node {node} twice.")
         track, falling = _track(source, sampler, path, what)
         if falling and len(remarks) < MAX_REMARKS:
-            text = f"{falling} of {falling + len(track.times)} key times of the {path} of node {node} do not rise"
+            text = f"{falling} of {falling + len(track.times)} key times of the {path} of node {node} do not increase"
             remarks.add("keys", f"{what}: {text}; those keys are left out.", what)
         tracks[node, path] = track
     return tracks, remarks
 
 
 def _track(source: GltfSource, sampler: Sampler, path: str, what: str) -> tuple[KeyTrack, int]:
-    """Return one track, and how many of its keys were left out because their times do not rise."""
+    """Return one track, and the number of keys left out because their times do not increase."""
     kind = sampler.interpolation
     if kind not in INTERPOLATIONS:
-        source.refuse(f"{what}: no interpolation {kind[:40]!r}; glTF has {', '.join(INTERPOLATIONS)}.")
+        source.refuse(f"{what}: unknown interpolation {kind[:40]!r}; glTF has {', '.join(INTERPOLATIONS)}.")
     times = source.times(sampler.input, f"times of {what}")
     rows = source.rows(sampler.output, f"{path} of {what}", SHAPES[path])
     each = 3 if kind == "CUBICSPLINE" else 1
@@ -143,17 +143,17 @@ def _track(source: GltfSource, sampler: Sampler, path: str, what: str) -> tuple[
             blocks = held.reshape(-1, 3, held.shape[1])
             tangents, held = blocks[rising][:, [0, 2]], blocks[:, 1]
         times, values = (times[rising], held[rising]) if falling else (times, held)
-    for begin in range(0, len(values), BLOCK):  # all are looked at once, whether they are held or not
+    for begin in range(0, len(values), BLOCK):  # all are checked, in memory or not
         short = np.abs(values[begin : begin + BLOCK]).max(axis=1) < 1e-6
         if path == "rotation" and each == 1 and short.any():
-            source.refuse(f"{what} turns a node by a quaternion of length zero.")
+            source.refuse(f"{what} rotates a node by a quaternion of length zero.")
     return KeyTrack(path, kind, times, values, tangents), falling
 
 
 def moved(
     tracks: Tracks, node: int, times: FloatArray, rotation: FloatArray, translation: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the rotations and translations of a node at times, or those given where no track changes them."""
+    """Return the rotations and translations of a node at times, or the given ones if no track changes them."""
     if (node, "rotation") in tracks:
         rotation = quaternion_matrix(tracks[node, "rotation"].at(times)[:, [3, 0, 1, 2]])
     if (node, "translation") in tracks:
@@ -162,15 +162,15 @@ def moved(
 
 
 def frame_times(tracks: Mapping[tuple[int, str], KeyTrack], curved: bool, most: int) -> tuple[FloatArray, int]:
-    """Return the times at which straight lines between frames give what tracks say, and how many there should be.
+    """Return frame times from which linear interpolation reproduces the tracks, and the number needed.
 
-    Those are all keys; before every step, the last moment that the file's numbers can hold; and along curves one
-    every `CURVE_STEP`.
+    These are all keys; before every step, the last time that float32 can represent; and along curves one every
+    `CURVE_STEP`.
 
     Args:
         tracks: The tracks.
-        curved: Whether something moves along curves even where all tracks are straight.
-        most: The most frames there may be; if more are needed, they are taken evenly.
+        curved: Whether nodes move along curves even if all tracks are linear.
+        most: Largest number of frames; if more are needed, they are thinned evenly.
     """
     parts: list[FloatArray] = []
     shared = {(id(track.times), track.interpolation == "STEP"): track for track in tracks.values()}

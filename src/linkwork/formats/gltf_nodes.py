@@ -1,7 +1,7 @@
-"""The node tree of a glTF file as rigid links: order, names, and where scales go that no link can have.
+"""The node tree of a glTF file as rigid links: order, names, and the handling of scales.
 
-A node's matrix is a rotation times a stretch; links have no stretch, so it is carried down to the offsets of the nodes
-below, and joints stand where the file has them.
+The matrix of a node is a rotation times a stretch. Links have no stretch, so it is applied to the offsets of the nodes
+below, and joints have the same positions as in the file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ UNIFORM = 1e-6
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a node stands on its parent, at one time or many: ``matrix = [rotation @ stretch, translation]``."""
+    """Placement of a node on its parent, at one time or many: ``matrix = [rotation @ stretch, translation]``."""
 
     translation: FloatArray
     rotation: FloatArray
@@ -33,10 +33,10 @@ class Placement:
 
 @dataclass(frozen=True)
 class Step:
-    """A node as a link: offset and rotation on its parent link, and the stretch that stays for the nodes below.
+    """A node as a link: offset and rotation on its parent link, and the stretch passed on to the nodes below.
 
-    `mirror` holds the signs of the scales from the root down to here, and `plain` tells whether the stretch is one
-    factor with these signs: then every rotation passes through it.
+    `mirror` contains the signs of the scales from the root to this node. `plain` is True if the stretch is one factor
+    with these signs; then it commutes with rotations.
     """
 
     offset: FloatArray
@@ -57,16 +57,16 @@ class NodeTree:
         order: Index of each node in the file.
         parents: Position in `order` of each node's parent, -1 for a root.
         names: Unique names.
-        renamed: How many names were made unique.
-        unnamed: How many were made up.
-        rest: Where each node stands on its parent.
-        steps: The same as links.
+        renamed: Number of names that were made unique.
+        unnamed: Number of nodes without a name.
+        rest: Placement of each node on its parent.
+        steps: The nodes as links.
     """
 
     def __init__(self, source: GltfSource) -> None:
         nodes = source.document.nodes
         if len(nodes) > MAX_NODES:
-            source.refuse(f"has {len(nodes)} nodes; {MAX_NODES} are the most that is read.")
+            source.refuse(f"has {len(nodes)} nodes; at most {MAX_NODES} are read.")
         self.order, self.parents = _ordered(source)
         if not self.order:
             source.refuse("has no nodes in its scene.")
@@ -91,23 +91,23 @@ class NodeTree:
 
     @cached_property
     def extent(self) -> float:
-        """The length of the longest chain of offsets, roughly how large the skeleton is."""
+        """Length of the longest chain of offsets, the approximate size of the skeleton."""
         reach: list[float] = []
         for step, parent in zip(self.steps, self.parents, strict=True):
             reach.append(float(np.linalg.norm(step.offset)) + (reach[parent] if parent >= 0 else 0.0))
         return max(reach)
 
     def moved(self, placements: Mapping[int, Placement]) -> dict[int, Step]:
-        """Return the links that nodes at other places make, with those below whose offsets change by that.
+        """Return the links of moved nodes, and of nodes below whose offsets change with them.
 
         Args:
-            placements: By position in `order`, with a leading time axis perhaps.
+            placements: Placements by position in `order`, with an optional leading time axis.
         """
         result: dict[int, Step] = {}
         waiting = sorted(placements)
         waits = set(waiting)
         while waiting:
-            k = heapq.heappop(waiting)  # parents stand before their children
+            k = heapq.heappop(waiting)  # parents precede their children
             parent = self.parents[k]
             above = result.get(parent, self.steps[parent]) if parent >= 0 else WORLD
             result[k] = link_below(placements.get(k, self.rest[k]), above, self.steps[k].mirror)
@@ -122,10 +122,10 @@ class NodeTree:
 def link_below(here: Placement, above: Step, mirror: FloatArray) -> Step:
     """Return a node as a link below another.
 
-    It turns as the node does, mirrored where the nodes above are, and ``stretch = rotation^-1 @ stretch above @ node's
-    rotation @ node's stretch`` stays for those below, so that joints stand exactly where the file has them.
+    Its rotation is that of the node, mirrored if the nodes above are. ``stretch = rotation^-1 @ stretch above @ node's
+    rotation @ node's stretch`` is passed on to the nodes below, so that joints have exactly the positions of the file.
     """
-    if above.stretch is NO_STRETCH and here.stretch is NO_STRETCH:  # as most are
+    if above.stretch is NO_STRETCH and here.stretch is NO_STRETCH:  # the usual case
         return Step(here.translation, here.rotation, NO_STRETCH, mirror, True)
     offset = np.einsum("...ij,...j->...i", above.stretch, here.translation)
     signs = above.mirror
@@ -140,7 +140,7 @@ def link_below(here: Placement, above: Step, mirror: FloatArray) -> Step:
 
 
 def _ordered(source: GltfSource) -> tuple[list[int], list[int]]:
-    """Return the nodes of the scene, depth first, and their parents; without a scene, all nodes are in it."""
+    """Return the nodes of the scene, depth first, and their parents; all nodes if there is no scene."""
     document, nodes = source.document, source.document.nodes
     below = {child for node in nodes for child in node.children}
     roots = [index for index in range(len(nodes)) if index not in below]
@@ -154,7 +154,7 @@ def _ordered(source: GltfSource) -> tuple[list[int], list[int]]:
         index, parent = waiting.pop()
         node = source.item(nodes, index, "node")
         if index in seen:
-            source.refuse(f"node {index} hangs on two nodes, or below itself; nodes make trees.")
+            source.refuse(f"node {index} has two parents or is below itself; nodes must form trees.")
         seen.add(index)
         waiting += [(child, len(order)) for child in reversed(node.children)]
         order.append(index)
@@ -166,7 +166,7 @@ def _rotations(order: list[int], source: GltfSource) -> FloatArray:
     quaternions = np.array([source.document.nodes[index].rotation for index in order], np.float64)[:, [3, 0, 1, 2]]
     if not has_direction(quaternions):
         bad = next(index for index, one in zip(order, quaternions, strict=True) if not has_direction(one))
-        source.refuse(f"node {bad} is turned by a quaternion without direction.")
+        source.refuse(f"node {bad} is rotated by a quaternion of invalid length.")
     return quaternion_matrix(quaternions)
 
 
@@ -178,13 +178,13 @@ def _placement(node: Node, rotation: FloatArray, index: int, source: GltfSource)
 
 
 def _decomposed(matrix: FloatArray, index: int, source: GltfSource) -> Placement:
-    """Return a matrix as rotation times stretch: the nearest rotation, mirrored in x first if it must be."""
+    """Return a matrix as rotation times stretch, with the nearest rotation; a reflection is put into x."""
     linear = matrix[:3, :3]
     if np.abs(linear).max() > 1e100:
-        source.refuse(f"the matrix of node {index} is beyond all numbers.")
+        source.refuse(f"the matrix of node {index} has numbers beyond 1e100.")
     mirror = np.array([-1.0 if np.linalg.det(linear) < 0.0 else 1.0, 1.0, 1.0])
     left, _, right = np.linalg.svd(linear * mirror)
-    if np.linalg.det(left @ right) < 0.0:  # a flat matrix: any sign fits
+    if np.linalg.det(left @ right) < 0.0:  # a singular matrix: the sign is arbitrary
         left[:, 2] *= -1.0
     rotation = left @ right
     return Placement(matrix[:3, 3].copy(), rotation, rotation.T @ linear)

@@ -1,4 +1,4 @@
-"""Numbers on their way into a glTF file: accessors and their bytes, and the file that they end up in."""
+"""Write numbers to glTF files: accessors, their bytes, and the file."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ CODES = {np.dtype(kind): code for code, kind in TYPES.items()}  # of component t
 
 
 class Column:
-    """Numbers of an accessor that come in blocks.
+    """An accessor whose numbers are written in blocks.
 
     Args:
-        spool: Where its bytes go.
-        place: Where they begin there.
-        index: Of the accessor.
+        spool: The buffer for its bytes.
+        place: Their offset in the buffer.
+        index: Index of the accessor.
     """
 
     def __init__(self, spool: Spool, place: int, index: int) -> None:
@@ -37,7 +37,7 @@ class Column:
         self._next = place
 
     def add(self, values: FloatArray) -> None:
-        """Write further numbers (n, components), as float32."""
+        """Append numbers (n, components), as float32."""
         data = _little(values.astype(np.float32), self.spool.path)
         self.spool.put(self._next, data)
         self._next += len(data)
@@ -48,9 +48,9 @@ class Packing:
 
     Args:
         document: The JSON of the file, changed in place.
-        binary: What the buffer holds already, piece by piece.
+        binary: Existing bytes of the buffer, in pieces.
         buffer: Index of the buffer in the document.
-        path: The file that is written, for errors.
+        path: The file to write, for error messages.
     """
 
     def __init__(
@@ -63,14 +63,14 @@ class Packing:
         self.accessors: list[Any] = document.setdefault("accessors", [])
 
     def room(self, size: int) -> int:
-        """Make room for bytes between multiples of four, and return where it begins."""
+        """Reserve bytes, aligned to multiples of four, and return their offset."""
         self.binary.room(-len(self.binary) % 4)
         place = self.binary.room(size)
         self.binary.room(-len(self.binary) % 4)
         return place
 
     def view(self, data: bytes, **more: Any) -> int:
-        """Write bytes and return the index of their buffer view, which begins and ends at a multiple of four."""
+        """Write bytes and return the index of their buffer view, which is aligned to multiples of four."""
         index = self._view(len(data), **more)
         self.binary.put(self.views[index]["byteOffset"], data)
         return index
@@ -102,7 +102,7 @@ class Packing:
         return len(self.accessors) - 1
 
     def column(self, count: int, width: int) -> Column:
-        """Return an accessor of `count` elements of so many float32 each, which come later."""
+        """Return an accessor of `count` elements with `width` float32 each, which are written later."""
         view = self._view(4 * count * width)
         entry = {"bufferView": view, "componentType": CODES[np.dtype(np.float32)], "count": count}
         self.accessors.append(entry | {"type": f"VEC{width}"})
@@ -117,7 +117,7 @@ class Packing:
         self.channel_of(animation, clock, node, path, len(values)).add(values)
 
     def channel_of(self, animation: dict[str, Any], clock: int, node: int, path: str, count: int) -> Column:
-        """Add a property of a node to an animation, and return where its values at so many keys are to be put."""
+        """Add a property of a node to an animation, and return the column for its values at `count` keys."""
         column = self.column(count, 4 if path == "rotation" else 3)
         samplers = animation["samplers"]
         animation["channels"].append({"sampler": len(samplers), "target": {"node": node, "path": path}})
@@ -126,26 +126,26 @@ class Packing:
 
 
 def _little(values: NDArray[Any], path: FilePath) -> bytes:
-    """Return numbers as the bytes that a file has of them."""
+    """Return numbers as little-endian bytes; raise if they are not finite."""
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise FormatError(path, "the linkage or its motion has numbers that are too large for a glTF file.")
     return values.astype(values.dtype.newbyteorder("<")).tobytes()
 
 
 def data_uri(data: bytes) -> str:
-    """Return bytes as an address that holds them itself."""
+    """Return bytes as a ``data:`` URI."""
     return f"{DataUri.HEAD.decode('ascii')}{base64.b64encode(data).decode('ascii')}"
 
 
 def write_document(
     path: FilePath, document: dict[str, Any], binary: Spool | None, more: Sequence[tuple[int, bytes]] = ()
 ) -> None:
-    """Write a file whole or not at all: glTF with its first buffer inside, by the suffix of its name, or GLB.
+    """Write a file completely or not at all, by its suffix: glTF with its first buffer inside, or GLB.
 
     Args:
         path: The file.
-        document: Its JSON, which may have a `DataUri` for a text.
-        binary: The bytes of its first buffer, whose length the document has; None if that lies elsewhere.
+        document: Its JSON, in which a `DataUri` may stand for a text.
+        binary: The bytes of its first buffer, whose length is in the document; None if they are stored elsewhere.
         more: Kinds and bytes of further chunks of a GLB file.
     """
     inside = binary if binary is not None and len(binary) else None
@@ -171,7 +171,7 @@ def write_document(
 
 
 def _parts(document: dict[str, Any], **style: Any) -> list[bytes | DataUri]:
-    """Return the text of a document, and between its parts what is not to be held in memory."""
+    """Return the text of a document in parts, with `DataUri` objects left as they are between them."""
     mark, held = secrets.token_hex(16), list[DataUri]()
 
     def later(thing: Any) -> str:
@@ -193,7 +193,7 @@ def _pieces(part: bytes | DataUri | Spool) -> Iterable[bytes]:
 
 
 def quaternions(matrices: FloatArray, before: FloatArray | None = None) -> FloatArray:
-    """Return rotations (n, 3, 3) as x, y, z, w, each on the side of the one before; the first on that of `before`."""
+    """Return rotations (n, 3, 3) as x, y, z, w with continuous signs, also with respect to `before`."""
     from scipy.spatial.transform import Rotation
 
     found = Rotation.from_matrix(matrices).as_quat(canonical=True)

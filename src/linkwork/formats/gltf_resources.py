@@ -1,7 +1,7 @@
-"""The buffers and images of a glTF file that is written anew: where they lie, and how they come along.
+"""The buffers and images of a copied glTF file.
 
-A GLB file takes everything inside. A glTF file in another folder gets copies of the files beside it; one in the same
-folder goes on using them.
+In a GLB file, everything is stored inside. A glTF file in another folder gets copies of the files beside the original;
+one in the same folder refers to the same files.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ KINDS = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"RIFF": "image
 
 
 class Resources:
-    """What a document refers to, on its way from one file to another.
+    """Transfers the files that a document refers to.
 
     Args:
         source: The file that was read.
         document: Its JSON, changed in place.
-        path: The file that is written.
-        remarks: Gains what is missing.
+        path: The file to write.
+        remarks: Remarks on missing files are added to this.
     """
 
     def __init__(self, source: GltfSource, document: dict[str, Any], path: FilePath, remarks: Remarks) -> None:
@@ -54,7 +54,7 @@ class Resources:
             self.buffers.append({"byteLength": 0})
 
     def settled(self) -> Spool | None:
-        """Bring all files along, write copies, and return the bytes of the first buffer; None if it lies elsewhere."""
+        """Transfer all files, write copies, and return the bytes of the first buffer; None if they are elsewhere."""
         for image in self.document.get("images", []):
             self._bring(image, is_image=True)
         for buffer in self.buffers:
@@ -66,13 +66,13 @@ class Resources:
         packing = self.packing
         own = self.buffers[packing.buffer]
         own["byteLength"] = len(packing.binary)
-        if packing.buffer or not self.packs:  # an address that holds them: only the first can be the binary chunk
+        if packing.buffer or not self.packs:  # a data URI: only the first buffer can be the binary chunk
             own["uri"] = DataUri(packing.binary)
             return None
         return packing.binary
 
     def _bring(self, entry: dict[str, Any], *, is_image: bool) -> None:
-        """Make what refers to a file beside the old model right for the new one."""
+        """Adapt a reference to a file beside the original to the new file."""
         uri = entry.get("uri")
         packs = self.packs and not (self.stays and self.source.binary is not None)
         if not isinstance(uri, str) or uri.startswith("data:") or (self.stays and not packs):
@@ -80,7 +80,7 @@ class Resources:
         try:
             data = read_bytes(self.source.beside(uri), MAX_BINARY)
         except FormatError as error:
-            what = f"{unquote(uri)[:80]!r} is not brought along"
+            what = f"{unquote(uri)[:80]!r} is not copied"
             self.remarks.add("missing-file", f"{what}: {error}", uri[:80])
             return
         self.left -= len(data)
@@ -97,7 +97,7 @@ class Resources:
             entry["uri"] = data_uri(data)
 
     def _copied(self, uri: str, data: bytes) -> str:
-        """Plan a copy beside the new file and return its address there: the same, or its last part if it leads away."""
+        """Plan a copy beside the new file and return its URI: the same, or only the file name if it leads out."""
         name = PurePath(unquote(uri))
         if ".." in name.parts:
             name, uri = PurePath(name.name), quote(name.name)
@@ -106,7 +106,7 @@ class Resources:
         if taken is None and target.exists():
             taken = read_bytes(target, MAX_BINARY)
         if taken is not None and taken != data:
-            raise FormatError(self.path, f"needs {str(name)!r} beside it, but another file of that name is there.")
+            raise FormatError(self.path, f"needs {str(name)!r} beside it, but a different file of that name exists.")
         if taken is None:
             self.copies[target] = data
         return uri

@@ -1,7 +1,6 @@
-"""The meshes of a glTF file, with the links that move them: skins, and what stands on single nodes.
+"""Read the meshes of a glTF file with the links that move them: skins, and meshes on single nodes.
 
-Read with the distrust of `gltf_data`; what is not made of triangles is left out. Morph targets have the weights that
-the file rests with.
+Files are untrusted, as in `gltf_data`. Only triangles are read. Morph targets are applied with their default weights.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from .gltf_nodes import NodeTree
 from .options import Options
 from .skin_pieces import BONES, MAX_CORNERS, Piece, joined, mean_normals, strongest
 
-TRIANGLES, STRIP, FAN = 4, 5, 6  # how glTF numbers ways to draw
+TRIANGLES, STRIP, FAN = 4, 5, 6  # primitive modes of glTF
 TINY = 1e-12
 
 
@@ -40,21 +39,21 @@ class Primitive(msgspec.Struct, rename="camel"):
 
 
 class GltfMesh(msgspec.Struct, rename="camel"):
-    """A mesh, and how much of each morph target is in it."""
+    """A mesh, and the weights of its morph targets."""
 
     primitives: list[Primitive] = []
     weights: list[float] = []
 
 
 class GltfSkin(msgspec.Struct, rename="camel"):
-    """The joints of a mesh and where they were when it was bound."""
+    """The joints of a mesh and their inverse bind matrices."""
 
     joints: list[Index] = []
     inverse_bind_matrices: Index | None = None
 
 
 class Wearer(msgspec.Struct, rename="camel"):
-    """A node, as far as it shows a mesh, and how much of each morph target it has instead."""
+    """A node with a mesh, and its own weights of morph targets."""
 
     mesh: Index | None = None
     skin: Index | None = None
@@ -62,7 +61,7 @@ class Wearer(msgspec.Struct, rename="camel"):
 
 
 class Shown(msgspec.Struct, rename="camel"):
-    """What a document shows."""
+    """The parts of a document for meshes."""
 
     nodes: list[Wearer] = []
     meshes: list[GltfMesh] = []
@@ -70,32 +69,32 @@ class Shown(msgspec.Struct, rename="camel"):
 
 
 def read_skin(linkage: Linkage, origin: Origin) -> Skin | None:
-    """Return the meshes of the file that a linkage came from; None if it has none that can be drawn.
+    """Return the meshes in the file of a linkage as a skin; None if it has none that can be drawn.
 
     Args:
         linkage: The linkage.
-        origin: Its file, and how that was read.
+        origin: Its file, and how it was read.
 
     Raises:
-        FormatError: If the file is gone or cannot be read.
+        FormatError: If the file no longer exists or cannot be read.
     """
     source = GltfSource(origin.file, Options(units=origin.units, up=origin.up, folders=origin.folders))
     return _SkinReader(source, {origin.name_of(link): link for link in linkage.links}, origin.units).skin()
 
 
 def read_binds(linkage: Linkage, origin: Origin) -> dict[str, FloatArray]:
-    """Return link_from_bound by link, of the skin with the most joints; nothing where no skin says how it was bound."""
+    """Return link_from_bound by link, of the skin with the most joints; empty if no skin has bind matrices."""
     source = GltfSource(origin.file, Options(units=origin.units, up=origin.up, folders=origin.folders))
     return _SkinReader(source, {origin.name_of(link): link for link in linkage.links}, origin.units).bound()
 
 
 class _SkinReader:
-    """The meshes of a file on their way to a skin.
+    """Converts the meshes of a file to a skin.
 
     Args:
         source: The file.
         names: Links of the linkage by their names in the file.
-        unit: Metres in a unit of the file.
+        unit: Metres per unit of the file.
     """
 
     def __init__(self, source: GltfSource, names: Mapping[str, str], unit: float) -> None:
@@ -123,7 +122,7 @@ class _SkinReader:
         return dict(zip(self.links, self.binds, strict=True))
 
     def _pieces(self, node: Wearer, index: int) -> Iterator[Piece]:
-        """Yield what a node shows."""
+        """Yield the pieces of the mesh of a node."""
         if node.mesh is None:
             return
         mesh = self.source.item(self.shown.meshes, node.mesh, "mesh")
@@ -147,9 +146,9 @@ class _SkinReader:
         return np.swapaxes(values[:count].reshape(-1, 4, 4), 1, 2)
 
     def _bones(self, nodes: Sequence[int], bound: FloatArray) -> IntArray:
-        """Return the numbers of new bones, -1 for a node that is no link any more.
+        """Return the indices of new bones, -1 for a node that is not a link any more.
 
-        A node's matrix is its link's times a stretch that no link has, which therefore goes into the bind.
+        The matrix of a node is that of its link times a stretch, which is put into the bind matrix.
         """
         numbers = []
         for node, matrix in zip(nodes, bound, strict=True):
@@ -172,12 +171,12 @@ class _SkinReader:
         corners = self._morphed(self.source.values(place, "positions", "VEC3"), primitive, "POSITION", morphs)
         self.left -= len(corners)
         if self.left < 0:
-            self.source.refuse(f"has meshes of more than {MAX_CORNERS} corners, the most that is drawn.")
+            self.source.refuse(f"has meshes with more than {MAX_CORNERS} vertices, the largest number that is drawn.")
         triangles = self._triangles(primitive, len(corners))
         owners, weights = self._weights(primitive, bones, len(corners), skinned=skinned)
         triangles = triangles[(weights.sum(axis=1) > 0.0)[triangles].all(axis=1)]
         if len(bones) and bones[0] >= 0 and np.linalg.det(self.binds[bones[0]][:3, :3]) < 0.0:
-            triangles = triangles[:, ::-1]  # a mirror turns them inside out
+            triangles = triangles[:, ::-1]  # a reflection turns them inside out
         if not len(triangles):
             return None
         normals = self._vectors(primitive, "NORMAL", len(corners))
@@ -195,7 +194,7 @@ class _SkinReader:
         else:
             order = self.source.values(primitive.indices, "indices", "SCALAR")[:, 0].astype(np.int64)
         if order.min(initial=0) < 0 or order.max(initial=-1) >= count:
-            self.source.refuse(f"a mesh of {count} corners refers to corner {order.max()}.")
+            self.source.refuse(f"a mesh of {count} vertices refers to vertex {order.max()}.")
         if primitive.mode == TRIANGLES:
             return order[: len(order) - len(order) % 3].reshape(-1, 3)
         ends = np.arange(max(len(order) - 2, 0))
@@ -207,17 +206,17 @@ class _SkinReader:
         return np.stack([order[ends], order[ends + 1 + odd], order[ends + 2 - odd]], axis=1)
 
     def _morphed(self, values: FloatArray, primitive: Primitive, name: str, morphs: Sequence[float]) -> FloatArray:
-        """Return corners or normals with morph targets added, each as much as it weighs."""
+        """Return vertices or normals with weighted morph targets added."""
         for target, weight in zip(primitive.targets, morphs, strict=False):
             if weight and name in target:
                 more = self.source.values(target[name], "morph targets", "VEC3")
                 if len(more) != len(values):
-                    self.source.refuse(f"a morph target has {len(more)} corners, and its mesh {len(values)}.")
+                    self.source.refuse(f"a morph target has {len(more)} vertices, but its mesh has {len(values)}.")
                 values = values + weight * more
         return values
 
     def _vectors(self, primitive: Primitive, name: str, count: int, shape: str = "VEC3") -> FloatArray | None:
-        """Return an attribute, or None where there is none for every corner."""
+        """Return an attribute, or None if it does not exist for every vertex."""
         if name not in primitive.attributes:
             return None
         values = self.source.values(primitive.attributes[name], name.lower(), shape, finite=False)
@@ -226,7 +225,7 @@ class _SkinReader:
     def _weights(
         self, primitive: Primitive, bones: IntArray, count: int, *, skinned: bool
     ) -> tuple[IntArray, FloatArray]:
-        """Return the bones of every corner, the strongest first, and their weights; all zero where none is left."""
+        """Return the bones of every vertex, largest weight first, and their weights; zero if no bone is left."""
         groups = []
         for k in range(2 if skinned else 0):
             joints = self._vectors(primitive, f"JOINTS_{k}", count, "VEC4")
@@ -239,5 +238,5 @@ class _SkinReader:
             return np.full((count, BONES), max(int(bones[0]) if len(bones) else 0, 0)), rigid
         joints, weights = (np.concatenate(parts, axis=1) for parts in zip(*groups, strict=True))
         if joints.max(initial=0) >= len(bones):
-            self.source.refuse(f"a mesh hangs on joint {joints.max()} of a skin that has {len(bones)}.")
+            self.source.refuse(f"a mesh refers to joint {joints.max()} of a skin with {len(bones)} joints.")
         return strongest(bones[joints], weights)

@@ -1,6 +1,6 @@
-"""VRM: what avatars and their animations say about a body, which node is which bone, as roles of links.
+"""VRM avatars and animations: the humanoid bones of nodes, as roles of links.
 
-An avatar (.vrm) and an animation (.vrma) are GLB files with one extension more; the bones have the names of VRM.
+An avatar (.vrm) and an animation (.vrma) are GLB files with an extension that names the bones.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ def _bones() -> dict[str, str]:
     return result
 
 
-BONES = _bones()  # roles by the names of VRM 1.0
+BONES = _bones()  # roles by bone names of VRM 1.0
 OLD_THUMBS = {f"{side}Thumb{bone}": f"{side}_thumb_{k}" for side in ("left", "right") for bone, k in PHALANGES.items()}
 
 
 def roles_of(source: GltfSource, names: Mapping[int, str]) -> dict[str, str]:
-    """Return links by the role that the file says they have; nothing for a file that is no VRM.
+    """Return links by their role in the file; empty if it is not a VRM file.
 
     Args:
         source: The file.
-        names: Names of the links by the index of their node.
+        names: Names of the links by index of their node.
     """
     extensions = source.document.extensions
     table = BONES
@@ -54,20 +54,20 @@ def roles_of(source: GltfSource, names: Mapping[int, str]) -> dict[str, str]:
             bones |= _humanoid(extensions[name])
     roles = {table[bone]: names[node] for bone, node in bones.items() if bone in table and node in names}
     top = bones.get("upperChest")
-    if top is not None and top in names:  # the arms hang on it
+    if top is not None and top in names:  # the arms are attached to it
         roles["chest"] = names[top]
     return roles
 
 
 def _humanoid(raw: Any) -> dict[str, int]:
-    """Return nodes by bone, whatever else an extension holds."""
+    """Return nodes by bone from an extension; empty if it is invalid."""
     try:
         bones = msgspec.json.decode(raw)["humanoid"]["humanBones"]
     except (msgspec.DecodeError, RecursionError, KeyError, TypeError):
         return {}
     if isinstance(bones, dict):
         rows = [(bone, one.get("node")) for bone, one in bones.items() if isinstance(one, dict)]
-    else:  # as VRM 0 has them
+    else:  # as in VRM 0
         entries = [one for one in bones if isinstance(one, dict)] if isinstance(bones, list) else []
         rows = [(one.get("bone"), one.get("node")) for one in entries]
     return {bone: node for bone, node in rows if isinstance(bone, str) and isinstance(node, int)}

@@ -1,7 +1,6 @@
-"""glTF 2.0 and GLB files written: nodes for links and frames, one skin for the geometry, an animation for each clip.
+"""Write glTF 2.0 and GLB files: nodes for links and frames, one skin for the geometry, an animation for each clip.
 
-The file is in metres with y up; rotations and positions are float32, and the extras hold the linkage and the frames as
-they are.
+The file is in metres, y up. Rotations and positions are float32; the extras contain the linkage and the exact frames.
 """
 
 from __future__ import annotations
@@ -24,33 +23,33 @@ from .gltf_packing import Column, Packing, quaternions, write_document
 from .options import FilePath
 from .skeletons import local_matrices
 
-VERTICES, INDICES = 34962, 34963  # what a buffer view is for
-LINES = 1  # how a primitive is drawn; triangles by default
+VERTICES, INDICES = 34962, 34963  # targets of buffer views
+LINES = 1  # primitive mode; triangles are the default
 MAX_LINKS = 65_535
 STILL = 1e-7
 
 
 def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
-    """Write a linkage and its motions, whole or not at all: one GLB file, or glTF with its data inside.
+    """Write a linkage and its motions, completely or not at all: one GLB file, or glTF with its data inside.
 
     Returns:
-        Remarks on what the file cannot hold.
+        Remarks on what the file cannot store.
 
     Raises:
         FormatError: If the file cannot be written.
     """
     if PurePath(path).suffix.lower() == ".vrm":
-        text = "a VRM file is an avatar with its skin; a motion goes into one that is there"
-        raise FormatError(path, f"{text}: into=... (--into), or a linkage that was loaded from it.")
+        text = "a VRM file is an avatar with its skin; a motion can only be added to an existing one"
+        raise FormatError(path, f"{text}: use into=... (--into), or a linkage loaded from it.")
     writing = _GltfWriter(content, path)
-    with np.errstate(over="ignore", invalid="ignore"):  # what float32 cannot hold is refused, number by number
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers too large for float32 are refused
         writing.build()
     write_document(path, writing.document, writing.numbers.binary)
     return tuple(writing.remarks)
 
 
 class _GltfWriter:
-    """A file on its way out."""
+    """Builds a file."""
 
     def __init__(self, content: Content, path: FilePath) -> None:
         self.linkage, self.clips, self.path = content.linkage, content.clips, path
@@ -58,7 +57,7 @@ class _GltfWriter:
         self.numbers = Packing(self.document, path)
         self.remarks = Remarks()
         if len(self.linkage.frames) > MAX_LINKS:
-            raise FormatError(path, f"a skin holds {MAX_LINKS} links, this linkage has {len(self.linkage.frames)}.")
+            raise FormatError(path, f"a skin has at most {MAX_LINKS} links, this linkage {len(self.linkage.frames)}.")
 
     def build(self) -> None:
         linkage, document = self.linkage, self.document
@@ -70,12 +69,12 @@ class _GltfWriter:
         if extras:
             scene["extras"] = extras
         else:
-            text = "the linkage is too large to be kept in the extras; only what nodes can say is written."
+            text = "the linkage is too large for the extras; only its nodes are written."
             self.remarks.add("dropped", text)
         document |= {"scene": 0, "scenes": [scene], "nodes": [*nodes, mesh_node]}
         frames = linkage.forward(linkage.neutral())
         worlds = FILE_FROM_WORLD @ np.stack([frames[name] for name in linkage.frames])
-        binds = np.swapaxes(inverse(worlds), -1, -2).reshape(-1, 16)  # columns first
+        binds = np.swapaxes(inverse(worlds), -1, -2).reshape(-1, 16)  # column-major
         skin = {"name": linkage.name, "joints": list(range(len(worlds)))}
         document["skins"] = [skin | {"inverseBindMatrices": self.numbers.accessor(binds.astype(np.float32), "MAT4")}]
         self._mesh(worlds)
@@ -104,7 +103,7 @@ class _GltfWriter:
     # Geometry
 
     def _mesh(self, worlds: FloatArray) -> None:
-        """Write the geometry of all links, in the places of the neutral pose, one primitive for each color."""
+        """Write the geometry of all links in the neutral pose, with one primitive for each color."""
         missing: list[str] = []
         groups: dict[tuple[mesh_export.Color, bool], list[tuple[int, mesh_export.Facets]]] = {}
         for part in mesh_export.parts(self.linkage, missing):
@@ -148,14 +147,14 @@ class _GltfWriter:
         columns: dict[tuple[int, str], Column] = {}
         for node, still in enumerate(rest):
             slides = moves[node] > STILL * (1.0 + np.abs(still[:3, 3]).max())
-            alone = node == len(rest) - 1 and not columns and moves[node] <= STILL  # there must be one channel
+            alone = node == len(rest) - 1 and not columns and moves[node] <= STILL  # at least one channel is required
             for path in ("rotation",) * bool(turns[node] > STILL or alone) + ("translation",) * bool(slides):
                 columns[node, path] = self.numbers.channel_of(animation, clock, node, path, len(times))
         self._write_keys(keys, columns)
         return animation | {"extras": write_frames(clip, self.numbers)}
 
     def _changes(self, keys: Keys, rest: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the times of all keys, and by how much each node's rotation and place differ from rest at most."""
+        """Return the times of all keys, and the largest difference of rotation and position of each node from rest."""
         parts: list[FloatArray] = []
         change = np.zeros((len(rest), 4, 4))
         for times, poses in keys.blocks():
@@ -166,7 +165,7 @@ class _GltfWriter:
         return np.concatenate(parts), change[:, :3, :3].max(axis=(1, 2)), change[:, :3, 3].max(axis=1)
 
     def _write_keys(self, keys: Keys, columns: Mapping[tuple[int, str], Column]) -> None:
-        """Write what moves, block by block."""
+        """Write the moving properties in blocks."""
         last: dict[int, FloatArray] = {}
         for _, poses in keys.blocks():
             matrices = local_matrices(self.linkage, poses, FILE_FROM_WORLD)
@@ -180,7 +179,7 @@ class _GltfWriter:
 
 
 def _placement(matrix: FloatArray) -> dict[str, Any]:
-    """Return a node's translation and rotation, where there are any."""
+    """Return the translation and rotation of a node, unless they are zero."""
     result: dict[str, Any] = {}
     if matrix[:3, 3].any():
         result["translation"] = matrix[:3, 3].tolist()

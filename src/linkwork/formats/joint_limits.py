@@ -1,6 +1,6 @@
-"""MoveIt's joint_limits.yaml: limits of a robot's joints that stand beside its URDF file and go before those in it.
+"""Read MoveIt's joint_limits.yaml: joint limits beside a URDF file that override those in it.
 
-A limit counts where its ``has_..._limits`` is true. What does not fit the robot is left out with a remark.
+A limit is used if its ``has_..._limits`` is true. Entries that do not fit the robot are left out with a remark.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from .content import Remarks
 from .options import FilePath, Options
 
 KEY = "joint_limits"
-AROUND = ("/**", "ros__parameters", "robot_description_planning")  # what may stand around it, from outside in
+AROUND = ("/**", "ros__parameters", "robot_description_planning")  # optional enclosing keys, outermost first
 MOTION = {"velocity": "max_velocity", "acceleration": "max_acceleration", "effort": "max_effort"}
-UNREAD = ("jerk", "deceleration", "soft")  # kinds of limits that a linkage has no place for
+UNREAD = ("jerk", "deceleration", "soft")  # kinds of limits that a linkage cannot store
 _DEGREES, _RADIANS = re.compile(r"!degrees\s+([-+.\deE]+)"), re.compile(r"!radians\s+")  # tags of ROS's parameters
 
 
 def with_joint_limits(linkage: Linkage, options: Options, remarks: Remarks) -> Linkage:
-    """Return a linkage with the limits that `options.joint_limits` gives its joints, if that is a file."""
+    """Return a linkage with the limits in the file `options.joint_limits`, if one is given."""
     if options.joint_limits is None:
         return linkage
     return _Reader(linkage, options.joint_limits, options.strict, remarks).linkage_with_limits()
 
 
 class _Reader:
-    """A file of limits on its way into a linkage."""
+    """Reads a file of limits into a linkage."""
 
     def __init__(self, linkage: Linkage, path: FilePath, strict: bool, remarks: Remarks) -> None:
         self.linkage, self.path, self.strict, self.remarks = linkage, path, strict, remarks
@@ -44,7 +44,7 @@ class _Reader:
     def linkage_with_limits(self) -> Linkage:
         changes = {name: change for name, limits in self._joints().items() if (change := self._change(name, limits))}
         kinds = [f"{kind} of {self.counts[kind]} joints" for kind in ("position", *MOTION) if self.counts[kind]]
-        said = f"limits of {', '.join(kinds)}" if kinds else "no limits that hold"
+        said = f"limits of {', '.join(kinds)}" if kinds else "no active limits"
         self.remarks.add(KEY, f"{Path(self.path).name} is read with it: {said}.")
         result = self.linkage
         for name, change in changes.items():
@@ -55,7 +55,7 @@ class _Reader:
         return result
 
     def _joints(self) -> Mapping[str, Any]:
-        """Return what the file says of each joint."""
+        """Return the entries of all joints."""
         from . import yaml_json
 
         data: Any = yaml_json.read(self.text, self.path, "yaml")
@@ -63,13 +63,13 @@ class _Reader:
             if isinstance(data, dict) and key in data:
                 data, self.place = data[key], (*self.place, key)
         if self.place[-1:] != (KEY,) or not isinstance(data, dict):
-            self._fail(f"has no mapping {KEY!r} of joints to their limits.")
+            self._fail(f"has no mapping {KEY!r} from joints to limits.")
         return data
 
     def _change(self, name: str, limits: Any) -> dict[str, Any]:
-        """Return what to change of a joint."""
+        """Return the changes to a joint."""
         if not isinstance(limits, dict):
-            self._fail(f"the limits of joint {name!r} are a mapping, got {limits!r}.", name)
+            self._fail(f"the limits of joint {name!r} must be a mapping, got {limits!r}.", name)
         if name not in {arc.name for arc in self.linkage.arcs}:
             self._forgive(f"there is no joint {name!r} in {self.linkage.name!r}.", name)
             return {}
@@ -88,26 +88,26 @@ class _Reader:
             change |= {"articulation": Revolute(moves.axis, **bounds)} if isinstance(moves, Continuous) else bounds
         for kind in UNREAD:
             if self._holds(name, limits, kind):
-                self._remark(f"the {kind} limits of joint {name!r} are left out: a linkage has none.", name)
+                self._remark(f"the {kind} limits of joint {name!r} are left out: a linkage cannot store them.", name)
         return change
 
     def _holds(self, name: str, limits: Mapping[str, Any], kind: str) -> bool:
-        """Return whether a kind of limit is said to hold, and count it."""
+        """Return whether a kind of limit is active, and count it."""
         key = f"has_{kind}_limits"
         word = limits.get(key, False)
         if not isinstance(word, bool):
-            self._fail(f"{key} of joint {name!r} is true or false, got {word!r}.", name, key)
+            self._fail(f"{key} of joint {name!r} must be true or false, got {word!r}.", name, key)
         self.counts[kind] += word
         return word
 
     def _number(self, name: str, limits: Mapping[str, Any], key: str) -> Any:
-        """Return a number, or an angle such as ``90deg``, which joints understand."""
+        """Return a number, or an angle such as ``90deg``, which joints accept."""
         value = limits.get(key)
         if isinstance(value, bool) or not isinstance(value, int | float | str):
-            self._fail(f"joint {name!r} has such limits but no number {key}, got {value!r}.", name, key)
+            self._fail(f"joint {name!r} needs a number for {key}, got {value!r}.", name, key)
         return value
 
-    # What is said
+    # Remarks and errors
 
     def _line(self, *place: str) -> int | None:
         from . import yaml_json

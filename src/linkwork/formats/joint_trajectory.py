@@ -1,7 +1,7 @@
-"""Motions as ROS has them: the message trajectory_msgs/JointTrajectory, written as YAML or JSON.
+"""Motions for ROS: the message trajectory_msgs/JointTrajectory as YAML or JSON.
 
-It holds names, numbers and times, and no linkage: one is given when it is read. Its joints have one value each, so a
-rotation that is stored as a quaternion has no place in it.
+It contains names, numbers and times but no linkage, so one must be given for reading. Its joints have one value each,
+so quaternions cannot be stored.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .options import DEFAULTS, FilePath, Options
 NAME = "clip"
 NANO = 1_000_000_000
 MAX_VALUES = 2**23  # positions: 64 MiB of numbers
-WRAPPERS = ("trajectory", "joint_trajectory")  # a goal of FollowJointTrajectory and MoveIt's RobotTrajectory hold one
+WRAPPERS = ("trajectory", "joint_trajectory")  # keys in a goal of FollowJointTrajectory and in MoveIt's RobotTrajectory
 
 
 class _Duration(Struct):
-    """A time as ROS 2 writes it, or as ROS 1 does."""
+    """A duration as in ROS 2 or ROS 1."""
 
     sec: float = 0.0
     nanosec: float = 0.0
@@ -54,16 +54,16 @@ class _Message(Struct):
 # Reading
 
 
-def read(path: FilePath, options: Options = DEFAULTS) -> Content:  # noqa: ARG001 - there is nothing to choose
-    """Raise: a trajectory is read for a linkage."""
-    what = "A joint trajectory holds names and numbers only"
-    raise FormatError(path, f"{what}; say whose they are with linkage=..., on the command line with --linkage.")
+def read(path: FilePath, options: Options = DEFAULTS) -> Content:  # noqa: ARG001 - no options apply
+    """Raise an error: reading a trajectory requires a linkage."""
+    what = "a joint trajectory contains only names and numbers"
+    raise FormatError(path, f"{what}; give the linkage with linkage=..., on the command line with --linkage.")
 
 
 def read_for(linkage: Linkage, path: FilePath) -> Content:
-    """Return the motion of a linkage in a trajectory, whose joints may be some of it and in any order.
+    """Return the motion of a linkage in a trajectory, which may have only some of its joints, in any order.
 
-    Joints that it does not name stay neutral, and names that are none of the linkage's are left out; both are remarked.
+    Joints without positions stay neutral, and unknown names are ignored, both with a remark.
     """
     message = _read_message(path)
     remarks = Remarks()
@@ -76,11 +76,11 @@ def read_for(linkage: Linkage, path: FilePath) -> Content:
         raise FormatError(path, f"has none of the joints of linkage {linkage.name!r}, which has {has}.")
     if strange:
         remarks.add(
-            "ignored", f"no joints of {linkage.name!r}: {listed([repr(name) for name in strange])}.", strange[0]
+            "ignored", f"not joints of {linkage.name!r}: {listed([repr(name) for name in strange])}.", strange[0]
         )
     missing = [name for name in linkage.coordinates if name not in message.joint_names]
     if missing:
-        remarks.add("missing", f"it does not move {listed(missing)}, which stay neutral.", missing[0])
+        remarks.add("missing", f"no positions of {listed(missing)}, which stay neutral.", missing[0])
     poses = np.repeat(linkage.neutral()[None], len(times), axis=0)
     for k, name in enumerate(message.joint_names):
         if name in places:
@@ -90,7 +90,7 @@ def read_for(linkage: Linkage, path: FilePath) -> Content:
 
 
 def _read_message(path: FilePath) -> _Message:
-    """Return the message in a file, checked."""
+    """Return the message in a file, after checking it."""
     text = read_text(path)
     data = yaml_json.read(text, path, _kind(path))
     steps: yaml_json.Path = ()
@@ -98,11 +98,11 @@ def _read_message(path: FilePath) -> _Message:
         if isinstance(data, dict) and "points" not in data and isinstance(data.get(name), dict):
             data, steps = data[name], (*steps, name)
     if not isinstance(data, dict) or not {"joint_names", "points"} <= set(data):
-        raise FormatError(path, "is no JointTrajectory: it has no joint_names and points.")
+        raise FormatError(path, "is not a JointTrajectory: it has no joint_names and points.")
     try:
         message = msgspec.convert(data, _Message)
     except msgspec.ValidationError as error:
-        raise FormatError(path, f"is no JointTrajectory: {error}.") from error
+        raise FormatError(path, f"is not a JointTrajectory: {error}.") from error
     names = message.joint_names
     if len(set(names)) < len(names) or not names:
         twice = next((name for name in names if names.count(name) > 1), None)
@@ -110,7 +110,7 @@ def _read_message(path: FilePath) -> _Message:
     if not message.points:
         raise FormatError(path, "has no points.")
     if len(names) * len(message.points) > MAX_VALUES:
-        raise FormatError(path, f"holds more than {MAX_VALUES} positions, the most that are read.")
+        raise FormatError(path, f"contains more than {MAX_VALUES} positions, the largest number that is read.")
     for k, point in enumerate(message.points):
         if len(point.positions) != len(names):
             what = f"point {k} has {len(point.positions)} positions for {len(names)} joints."
@@ -136,20 +136,20 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     plain = linkage.table.plain
     turning = dict.fromkeys(row.joint for row in linkage.table if row.v is None)
     if not len(plain.q):
-        raise FormatError(path, "a JointTrajectory holds joints of one value, and there is none.")
+        raise FormatError(path, "a JointTrajectory stores joints with one value, but the linkage has none.")
     if turning:
-        text = f"a JointTrajectory holds no quaternions: {listed([repr(name) for name in turning])} left out."
+        text = f"a JointTrajectory cannot store quaternions: {listed([repr(name) for name in turning])} left out."
         remarks.add("dropped", text, next(iter(turning)))
-    remarks.add("dropped", "a JointTrajectory holds names and numbers only: the linkage is left out.", "linkage")
+    remarks.add("dropped", "a JointTrajectory stores only names and numbers: the linkage is left out.", "linkage")
     if clip.residuals is not None:
-        remarks.add("dropped", "a JointTrajectory holds no residuals: they are left out.", "residuals")
+        remarks.add("dropped", "a JointTrajectory cannot store residuals: they are left out.", "residuals")
     names = [linkage.coordinates[k] for k in plain.q]
     write_text(path, yaml_json.write(_message(clip, names, plain.q, plain.v), _kind(path)))
     return tuple(remarks)
 
 
 def _message(clip: Clip, names: list[str], q: Any, v: Any) -> dict[str, Any]:
-    """Return a motion by the fields of the message; times are since its first frame, to the nanosecond."""
+    """Return a motion as the fields of the message; times count from its first frame, in nanoseconds."""
     nothing: list[list[float]] = [[]] * len(clip)
     rates = _rows(clip.velocities, v) if len(clip) > 1 else nothing
     pushes = _rows(clip.accelerations, v) if len(clip) > 2 else nothing

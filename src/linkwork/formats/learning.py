@@ -1,7 +1,7 @@
-"""Motions as learners of whole-body control load them: arrays of joints and bodies in the world at an even rate.
+"""Motions for training whole-body controllers: arrays of joints and bodies in the world at a constant rate.
 
-The arrays are those of mjlab and of BeyondMimic's whole_body_tracking, which their ``csv_to_npz`` makes in a simulator.
-The two differ in the order of joints and bodies: MuJoCo goes down one limb after the other, Isaac Lab level by level.
+The arrays are those of mjlab and of BeyondMimic's whole_body_tracking, which their ``csv_to_npz`` computes in a
+simulator. The two differ in the order of joints and bodies: depth-first in MuJoCo, breadth-first in Isaac Lab.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from .atomic_files import replacing, write_text
 from .options import FilePath
 
 LAYOUTS = ("mjlab", "beyondmimic")
-UNEVEN = 1e-3  # of a frame: how far times may be from an even rate
+UNEVEN = 1e-3  # largest deviation of times from a constant rate [frames]
 
 
 def write(clip: Clip, path: FilePath, layout: str) -> tuple[Remark, ...]:
-    """Write a motion for learners: ``.npz`` with all arrays, ``.csv`` with root and joints alone.
+    """Write a motion for training: ``.npz`` with all arrays, or ``.csv`` with only root and joints.
 
     Args:
-        clip: The motion, at an even rate.
+        clip: The motion, at a constant rate.
         path: The file.
         layout: One of `LAYOUTS`.
 
     Raises:
-        FormatError: If the suffix is neither, the rate is not even, or a joint has more than one value.
-        OptionError: If there is no such layout.
+        FormatError: If the suffix is neither, the rate is not constant, or a joint has more than one value.
+        OptionError: If the layout is unknown.
     """
     if layout not in LAYOUTS:
         raise OptionError(f"no layout {layout!r}; there are {', '.join(LAYOUTS)}.")
@@ -47,32 +47,32 @@ def write(clip: Clip, path: FilePath, layout: str) -> tuple[Remark, ...]:
         text = io.StringIO()
         np.savetxt(text, rows(clip), delimiter=",", fmt="%.9g")
         write_text(path, text.getvalue())
-        return (Remark("dropped", "the rows have no names: bodies, velocities and contacts are left out.", "arrays"),)
+        return (Remark("dropped", "columns have no names; bodies, velocities and contacts are left out.", "arrays"),)
     with replacing(path) as file:
         np.savez(file, allow_pickle=False, **arrays(clip, layout))
     return ()
 
 
 def rows(clip: Clip) -> FloatArray:
-    """Return a motion as rows of root position, root quaternion x, y, z, w and joints, as ``csv_to_npz`` reads them."""
+    """Return rows of root position, root quaternion (x, y, z, w) and joint values, as read by ``csv_to_npz``."""
     world = clip.forward(frame=clip.linkage.links[0])
     joints = [clip.linkage.drives[i].values(clip.poses) for i in _joints(clip.linkage, "mjlab")]
     return np.hstack([world[:, :3, 3], _quaternions(world[:, :3, :3])[:, [1, 2, 3, 0]], *joints])
 
 
 def arrays(clip: Clip, layout: str = "mjlab") -> dict[str, Any]:
-    """Return a motion as the arrays that learners load.
+    """Return a motion as arrays for training.
 
-    Velocities of joints and root are central differences; those of the bodies follow from them exactly.
+    Velocities of joints and root are central differences; velocities of the bodies are computed from them.
 
     Args:
-        clip: The motion, at an even rate.
+        clip: The motion, at a constant rate.
         layout: One of `LAYOUTS`.
 
     Returns:
         fps (1,); joint_pos and joint_vel (frames, joints); body_pos_w, body_quat_w (w first), body_lin_vel_w of the
         origin of each body and body_ang_vel_w, all in the world, (frames, bodies, 3 or 4); joint_names, body_names;
-        contacts (frames, feet) of True and False and contact_names.
+        contacts (frames, feet) of bool and contact_names.
 
     Example:
         >>> import linkwork as lw
@@ -107,34 +107,34 @@ def arrays(clip: Clip, layout: str = "mjlab") -> dict[str, Any]:
 
 def _check(clip: Clip, path: FilePath) -> None:
     if len(clip) < 2:
-        raise FormatError(path, "a motion for learners needs two frames at least.")
+        raise FormatError(path, "a motion for training needs at least two frames.")
     steps = np.diff(clip.times) * clip.fps
     if np.abs(steps - 1.0).max() > UNEVEN:
         raise FormatError(path, "its frames are not evenly spaced; resample it with clip.resample(fps=...) (--fps).")
     for joint in clip.linkage.arcs[1:]:
         if joint.articulation.nv > 1:
             raise FormatError(
-                path, f"joint {joint.name!r} has {joint.articulation.nv} values; robots' joints have one."
+                path, f"joint {joint.name!r} has {joint.articulation.nv} values; only joints with one are supported."
             )
 
 
 def _order(linkage: Linkage, layout: str) -> list[int]:
-    """Return links in the order of a layout."""
+    """Return the indices of links in the order of a layout."""
     if layout == "mjlab":
         return list(range(len(linkage.links)))
     result = [0]
-    for link in result:  # it grows meanwhile: level by level
+    for link in result:  # it grows meanwhile: breadth-first
         result.extend(linkage.children[link])
     return result
 
 
 def _joints(linkage: Linkage, layout: str) -> list[int]:
-    """Return the links whose joints have a value, without the root."""
+    """Return the indices of links with a moving joint, without the root."""
     return [i for i in _order(linkage, layout) if i > 0 and linkage.arcs[i].articulation.nv]
 
 
 def _bodies(linkage: Linkage, layout: str) -> list[int]:
-    """Return the links that are bodies; Isaac Lab joins those that are fixed to what they are fixed to."""
+    """Return the indices of links that are bodies; Isaac Lab merges fixed links into their parents."""
     if layout == "mjlab":
         return _order(linkage, layout)
     return [i for i in _order(linkage, layout) if i == 0 or linkage.arcs[i].articulation.nv]
@@ -155,7 +155,7 @@ def _quaternions(turns: FloatArray) -> FloatArray:
 
 
 def _feet(clip: Clip) -> Mapping[str, Any]:
-    """Return when the feet stand, by link: those named so that nothing moves below, else the two lowest ends."""
+    """Return contact flags by foot: last moving links with the name of a foot, else the two lowest last links."""
     linkage = clip.linkage
     if not linkage.root.articulation.nv:
         return {}

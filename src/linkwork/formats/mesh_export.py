@@ -1,7 +1,7 @@
-"""Link geometry as triangles and lines: shapes, and simple bones for links that have none.
+"""Link geometry as triangles and lines: shapes, and simple bones for links without shapes.
 
-trimesh reads mesh files where it is installed. It is given the bytes of the file alone, so that no other file a mesh
-names is opened.
+Mesh files are read with trimesh, if it is installed. It gets only the bytes of the file, so that other files named by a
+mesh are not opened.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, plane_basis
 from .atomic_files import read_bytes
 
-AROUND, UPWARDS = 24, 8  # facets of round things: around the axis, and over a half circle
+AROUND, UPWARDS = 24, 8  # facets of round shapes: around the axis, and over a half circle
 BONE_COLOR, COLOR = (0.85, 0.62, 0.25), (0.72, 0.74, 0.78)
-BONE_WIDTH, JOINT_SIZE, SMALLEST = 0.08, 0.01, 1e-3  # of the bone, of the linkage, of the linkage
+BONE_WIDTH, JOINT_SIZE, SMALLEST = 0.08, 0.01, 1e-3  # relative to the bone; to the linkage; to the linkage
 SHOWN_HALF = 1.0  # half the side of the square that shows a half-space [m]
 MAX_VERTICES = 2_000_000
 MESH_TYPES = ("stl", "obj", "ply", "off", "glb", "dae")
@@ -48,7 +48,7 @@ Color = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Facets:
-    """Corners, their normals, and triangles as indices of three; or lines without normals as indices of two."""
+    """Vertices, their normals, and triangles as three indices each; or lines as two indices each, without normals."""
 
     corners: FloatArray
     normals: FloatArray | None
@@ -57,7 +57,7 @@ class Facets:
 
 @dataclass(frozen=True)
 class MeshPart:
-    """Facets of one link in its own axes, and their color."""
+    """Facets of one link in its own axes, with their color."""
 
     link: int
     facets: Facets
@@ -65,11 +65,11 @@ class MeshPart:
 
 
 def parts(linkage: Linkage, missing: list[str]) -> Iterator[MeshPart]:
-    """Return what to draw of every link: its visual shapes, or a bone to whatever hangs on it.
+    """Yield the geometry to draw for every link: its visual shapes, or bones to its children.
 
     Args:
         linkage: The linkage.
-        missing: Takes the paths of meshes that could not be read.
+        missing: Paths of meshes that could not be read are added to this.
     """
     for index, link in enumerate(linkage.nodes):
         drawn = False
@@ -91,8 +91,8 @@ def say_missing(missing: list[str]) -> Iterator[Remark]:
     names = sorted(set(missing))
     if names:
         what = f"meshes {names[0]!r} and {len(names) - 1} more are" if names[1:] else f"mesh {names[0]!r} is"
-        text = f"{what} not drawn: no file was found, or none that trimesh reads"
-        yield Remark("missing-mesh", f"{text}; bones stand there.", names[0])
+        text = f"{what} not drawn: the file was not found, or trimesh cannot read it"
+        yield Remark("missing-mesh", f"{text}; bones are drawn instead.", names[0])
 
 
 def placed(facets: Facets, matrix: FloatArray) -> Facets:
@@ -112,7 +112,7 @@ def facets_of(shape: Shape) -> Facets | None:
         case Cylinder():
             radius, half = shape.radius, shape.length / 2.0
             corners = np.array([[0.0, -half], [radius, -half], [radius, half], [0.0, half]])
-            normals = np.array([[0.0, -1.0], [1.0, 0.0], [0.0, 1.0]])  # of floor, wall and roof
+            normals = np.array([[0.0, -1.0], [1.0, 0.0], [0.0, 1.0]])  # of bottom, wall and top
             return joined([_turned(corners[k : k + 2], normals[[k, k]]) for k in range(3)])
         case Capsule():
             half = shape.length / 2.0
@@ -137,7 +137,7 @@ def facets_of(shape: Shape) -> Facets | None:
     return None
 
 
-# The 12 triangles of the box from -1 to 1, shape (36, 3): two of a side, turned about y to the far one, and all rolled.
+# The 12 triangles of the box from -1 to 1, shape (36, 3): two of one side, turned to the opposite one, axes permuted.
 _SIDE = np.array([[-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, -1, 1], [1, 1, 1], [-1, 1, 1]], np.float64)
 _BOX = np.concatenate([side[:, np.roll(range(3), k)] for k in (0, 2, 1) for side in (_SIDE, _SIDE * [-1, 1, -1])])
 
@@ -154,7 +154,7 @@ _DIAMOND = np.array(
 
 
 def _hull(points: FloatArray) -> FloatArray:
-    """Return the triangles of a convex hull, three corners each, shape (3 n, 3)."""
+    """Return the triangles of a convex hull, three vertices each, shape (3 n, 3)."""
     from scipy.spatial import ConvexHull
 
     hull = ConvexHull(points)
@@ -179,7 +179,7 @@ def _field(shape: HeightField) -> FloatArray:
 
 
 def _flat(corners: FloatArray) -> Facets:
-    """Return facets of separate triangles, three corners each, with the normals of their planes."""
+    """Return facets of separate triangles, three vertices each, with the normals of their planes."""
     triangles = corners.reshape(-1, 3, 3)
     normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     length = np.linalg.norm(normals, axis=1, keepdims=True)
@@ -199,7 +199,7 @@ def _arc(radius: float, height: float, low: float, high: float) -> tuple[FloatAr
 
 
 def _turned(profile: FloatArray, normals: FloatArray) -> Facets:
-    """Return the surface that a profile of (radius, z) from bottom to top makes when it turns about z."""
+    """Return the surface of revolution of a profile (radius, z), from bottom to top, about z."""
     angles = np.linspace(0.0, 2.0 * np.pi, AROUND + 1)
     around = np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
@@ -217,7 +217,7 @@ def _turned(profile: FloatArray, normals: FloatArray) -> Facets:
 
 
 def joined(pieces: list[Facets]) -> Facets:
-    """Return several facets of one kind as one."""
+    """Return several facets of one kind joined into one."""
     starts = np.cumsum([0, *(len(piece.corners) for piece in pieces[:-1])])
     normals = [piece.normals for piece in pieces if piece.normals is not None]
     return Facets(
@@ -228,31 +228,31 @@ def joined(pieces: list[Facets]) -> Facets:
 
 
 def _mesh(shape: Mesh) -> Facets | None:
-    """Return the triangles of a mesh file, or None where there is no file or nothing that reads it."""
+    """Return the triangles of a mesh file, or None if the file is missing or cannot be read."""
     if shape.file is None:
         return None
     try:
         import trimesh
 
         kind, data = PurePath(shape.file).suffix.lower().removeprefix("."), read_bytes(shape.file)
-        entities = b"<!" in data.replace(b"<!--", b"") or b"\0" in data  # or another encoding, which may hide them
+        entities = b"<!" in data.replace(b"<!--", b"") or b"\0" in data  # or another encoding, which could hide them
         if kind not in MESH_TYPES or (kind == "dae" and entities):
             return None
         mesh: Any = trimesh.load(io.BytesIO(data), file_type=kind, force="mesh")
         corners, triangles = np.asarray(mesh.vertices, np.float64), np.asarray(mesh.faces, np.int64)
-    except Exception:  # any reader of any format may fail in any way; a bone is drawn instead, and it is said
+    except Exception:  # readers fail in many ways; a bone is drawn instead, with a remark
         return None
     if not 0 < len(triangles) <= MAX_VERTICES // 3 or not np.isfinite(corners).all():
         return None
     corners = (corners * np.array(shape.scale))[triangles]
-    if np.prod(np.sign(shape.scale)) < 0.0:  # a mirror turns triangles inside out
+    if np.prod(np.sign(shape.scale)) < 0.0:  # a reflection turns triangles inside out
         corners = corners[:, ::-1]
     facets = _flat(corners.reshape(-1, 3))
     return facets if len(facets.indices) else None
 
 
 def _bones(linkage: Linkage, index: int) -> Facets:
-    """Return a link as slim double pyramids from its origin to all that hangs on it, or a small one."""
+    """Return a link as slim double pyramids from its origin to its children and frames, or a small one."""
     size = linkage.length or 1.0
     name = linkage.links[index]
     ends = [linkage.arcs[child].placement[:3, 3] for child in linkage.children[index]]

@@ -1,7 +1,7 @@
-"""Where a mesh named in a model lies on this machine: packages, URIs and relative names to real files.
+"""Find the mesh files of a model on this machine, from package URIs, file URIs and relative names.
 
-Nothing is found outside the model's own folder, the package it belongs to or names, and the folders that the options
-name: real paths are compared, so that neither ``..`` nor a symbolic link leads out.
+Only the folder of the model, its package, the packages that it names and the folders in the options are searched. Real
+paths are compared, so that neither ``..`` nor a symbolic link leads out.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from urllib.parse import unquote
 from ..errors import Remark
 from .options import FilePath, Options
 
-MARKERS = ("package.xml", "manifest.xml", "model.config")  # what makes a folder a package
-NO_PACKAGE = " (no package there)"
-MODEL_FOLDERS = ("urdf", "mjcf", "xacro", "sdf", "robots", "models")  # where packages keep their models
+MARKERS = ("package.xml", "manifest.xml", "model.config")  # files that mark a folder as a package
+NO_PACKAGE = " (not a package)"
+MODEL_FOLDERS = ("urdf", "mjcf", "xacro", "sdf", "robots", "models")  # usual folders of models in packages
 PACKAGE_SCHEMES = ("package", "model")
-MAX_MESHES = 1_000  # different names that are looked for, of one model
+MAX_MESHES = 1_000  # different mesh names of one model
 LONGEST_NAME, LONGEST_SHOWN = 4096, 200
-MAX_PARTS = 8  # of a name that is looked for in a guessed package
-LONGEST_MANIFEST = 2**16  # characters of a package.xml that its name is looked for in
+MAX_PARTS = 8  # path components tried in a guessed package
+LONGEST_MANIFEST = 2**16  # characters of a package.xml that are searched for its name
 DRIVE = re.compile(r"[A-Za-z]:/")
 _NAME = re.compile(r"<name>\s*([^<\s]+)\s*</name>")
-OUTSIDE = "lies outside the model's folder; allow the one it lies in with folders=[...] (--folder)"
+OUTSIDE = "is outside the model's folder; allow its folder with folders=[...] (--folder)"
 
 
 @dataclass(frozen=True)
 class Resolved:
-    """What became of a mesh's name.
+    """The result of searching for a mesh.
 
     Args:
-        file: The real path of the file, or None if there is none.
-        tried: Every path that was looked at, in order.
-        refused: Why the name was not followed, if it was not; None otherwise.
-        advice: What to do if it is not there.
-        guessed: The folder that was taken for a package that is not found; None if none was.
+        file: The real path of the file, or None if it was not found.
+        tried: Every path that was tried, in order.
+        refused: Why the name was refused; None if it was not.
+        advice: Advice if the file was not found.
+        guessed: The folder used in place of a package that was not found; None if none was.
     """
 
     file: Path | None
@@ -50,23 +50,23 @@ class Resolved:
 
     @property
     def reason(self) -> str:
-        """Why there is no file, as the rest of a sentence about the name; empty if there is one."""
+        """Why there is no file, as the end of a sentence that begins with the name; empty if there is one."""
         if self.file is not None:
             return ""
         if self.refused is not None:
             return self.refused
-        parts = ("is not there", f"tried {', '.join(self.tried)}" if self.tried else "", self.advice)
+        parts = ("was not found", f"tried {', '.join(self.tried)}" if self.tried else "", self.advice)
         return "; ".join(filter(None, parts))
 
 
 class _Place:
-    """A folder to look in.
+    """A folder to search.
 
     Args:
         folder: The folder.
-        within: The folders that a file found from there may lie in.
-        linked: Whether links there may lead anywhere, as whoever set the machine up wants it.
-        closed: Why nothing is read there, if nothing is.
+        within: The folders that the real path of a file found there must be in.
+        linked: Whether symbolic links there may lead anywhere, as in an installed workspace.
+        closed: Why the folder is not read; empty if it is.
     """
 
     def __init__(self, folder: Path, within: Sequence[Path] = (), *, linked: bool = False, closed: str = "") -> None:
@@ -75,13 +75,13 @@ class _Place:
         self.within = [self.judged(path).rstrip(os.sep) + os.sep for path in within or (folder,)]
 
     def real(self, path: str) -> str | None:
-        """Return where a path really leads; None if that is outside."""
+        """Return the real path; None if it is outside the allowed folders."""
         real = self.judged(path)
         return real if any(real.startswith(folder) for folder in self.within) else None
 
 
 def resolve(name: str, model: Path, options: Options) -> Resolved:
-    """Return the file that a mesh's name stands for; see `MeshFinder`, which is faster for many.
+    """Return the file of a mesh name; see `MeshFinder`, which is faster for many names.
 
     Example:
         >>> resolve("../../secret.stl", Path("robots/arm.urdf"), Options()).refused is None
@@ -93,15 +93,15 @@ def resolve(name: str, model: Path, options: Options) -> Resolved:
 class MeshFinder:
     """Finds the meshes of one model.
 
-    ``package://name/rest`` and ``model://name/rest`` are looked for in `options.packages`, in `options.folders` and the
-    folders of ROS_PACKAGE_PATH, in the ``share`` folders of AMENT_PREFIX_PATH, in the model's folder and in the folders
-    above it: one that is the package or holds it, and has in it what makes a package. ``file://`` and plain names are
-    taken from the model's folder, then from `options.folders`. A package that is found nowhere is guessed: robots are
-    copied without their packages, and keep their meshes in the same folders.
+    ``package://name/rest`` and ``model://name/rest`` are searched for in `options.packages`, `options.folders`, the
+    folders of ROS_PACKAGE_PATH, the ``share`` folders of AMENT_PREFIX_PATH, the folder of the model, and the folders
+    above it that are the package or contain it and are marked as a package. ``file://`` and plain names are relative to
+    the folder of the model, then to `options.folders`. If a package is not found, its folder is guessed, since robots
+    are often copied without their packages but with the same subfolders.
 
     Args:
         model: The file of the model.
-        options: Packages by name, and further folders that may be read from.
+        options: Packages by name, and further allowed folders.
     """
 
     def __init__(self, model: Path, options: Options) -> None:
@@ -113,41 +113,41 @@ class MeshFinder:
         self._guessed: set[str] = set()
 
     def find(self, name: str) -> Resolved:
-        """Return the file that a name stands for, or what was tried."""
+        """Return the file of a mesh name, or the paths that were tried."""
         if name not in self._found:
             if len(self._found) == MAX_MESHES:
-                return Resolved(None, refused=f"is not looked for: there are {MAX_MESHES:,} different ones before it")
+                return Resolved(None, refused=f"is not searched for: there are {MAX_MESHES:,} others before it")
             self._found[name] = self._search(name)
         return self._found[name]
 
     def remark(self, name: str, link: str, line: int | None = None) -> Remark | None:
-        """Return what to say of a name that stands for no file, or for one in a guessed package; None if nothing is.
+        """Return a remark on a missing mesh, or on one in a guessed package; None if there is nothing to report.
 
-        Where it was looked for is said once for every package, and once for the names that are in none.
+        The paths that were tried are listed once for every package, and once for names without a package.
         """
         found = self.find(name)
         scheme, rest = _split(name)
         package, reason = rest.partition("/")[0] if scheme in PACKAGE_SCHEMES else "", found.reason
         if found.guessed is not None and package not in self._guessed:
             self._guessed.add(package)
-            text = f"package {package!r} is not found; its meshes are taken from {found.guessed}; {_advice(package)}."
+            text = f"package {package!r} was not found; its meshes are read from {found.guessed}; {_advice(package)}."
             return Remark("guessed-package", text, link, line)
         if name in self._missed or found.file is not None:
             return None
         self._missed.add(name)
         if found.refused is None:
-            reason = "is not there either, in the same folders" if package in self._looked else reason
+            reason = "was not found either, in the same folders" if package in self._looked else reason
             self._looked.add(package)
         return Remark("missing-mesh", f"mesh {name[:LONGEST_SHOWN]} {reason}.", link, line)
 
     def _search(self, name: str) -> Resolved:
         scheme, rest = _split(name)
         if "\0" in name or not rest or len(name) > LONGEST_NAME:
-            return Resolved(None, refused="is not the name of a file")
+            return Resolved(None, refused="is not a valid file name")
         if scheme in PACKAGE_SCHEMES:
             package, _, rest = rest.partition("/")
             if package in ("", ".", "..") or not rest:
-                return Resolved(None, refused=f"names no file of a package: {scheme}://package/file is meant")
+                return Resolved(None, refused=f"names no file of a package; the form is {scheme}://package/file")
             if package not in self._packages:
                 self._packages[package] = tuple(_package_places(package, self.folder, self.options))
             found = _first(rest, self._packages[package], f"leads out of package {package!r}")
@@ -155,21 +155,21 @@ class MeshFinder:
                 return found
             return self._guess(f"{package}/{rest}") or replace(found, advice=_advice(package))
         if scheme not in ("", "file"):
-            return Resolved(None, refused=f"is not read: {scheme}:// is not a place on this machine")
+            return Resolved(None, refused=f"is not read: {scheme}:// is not on this machine")
         return _first(rest, self._own, OUTSIDE)
 
     def _guess(self, rest: str) -> Resolved | None:
-        """Return the file of a package that is not found, if the folder that the model belongs to has it.
+        """Return the file of a package that was not found, if the folder that the model belongs to has it.
 
-        That is the model's package, the folder above one such as ``urdf``, or the model's own. The file stands there as
-        it does in the package, or without some of the first folders, but never without all of them.
+        That folder is the model's package, the parent of a folder such as ``urdf``, or the model's own. The file is
+        searched for by its path in the package, also without some of the first folders, but not without all of them.
         """
         home = _home(self.folder, self.options)
         if home == self.folder and self.folder.name.lower() in MODEL_FOLDERS:
             home = self.folder.parent
         parts = rest.split("/")
         if not {"", ".", ".."}.isdisjoint(map(unquote, parts)):
-            return None  # what climbs about is not guessed
+            return None  # paths with ".." are not guessed
         for start in range(max(0, len(parts) - MAX_PARTS), len(parts) - 1):
             found = _first("/".join(parts[start:]), (_Place(home),), OUTSIDE)
             if found.file is not None:
@@ -178,14 +178,14 @@ class MeshFinder:
 
     @cached_property
     def _own(self) -> tuple[_Place, ...]:
-        """The model's folder and the folders that were told; a name may lead from any of them to any other."""
+        """The model's folder and the given folders; a name may lead from any of them to any other."""
         told = tuple(absolute(other) for other in self.options.folders)
         within = (self.folder, _home(self.folder, self.options), *told)
         return tuple(_Place(base, within) for base in (self.folder, *told))
 
 
 def _advice(package: str) -> str:
-    return f"say where it is with packages={{{package!r}: ...}} (--package {package}=FOLDER)"
+    return f"give its folder with packages={{{package!r}: ...}} (--package {package}=FOLDER)"
 
 
 def _split(name: str) -> tuple[str, str]:
@@ -205,14 +205,14 @@ def _split(name: str) -> tuple[str, str]:
 
 
 def _first(rest: str, places: Sequence[_Place], outside: str) -> Resolved:
-    """Return the first file of that name in the places, or what was tried, or why nothing was."""
+    """Return the first file of this name in the places, else the paths tried, else the reason for none."""
     tried: dict[str, None] = {}
     for place in places:
         for name in dict.fromkeys((rest, unquote(rest))):
             path = str(Path(place.folder, name))
             try:
                 real = place.real(path)
-            except (OSError, ValueError):  # a name that no file can have
+            except (OSError, ValueError):  # not a valid file name
                 continue
             if real is None:
                 continue
@@ -223,10 +223,10 @@ def _first(rest: str, places: Sequence[_Place], outside: str) -> Resolved:
 
 
 def _package_places(package: str, folder: Path, options: Options) -> Iterator[_Place]:
-    """Return where a package may be: first what was told, then what the machine says, then around the model."""
+    """Yield possible folders of a package: from the options, then from the environment, then near the model."""
     if package in options.packages:
         yield _Place(absolute(options.packages[package]))
-    if options.within is not None:  # the rest of the machine is not even looked at
+    if options.within is not None:  # the rest of the machine is not searched
         yield _Place(absolute(options.within) / package, (absolute(options.within),))
         return
     for told in map(absolute, (*options.folders, *_listed("ROS_PACKAGE_PATH"))):
@@ -249,7 +249,7 @@ def _package_places(package: str, folder: Path, options: Options) -> Iterator[_P
 
 
 def package_folder(package: str, model: FilePath, options: Options) -> tuple[Path, bool] | None:
-    """Return where a package is, and whether links in it may lead anywhere; None if it is not found."""
+    """Return the folder of a package, and whether links in it may lead anywhere; None if not found."""
     for place in _package_places(package, absolute(model).parent, options):
         if not place.closed and place.folder.is_dir():
             return place.folder, place.linked
@@ -257,7 +257,7 @@ def package_folder(package: str, model: FilePath, options: Options) -> tuple[Pat
 
 
 def _home(folder: Path, options: Options) -> Path:
-    """Return the folder that a model belongs to: its package, or the only one that may be read."""
+    """Return the folder that a model belongs to: its package, or `options.within`."""
     return own_package(folder) if options.within is None else absolute(options.within)
 
 
@@ -267,7 +267,7 @@ def own_package(folder: Path) -> Path:
 
 
 def _package_name(folder: Path) -> str:
-    """Return what a package calls itself, which need not be the name of its folder; empty if it does not say."""
+    """Return the name of a package in its manifest, which may differ from its folder; empty if there is none."""
     try:
         with (folder / MARKERS[0]).open(encoding="utf-8", errors="replace") as file:
             found = _NAME.search(file.read(LONGEST_MANIFEST))
@@ -277,8 +277,8 @@ def _package_name(folder: Path) -> str:
 
 
 def absolute(path: FilePath) -> Path:
-    """Return a path without ``..``, from the root on."""
-    return Path(os.path.normpath(Path(path).absolute()))  # links stay: they are followed where they are judged
+    """Return an absolute path without ``..``."""
+    return Path(os.path.normpath(Path(path).absolute()))  # links are kept: they are resolved when checked
 
 
 def _listed(variable: str) -> list[str]:
@@ -292,5 +292,5 @@ def _is_package(folder: Path) -> bool:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except (OSError, ValueError):  # a name that no file can have
+    except (OSError, ValueError):  # not a valid file name
         return False

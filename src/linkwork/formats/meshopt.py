@@ -1,7 +1,7 @@
-"""Numbers that meshopt has compressed in a glTF file: the codec of attributes, both versions, and its filters.
+"""Decode numbers compressed by meshopt in glTF files: the codec of attributes, both versions, and its filters.
 
-As the extensions EXT_meshopt_compression and KHR_meshopt_compression describe it: animations and the corners of meshes
-are stored that way, their triangles as `meshopt_triangles` knows.
+It is described by the extensions EXT_meshopt_compression and KHR_meshopt_compression, and used for animations and mesh
+vertices. `meshopt_triangles` decodes triangles.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-GROUP = 16  # elements whose deltas are packed alike
+GROUP = 16  # elements whose deltas have the same number of bits
 LARGEST_BLOCK, BLOCK_BYTES = 256, 8192
 OLD, NEW = 0xA0, 0xA1  # first bytes of the two versions
 LEAST_TAIL = {OLD: 32, NEW: 24}
 WIDTHS = {OLD: (0, 2, 4, 8), 0: (0, 1, 2, 4), 1: (1, 2, 4, 8)}  # bits of a delta, by version or control and header
-ZEROS, LITERAL = 2, 3  # controls of bytes that have no header
+ZEROS, LITERAL = 2, 3  # controls of bytes without a header
 
 
 def _unpacked(bits: int) -> list[bytes]:
-    """Return the values in every byte; single bits begin with the lowest, others with the highest."""
+    """Return the values packed in every byte; single bits start with the lowest, others with the highest."""
     shifts = range(0, 8, bits) if bits == 1 else range(8 - bits, -1, -bits)
     return [bytes((byte >> shift) & ((1 << bits) - 1) for shift in shifts) for byte in range(256)]
 
@@ -29,20 +29,20 @@ UNPACKED = {bits: _unpacked(bits) for bits in (1, 2, 4)}
 
 
 def decode(data: bytes, count: int, stride: int, name: str) -> bytes:
-    """Return the bytes of elements.
+    """Return the decoded bytes of elements.
 
     Args:
         data: The compressed bytes.
         count: Number of elements.
-        stride: Bytes of each, a multiple of four.
+        stride: Bytes of each element, a multiple of four.
         name: The filter: ``"NONE"``, ``"QUATERNION"``, ``"EXPONENTIAL"`` or ``"OCTAHEDRAL"``.
 
     Raises:
-        ValueError: If they are not what they should be.
+        ValueError: If the data are invalid.
     """
     version = data[0] if data else -1
     if version not in LEAST_TAIL or stride % 4 or not 4 <= stride <= 256:
-        raise ValueError("they are of no version that is known")
+        raise ValueError("they have an unknown version")
     if name not in FILTERS:
         raise ValueError(f"there is no filter {name[:40]!r}")
     own = stride + (stride // 4 if version == NEW else 0)
@@ -75,7 +75,7 @@ def decode(data: bytes, count: int, stride: int, name: str) -> bytes:
 
 
 def _column(data: bytes, place: int, size: int, control: int) -> tuple[bytes, int]:
-    """Return the deltas of one byte of the elements of a block, at least as many as there are, and where they end."""
+    """Return the deltas of one byte of all elements of a block, at least `size`, and the position after them."""
     if control == ZEROS:
         return bytes(size), place
     if control == LITERAL:
@@ -101,7 +101,7 @@ def _column(data: bytes, place: int, size: int, control: int) -> tuple[bytes, in
 
 
 def _summed(deltas: NDArray[np.uint8], baseline: bytes, mode: int) -> NDArray[np.uint8]:
-    """Return four bytes of all elements from their deltas (count, 4) and the element before the first."""
+    """Return four bytes of all elements from their deltas (count, 4) and the initial element."""
     if mode in (0, 1):
         kind = np.dtype("<u1" if mode == 0 else "<u2")
         zigzag = np.ascontiguousarray(deltas).view(kind)
@@ -110,7 +110,7 @@ def _summed(deltas: NDArray[np.uint8], baseline: bytes, mode: int) -> NDArray[np
         return np.asarray((np.cumsum(steps, axis=0, dtype=kind) + start).astype(kind).view(np.uint8), np.uint8)
     turn = (32 - (mode >> 4)) & 31
     if mode & 15 != 2:
-        raise ValueError(f"there is no way {mode} to take differences")
+        raise ValueError(f"the mode {mode} of differences is unknown")
     words = np.ascontiguousarray(deltas).view("<u4")
     if turn:
         words = (words << np.uint32(turn)) | (words >> np.uint32(32 - turn))
@@ -126,7 +126,7 @@ def _plain(values: NDArray[np.uint8]) -> bytes:
 
 
 def _quaternion(values: NDArray[np.uint8]) -> bytes:
-    """Return rotations of which three components were stored: x, y, z, w as normalised 16-bit integers."""
+    """Decode quaternions stored as three components to x, y, z, w as normalised 16-bit integers."""
     parts = _shorts(values, 4)
     largest = parts[:, 3] & 3
     three = parts[:, :3] / ((parts[:, 3:] | 3) * np.sqrt(2.0))
@@ -140,16 +140,16 @@ def _quaternion(values: NDArray[np.uint8]) -> bytes:
 
 
 def _exponential(values: NDArray[np.uint8]) -> bytes:
-    """Return numbers that were stored as 24 bits of mantissa and 8 of exponent."""
+    """Decode numbers stored as 24 bits of mantissa and 8 of exponent."""
     words = np.ascontiguousarray(values).view("<i4")
     return bytes(np.ldexp((words << 8) >> 8, words >> 24).astype("<f4").tobytes())
 
 
 def _octahedral(values: NDArray[np.uint8]) -> bytes:
-    """Return directions that were stored as points of an octahedron, normalised integers of 8 or 16 bits."""
+    """Decode directions stored as points of an octahedron to normalised integers of 8 or 16 bits."""
     kind = np.dtype("<i1" if values.shape[1] == 4 else "<i2")
     if values.shape[1] not in (4, 8):
-        raise ValueError("directions have 4 or 8 bytes")
+        raise ValueError("directions must have 4 or 8 bytes")
     parts: NDArray[Any] = np.ascontiguousarray(values).view(kind).astype(np.float64)
     x, y, one = parts[:, 0], parts[:, 1], parts[:, 2]
     z = one - np.abs(x) - np.abs(y)
@@ -162,7 +162,7 @@ def _octahedral(values: NDArray[np.uint8]) -> bytes:
 
 def _shorts(values: NDArray[np.uint8], width: int) -> NDArray[np.int64]:
     if values.shape[1] != 2 * width:
-        raise ValueError(f"they have {2 * width} bytes each, got {values.shape[1]}")
+        raise ValueError(f"they should have {2 * width} bytes each, got {values.shape[1]}")
     return np.ascontiguousarray(values).view("<i2").astype(np.int64)
 
 

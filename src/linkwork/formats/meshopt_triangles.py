@@ -1,7 +1,7 @@
-"""Triangles that meshopt has compressed in a glTF file: the codecs of triangles and of indices, both versions.
+"""Decode triangles compressed by meshopt in glTF files: the codecs of triangles and of indices, both versions.
 
-A triangle mostly shares an edge with one of the sixteen before it, and its third corner is new or was seen lately: one
-byte says which. Corners that are neither stand apart, as differences.
+A triangle usually shares an edge with one of the sixteen before it, and its third vertex is new or recent; one byte
+encodes which. Other vertices are stored separately, as differences.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 TRIANGLES, INDICES = 0xE0, 0xD0  # first bytes, with the version in the low half
-RECENT = 16  # edges and corners that are remembered
-TABLE = 16  # bytes at the end: pairs of corners that are used most
-NEW, FREE = 0, 15  # codes of a corner: the next one, or one that is written out
+RECENT = 16  # edges and vertices remembered
+TABLE = 16  # bytes at the end: the most frequent pairs of vertices
+NEW, FREE = 0, 15  # codes of a vertex: the next one, or one stored explicitly
 VALUES = 2**32
 
 
 class _Bytes:
-    """Compressed bytes, read one after another up to an end."""
+    """Reads compressed bytes in order, up to an end."""
 
     def __init__(self, data: bytes, place: int, end: int) -> None:
         self.data, self.place, self.end = data, place, end
@@ -28,31 +28,31 @@ class _Bytes:
         return self.data[self.place - 1]
 
     def number(self) -> int:
-        """Return a number, seven bits a byte, the lowest first."""
+        """Return a number of seven bits per byte, lowest first."""
         value = 0
         for shift in range(0, 35, 7):
             byte = self.byte()
             value |= (byte & 127) << shift
             if byte < 128:
                 return value
-        raise ValueError("they hold a number that is too long")
+        raise ValueError("they contain a number that is too long")
 
     def step(self) -> int:
-        """Return a difference, whose sign is its lowest bit."""
+        """Return a difference, with the sign in the lowest bit."""
         value = self.number()
         return (value >> 1) ^ -(value & 1)
 
 
 def decode_triangles(data: bytes, count: int, stride: int) -> bytes:
-    """Return the corners of triangles.
+    """Return the vertex indices of triangles.
 
     Args:
         data: The compressed bytes.
-        count: Number of corners, three for each triangle.
-        stride: Bytes of each, 2 or 4.
+        count: Number of indices, three for each triangle.
+        stride: Bytes of each index, 2 or 4.
 
     Raises:
-        ValueError: If they are not what they should be.
+        ValueError: If the data are invalid.
     """
     version = _version(data, TRIANGLES, stride)
     end = len(data) - TABLE
@@ -60,7 +60,7 @@ def decode_triangles(data: bytes, count: int, stride: int) -> bytes:
         raise ValueError("they end too early")
     codes, table = data[1 : 1 + count // 3], data[end:]
     rest, lately = _Bytes(data, 1 + len(codes), end), 13 if version else 15
-    edges, corners = [(0, 0)] * RECENT, [0] * RECENT  # the latest is the last
+    edges, corners = [(0, 0)] * RECENT, [0] * RECENT  # the most recent last
     result: list[int] = []
     following = last = 0
     for code in codes:
@@ -71,7 +71,7 @@ def decode_triangles(data: bytes, count: int, stride: int) -> bytes:
                 c, following = following, following + 1
             elif which < lately:
                 c = corners[-1 - which]
-            else:  # one less or more than the last that was written out, or written out
+            else:  # one less or more than the last explicit one, or explicit
                 last = c = last + (rest.step() if which == FREE else 1 if which == 14 else -1)
             if which == NEW or which >= lately:
                 corners = [*corners[1:], c]
@@ -102,7 +102,7 @@ def decode_triangles(data: bytes, count: int, stride: int) -> bytes:
 
 
 def decode_indices(data: bytes, count: int, stride: int) -> bytes:
-    """Return indices in any order, each the difference from one of two before; as `decode_triangles`."""
+    """Return indices in any order, stored as differences from one of two before; see `decode_triangles`."""
     _version(data, INDICES, stride)
     rest, last = _Bytes(data, 1, len(data) - 4), [0, 0]
     result = []
@@ -117,7 +117,7 @@ def decode_indices(data: bytes, count: int, stride: int) -> bytes:
 def _version(data: bytes, kind: int, stride: int) -> int:
     first = data[0] if data else 0
     if first & 0xF0 != kind or first & 0x0F > 1 or stride not in (2, 4):
-        raise ValueError("they are of no version that is known")
+        raise ValueError("they have an unknown version")
     return first & 0x0F
 
 

@@ -1,7 +1,6 @@
-"""MJCF, the models of MuJoCo: compiled by MuJoCo itself, then taken over joint by joint.
+"""Read MJCF, the models of MuJoCo: they are compiled by MuJoCo, then converted joint by joint.
 
-`mjcf_source` makes the file safe, `mjcf_model` has it compiled, `mjcf_shapes` says what it looks like, `mjcf_masses`
-what it weighs.
+`mjcf_source` sanitises the file, `mjcf_model` compiles it, `mjcf_shapes` reads shapes and `mjcf_masses` masses.
 """
 
 from __future__ import annotations
@@ -31,37 +30,37 @@ from .options import DEFAULTS, FilePath, Options
 
 WORLD = "world"
 JOINT_KINDS = ("free", "ball", "slide", "hinge")
-COORDINATES = [cls().coordinates for cls in (Floating, Ball, Prismatic, Revolute)]  # by the kind of joint
-SLIDE = JOINT_KINDS.index("slide")  # this kind and the one after it have one value
-ON_JOINT = 1  # the kinds of transmission up to this one drive a joint
+COORDINATES = [cls().coordinates for cls in (Floating, Ball, Prismatic, Revolute)]  # by kind of joint
+SLIDE = JOINT_KINDS.index("slide")  # this kind and the next have one value
+ON_JOINT = 1  # kinds of transmission up to this one act on a joint
 CONNECT, JOINT, TENDON = 0, 2, 3  # kinds of equality constraints; 1 is a weld
-SITE = 6  # the kind of object that a site is
+SITE = 6  # object type of a site
 POSE_TOLERANCE = 1e-6
-CLOSED = 1e-6  # a gap that counts as none [m, rad]: MuJoCo's loops are soft, and files have few digits
+CLOSED = 1e-6  # largest gap of a closed loop [m, rad]: MuJoCo's loops are soft, and files have few digits
 
 
 def read(path: FilePath, options: Options = DEFAULTS) -> Content:
-    """Return what an MJCF file holds: links, joints, shapes, sites as frames, keyframes as poses, closed loops.
+    """Return the content of an MJCF file: links, joints, shapes, sites as frames, keyframes as poses, closed loops.
 
     Raises:
-        FormatError: If the file cannot be read, or MuJoCo refuses it; with its words and, where there is one, the line.
+        FormatError: If the file cannot be read, or MuJoCo refuses it; with its message and, if known, the line.
         MissingExtraError: If MuJoCo is not installed.
     """
     source = read_source(path, options)
     model, meshes = compiled(path, source)
     finder = MeshFinder(Path(path), options)
-    with file_errors(path), np.errstate(all="ignore"):  # what is not finite is refused where it is met
+    with file_errors(path), np.errstate(all="ignore"):  # numbers that are not finite are refused later
         return _MjcfReader(source, model, meshes, finder, options).content()
 
 
 def _named(kind: str, given: list[str]) -> list[str]:
-    """Return names, with kind and number for those that have none."""
+    """Return names, made from kind and index where missing."""
     taken = set(given)
     return [name or fresh(f"{kind}{i}", taken) for i, name in enumerate(given)]
 
 
 class _MjcfReader:
-    """A compiled model on its way to a linkage."""
+    """Converts a compiled model to a linkage."""
 
     def __init__(
         self,
@@ -99,9 +98,9 @@ class _MjcfReader:
     # The tree
 
     def _bodies(self) -> Joint | None:
-        """Make links and joints of all bodies, and return the root arc if the world is not a link itself."""
+        """Create links and joints of all bodies; return the root arc if the world is not a link."""
         top = [i for i in range(1, self.model.nbody) if self.model.body_parentid[i] == 0]
-        bare = not self.visuals[0] and not any(frame.link == WORLD for frame in self.frames)  # but for the floor
+        bare = not self.visuals[0] and not any(frame.link == WORLD for frame in self.frames)  # apart from the floor
         lone = top[0] if len(top) == 1 and bare else None
         if lone is not None and any(JOINT_KINDS[self.model.jnt_type[k]] != "free" for k in self.joints_of[lone]):
             lone = None
@@ -121,7 +120,7 @@ class _MjcfReader:
         return Joint(name, None, self.names[lone], Floating())
 
     def _arcs(self, body: int, parent: str) -> None:
-        """Make the joints that lead to a body: one for each of MuJoCo's, through links without extent."""
+        """Create the joints of a body: one for each MuJoCo joint, connected by links without extent."""
         model, name = self.model, self.names[body]
         placement = placed(model.body_pos[body], model.body_quat[body])
         for k in self.joints_of[body]:
@@ -146,7 +145,7 @@ class _MjcfReader:
         self.joints.append(Joint(joint, parent, name, Fixed(), placement))
 
     def _articulation(self, k: int) -> tuple[Articulation, FloatArray, FloatArray]:
-        """Return how a joint moves, where in its body it stands, and what makes it agree with MuJoCo at its `ref`."""
+        """Return the articulation of a joint, its position in the body, and the transform due to its `ref`."""
         model = self.model
         kind, axis, anchor = JOINT_KINDS[model.jnt_type[k]], model.jnt_axis[k].copy(), model.jnt_pos[k].copy()
         limited = bool(model.jnt_limited[k])
@@ -154,7 +153,7 @@ class _MjcfReader:
             return Floating(), anchor, IDENTITY
         if kind == "ball":
             if limited:
-                self.remarks.add("dropped", "the cone that limits a ball joint is not held.", self.joint_names[k])
+                self.remarks.add("dropped", "the range of a ball joint (a cone) is not kept.", self.joint_names[k])
             return Ball(), anchor, IDENTITY
         lower, upper = (float(end) for end in model.jnt_range[k]) if limited else (-np.inf, np.inf)
         ref = float(model.qpos0[model.jnt_qposadr[k]])
@@ -163,7 +162,7 @@ class _MjcfReader:
         return Revolute(axis, lower, upper), anchor, transform((0.0, 0.0, 0.0), axis_rotation(axis, -ref))
 
     def _effort(self, k: int) -> float | None:
-        """Return the largest torque or force that all actuators of a joint together may have; None if there is none."""
+        """Return the largest total torque or force of the actuators of a joint; None if unlimited."""
         model = self.model
         limits = [float(np.abs(model.jnt_actfrcrange[k]).max())] if model.jnt_actfrclimited[k] else []
         on_joint = (model.actuator_trntype <= ON_JOINT) & (model.actuator_trnid[:, 0] == k)
@@ -173,7 +172,7 @@ class _MjcfReader:
         return most if 0.0 < most < np.inf and model.jnt_type[k] >= SLIDE else None
 
     def _strength(self, i: int) -> float:
-        """Return the largest force of an actuator; infinite if nothing limits it."""
+        """Return the largest force of an actuator; infinite if unlimited."""
         model, gear = self.model, abs(float(self.model.actuator_gear[i, 0]))
         if model.actuator_forcelimited[i]:
             return gear * float(np.abs(model.actuator_forcerange[i]).max())
@@ -182,17 +181,17 @@ class _MjcfReader:
         return np.inf
 
     def _site_frames(self) -> list[str]:
-        """Make frames of the sites, and return their names."""
+        """Add a frame for each site, and return their names."""
         model = self.model
         placements = map(placed, model.site_pos, model.site_quat)
         rows = enumerate(zip(model.site_bodyid, placements, strict=True))
         return [self._frame(model.site(i).name or f"site{i}", body, placement) for i, (body, placement) in rows]
 
     def _frame(self, name: str, body: int, placement: FloatArray) -> str:
-        """Add a frame and return its name, which is lengthened where a link has it."""
+        """Add a frame and return its name, which is changed if a link has the same."""
         free = fresh(name, self.taken)
         if free != name:
-            self.remarks.add("renamed", f"frame {name!r} is called {free!r}: links and frames share their names.", free)
+            self.remarks.add("renamed", f"frame {name!r} is renamed {free!r}: the name is already taken.", free)
         self.taken.add(free)
         self.frames.append(Frame(free, self.names[body], placement))
         return free
@@ -200,12 +199,12 @@ class _MjcfReader:
     # Closed loops and couplings
 
     def _equalities(self, sites: list[str]) -> None:
-        """Make loops of what is connected or welded, and followers of joints that depend on another."""
+        """Convert connect and weld constraints to loops, and joint constraints to followers."""
         model = self.model
         for i in range(model.neq):
             kind, name = int(model.eq_type[i]), model.equality(i).name or f"loop{i}"
             if not model.eq_active0[i]:
-                self.remarks.add("dropped", f"the equality constraint {name!r} is not active and is left out.", name)
+                self.remarks.add("dropped", f"the equality constraint {name!r} is inactive and is left out.", name)
             elif kind == TENDON:
                 self._tie(name, int(model.eq_obj1id[i]), int(model.eq_obj2id[i]), model.eq_data[i])
             elif kind == JOINT:
@@ -216,7 +215,7 @@ class _MjcfReader:
                 self.loops.append(Loop(name, first, second, "point" if kind == CONNECT else "full", self.closed))
 
     def _loop_ends(self, i: int, name: str, sites: list[str]) -> tuple[str, str]:
-        """Return the two frames that an equality constraint holds together."""
+        """Return the two frames that an equality constraint connects."""
         model = self.model
         ends = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
         if model.eq_objtype[i] == SITE:
@@ -224,20 +223,18 @@ class _MjcfReader:
         data = model.eq_data[i]
         if model.eq_type[i] == CONNECT:  # the anchor in the first body, then in the second
             places = transform(data[0:3]), transform(data[3:6])
-        else:  # the anchor in the second body, then the second's place in the first
+        else:  # the anchor in the second body, then the pose of the second in the first
             places = placed(data[3:6], data[6:10]), transform(data[0:3])
         return self._frame(f"{name}.first", ends[0], places[0]), self._frame(f"{name}.second", ends[1], places[1])
 
     def _couple(self, name: str, follower: int, leader: int, coefficients: FloatArray) -> None:
-        """Make one joint follow another: ``y - y0 = a0 + a1 (x - x0) + ... + a4 (x - x0)^4``, from their references."""
+        """Couple a joint to another: ``y - y0 = a0 + a1 (x - x0) + ... + a4 (x - x0)^4``, with references x0, y0."""
         model, what = self.model, self.joint_names[follower]
         if leader < 0:
-            self.remarks.add(
-                "dropped", f"the constraint {name!r} on joint {what!r} holds it still and is left out.", what
-            )
+            self.remarks.add("dropped", f"the constraint {name!r} on joint {what!r} locks it and is left out.", what)
             return
         if follower in self.mimics or follower in self.couplings or follower == leader:
-            self.remarks.add("dropped", f"joint {what!r} follows another already; {name!r} is left out.", what)
+            self.remarks.add("dropped", f"joint {what!r} already follows another; {name!r} is left out.", what)
             return
         y0, x0 = (float(model.qpos0[model.jnt_qposadr[k]]) for k in (follower, leader))
         if coefficients[2:5].any():
@@ -249,9 +246,9 @@ class _MjcfReader:
         self.mimics[follower] = Mimic(self.joint_names[leader], multiplier, y0 + offset - multiplier * x0)
 
     def _tie(self, name: str, first: int, second: int, coefficients: FloatArray) -> None:
-        """Make a joint follow those that tendons tie it to: ``L1 - L10 = a0 + a1 (L2 - L20) + ...``, sums of joints.
+        """Couple a joint to others by tendons: ``L1 - L10 = a0 + a1 (L2 - L20) + ...``, with lengths as sums of joints.
 
-        It is the last joint of the first tendon that follows none yet.
+        The follower is the last joint of the first tendon that does not follow another yet.
         """
         own, other = self._tendon(first), self._tendon(second)
         rest, length, a = float(self.model.tendon_length0[first]), 0.0, coefficients[:5].tolist()
@@ -260,7 +257,7 @@ class _MjcfReader:
         free = [k for k in own if k not in self.mimics and k not in self.couplings]
         alone = len(own) + len(other) < 2
         if not free or alone or set(own) & set(other) or (any(a[2:]) and len(own) > 1):
-            text = f"the constraint {name!r} of tendons cannot be had by one joint that follows, and is left out."
+            text = f"the tendon constraint {name!r} cannot be expressed by one follower joint and is left out."
             self.remarks.add("dropped", text, name)
             return
         follower = free[-1]
@@ -280,7 +277,7 @@ class _MjcfReader:
             self.couplings[follower] = Coupling(name, *given, curve, phase, offset, self.closed)
 
     def _tendon(self, tendon: int) -> dict[int, float]:
-        """Return the joints that a fixed tendon runs over, with what each adds to its length."""
+        """Return the joints of a fixed tendon, with their coefficients in its length."""
         if tendon < 0:
             return {}
         model, result = self.model, dict[int, float]()
@@ -290,7 +287,7 @@ class _MjcfReader:
             result[joint] = result.get(joint, 0.0) + float(model.wrap_prm[k])
         return {joint: factor for joint, factor in result.items() if factor}
 
-    # All together
+    # The linkage
 
     def _linkage(self, root: Joint | None) -> Linkage:
         name = self.model.names[: self.model.names.index(b"\0")].decode(errors="replace") or "model"
@@ -301,7 +298,7 @@ class _MjcfReader:
         except MimicError as error:
             if not (self.mimics or self.couplings) or self.options.strict:
                 raise
-            self.remarks.add("dropped", f"couplings between joints are left out: {error}")
+            self.remarks.add("dropped", f"couplings of joints are left out: {error}")
             self.mimics, self.couplings = {}, {}
             joints = [replace(joint, mimic=None) for joint in self.joints]
             return Linkage(self.links, joints, poses=self._poses(), **parts)
@@ -319,7 +316,7 @@ class _MjcfReader:
                 miss = float(row[model.jnt_qposadr[k]] - mimic.multiplier * leader - mimic.offset)
                 if abs(miss) > POSE_TOLERANCE:
                     what = self.joint_names[k]
-                    text = f"pose {name!r} breaks the coupling of joint {what!r} by {miss:.3g}; the coupling holds."
+                    text = f"pose {name!r} violates the coupling of joint {what!r} by {miss:.3g}; the coupling is kept."
                     self.remarks.add("pose", text, what)
         return poses
 

@@ -1,6 +1,6 @@
-"""The files that an MJCF model is made of: what it includes, the models it takes bodies from, the names of its meshes.
+"""The files of an MJCF model: included files, attached models, and the names of its meshes.
 
-Everything is found from the folder of the outermost model, and nothing outside the folders that may be read.
+Names are resolved from the folder of the outermost model, and only in folders that may be read.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from .xml import XmlElement
 MAX_DEPTH = 200
 MAX_READ = 50_000  # elements in all files together
 MAX_FILES = 200
-MAX_NESTED = 10  # models that take bodies from each other
+MAX_NESTED = 10  # depth of attached models
 
 
 class ModelFiles:
-    """The files of one model, counted as they are read.
+    """Reads and counts the files of one model.
 
     Args:
         path: The outermost file.
-        options: Which folders may be read.
+        options: Options for reading, with the allowed folders.
 
     Attributes:
-        remarks: What was wrong with them, and left out.
+        remarks: Remarks on faulty parts that were left out.
     """
 
     def __init__(self, path: FilePath, options: Options) -> None:
@@ -41,20 +41,20 @@ class ModelFiles:
         self.remarks = Remarks()
 
     def number(self) -> int:
-        """Return a number that was not returned before."""
+        """Return the next unused number."""
         self.names += 1
         return self.names
 
     def model_name(self, file: Path) -> str:
-        """Return what a model that was read calls itself."""
+        """Return the name of a model that was read."""
         return self.titles.get(file, "")
 
     def read(self, path: FilePath) -> XmlElement:
-        """Return the root of a model, everything included, with the names of meshes as they are from home."""
+        """Return the root of a model with its included files, and mesh names relative to the outermost folder."""
         root = self._parse(path)
         if root.tag != "mujoco":
-            hint = "; it looks like URDF: give it the suffix .urdf" if root.tag == "robot" else ""
-            what = f"is not MJCF: its first element is <{root.tag}>, not <mujoco>{hint}."
+            hint = "; it looks like URDF: use the suffix .urdf" if root.tag == "robot" else ""
+            what = f"is not MJCF: its root element is <{root.tag}>, not <mujoco>{hint}."
             raise FormatError(path, what, line=root.line)
         self._include(root, Path(path))
         self._name_meshes(root, Path(path).parent)
@@ -63,11 +63,13 @@ class ModelFiles:
 
     @contextmanager
     def opened(self, node: XmlElement, model: FilePath) -> Iterator[Path]:
-        """Yield the file of a model that another takes bodies from."""
+        """Yield the file of an attached model."""
         file = self._found(node, Path(model).parent)
         real = os.path.realpath(file)
-        if real in self.nested or len(self.nested) == MAX_NESTED:
-            raise FormatError(node.path, f"takes bodies from {str(file)!r}, and that from it.", line=node.line)
+        if real in self.nested:
+            raise FormatError(node.path, f"takes bodies from {str(file)!r}, and vice versa.", line=node.line)
+        if len(self.nested) == MAX_NESTED:
+            raise FormatError(node.path, f"attaches models more than {MAX_NESTED} deep.", line=node.line)
         self.nested.append(real)
         yield file
         self.nested.pop()
@@ -77,14 +79,14 @@ class ModelFiles:
         document = xml.read(path, depth=MAX_DEPTH, elements=MAX_READ - self.elements)
         self.elements += document.elements
         if document.rest is not None:
-            text = f"what stands after </{document.root.tag}> is left out."
+            text = f"content after </{document.root.tag}> is left out."
             if self.options.strict:
                 raise FormatError(path, text, line=document.rest)
             self.remarks.add("rest", text, Path(path).name, document.rest)
         return document.root
 
     def _include(self, root: XmlElement, model: Path) -> None:
-        """Put the content of included files in the place of their <include>; each may be included once."""
+        """Replace each <include> by the content of its file; a file may be included once."""
         seen = {os.path.realpath(model)}
         waiting = [root]
         while waiting:
@@ -104,17 +106,17 @@ class ModelFiles:
                     node.attributes = {**part.attributes, **node.attributes}
             node.children = children
             if any(child.tag == "include" for child in children):
-                waiting.append(node)  # what was included includes more
+                waiting.append(node)  # included files may include more
             else:
                 waiting += children
 
     def _found(self, node: XmlElement, folder: Path) -> Path:
-        """Return the file that an element names, if it may be read."""
+        """Return the file named by an element, if it may be read."""
         name, verb = node.attributes.get("file", ""), "includes" if node.tag == "include" else "takes bodies from"
         if not name or "\0" in name:
-            raise FormatError(node.path, f"has <{node.tag}> that names no file.", line=node.line)
+            raise FormatError(node.path, f"has a <{node.tag}> without a file.", line=node.line)
         if self.files >= MAX_FILES:
-            raise FormatError(node.path, f"is made of more than {MAX_FILES} files.", line=node.line)
+            raise FormatError(node.path, f"consists of more than {MAX_FILES} files.", line=node.line)
         for file in (folder / name, Path(node.path).parent / name):
             if not self.options.allows(file, self.home):
                 message = (
@@ -123,13 +125,13 @@ class ModelFiles:
                 raise FormatError(node.path, message, line=node.line)
             if file.is_file():
                 return file
-        raise FormatError(node.path, f"{verb} {name!r}, which is not there.", line=node.line)
+        raise FormatError(node.path, f"{verb} {name!r}, which does not exist.", line=node.line)
 
     def _name_meshes(self, root: XmlElement, folder: Path) -> None:
-        """Write the names of mesh files as they are from home, with their folder.
+        """Make the names of mesh files relative to the outermost folder.
 
-        As in MuJoCo, that is the ``meshdir`` from the model's folder; where there is no such file, the folder of the
-        file that was included.
+        As in MuJoCo, names are resolved in ``meshdir`` of the model's folder; if there is no such file, in the folder
+        of the included file.
         """
         inner, strip = "", False
         for compiler in root.all("compiler"):
@@ -151,5 +153,5 @@ class ModelFiles:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except (OSError, ValueError):  # a name that no file can have
+    except (OSError, ValueError):  # not a valid file name
         return False

@@ -1,7 +1,7 @@
-"""What the bodies of an MJCF model weigh: MuJoCo compiles it a second time, with the meshes that weigh something.
+"""Masses of the bodies of an MJCF model: MuJoCo compiles it a second time, with the meshes that have mass.
 
-They are handed over as bytes, so that MuJoCo opens no file. It is a second time, and not the first, lest a mesh that is
-missing or broken cost the model: it costs the masses of the bodies that it is a part of, and those are named.
+Meshes are passed as bytes, so that MuJoCo opens no file. Because of the second compilation, a missing or broken mesh
+does not prevent reading the model: only the masses of its bodies are unknown, and a remark names them.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from .meshes import MeshFinder
 from .mjcf_model import MeshGeom, as_point, compile_quietly, parsed, quiet_mujoco, said_by
 from .mjcf_source import LEAST_MASS, MjcfSource
 
-KINDS = (".stl", ".obj", ".msh")  # of mesh files that MuJoCo reads
+KINDS = (".stl", ".obj", ".msh")  # mesh files that MuJoCo reads
 MOST_BYTES = 4 * MAX_BYTES  # of all meshes of a model together
-MOST_BROKEN = 10  # meshes that MuJoCo refuses, after which none is weighed
+MOST_BROKEN = 10  # after this number of broken meshes, none is weighed
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class BodyMasses:
     """The masses of a compiled model.
 
     Args:
-        model: MuJoCo's model with all meshes that could be weighed.
+        model: MuJoCo's model with all meshes of known mass.
         names: Names of its bodies.
-        unknown: By body, why something in it could not be weighed.
+        unknown: For bodies of unknown mass, the reason.
     """
 
     model: Any
@@ -42,7 +42,7 @@ class BodyMasses:
     unknown: Mapping[int, str]
 
     def inertia(self, body: int) -> Inertia | None:
-        """Return mass and inertia of a body along its own axes; None where it has no mass."""
+        """Return the inertia of a body in its own axes; None if it has no mass."""
         model, known = self.model, body not in self.unknown
         mass = float(model.body_mass[body])
         light = mass <= 2.0 * LEAST_MASS
@@ -53,30 +53,30 @@ class BodyMasses:
         return Inertia(0.0 if light else mass, model.body_ipos[body].copy(), matrix, known)
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return one remark that names the bodies whose mass is not known, if there are any."""
+        """Return one remark that names the bodies of unknown mass, if there are any."""
         bodies = [body for body in sorted(self.unknown) if body]
         if not bodies:
             return ()
         names, why = [self.names[body] for body in bodies], self.unknown[bodies[0]]
         total = sum(float(self.model.body_mass[k]) for k in range(1, self.model.nbody))
-        text = f"what {len(bodies)} bodies weigh is not known ({listed(names)}): {why}; {total:.4g} kg are known."
+        text = f"the mass of {len(bodies)} {'body' if len(bodies) == 1 else 'bodies'} is unknown ({listed(names)}): {why}; {total:.4g} kg are known."
         return (Remark("inertia", text, names[0]),)
 
 
 def weigh(
     source: MjcfSource, model: Any, meshes: Mapping[int, MeshGeom], names: Sequence[str], finder: MeshFinder
 ) -> BodyMasses:
-    """Return what the bodies of a model weigh.
+    """Return the masses of the bodies of a model.
 
     Args:
         source: The model as text.
-        model: The same, compiled without its meshes.
+        model: The model compiled without its meshes.
         meshes: The meshes by geom.
         names: Names of the bodies.
-        finder: Where the files of meshes are.
+        finder: Finds the mesh files.
 
     Raises:
-        FormatError: If MuJoCo refuses a mesh, and the file is read strictly.
+        FormatError: If MuJoCo refuses a mesh and the file is read strictly.
     """
     heavy = {geom: mesh for geom, mesh in meshes.items() if mesh.weighs}
     if not heavy:
@@ -101,21 +101,21 @@ def weigh(
 
 
 def _files(heavy: Mapping[int, MeshGeom], finder: MeshFinder) -> tuple[dict[str, bytes], dict[str, str]]:
-    """Return the content of mesh files by the name of the mesh, and why there is none for others."""
+    """Return the content of mesh files by mesh name, and for the others the reason why there is none."""
     files: dict[str, bytes] = {}
     reasons: dict[str, str] = {}
     left = MOST_BYTES
     for mesh in {mesh.name: mesh for mesh in heavy.values()}.values():
         if not mesh.file:
             if not mesh.inline:
-                reasons[mesh.name] = f"a linkage holds no {mesh.name or 'height field'!r}"
+                reasons[mesh.name] = f"a linkage cannot store {mesh.name or 'height field'!r}"
             continue
         found = finder.find(mesh.file)
         file = found.file
         if file is None:
-            reasons[mesh.name] = f"mesh {mesh.file} {found.refused or 'is not there'}"
+            reasons[mesh.name] = f"mesh {mesh.file} {found.refused or 'was not found'}"
         elif file.suffix.lower() not in KINDS:
-            reasons[mesh.name] = f"mesh {mesh.file} is none of {', '.join(KINDS)}"
+            reasons[mesh.name] = f"mesh {mesh.file} is not one of {', '.join(KINDS)}"
         else:
             try:
                 files[mesh.name] = read_bytes(file, min(left, MAX_BYTES))
@@ -136,13 +136,13 @@ class _BrokenMeshError(Exception):
 def _compiled(
     source: MjcfSource, meshes: Mapping[int, MeshGeom], known: Mapping[int, MeshGeom], files: Mapping[str, bytes]
 ) -> tuple[Any, bool]:
-    """Return the model with some of its meshes, and whether it names the mass of all."""
+    """Return the model with some of its meshes, and whether it sets the total mass."""
     with quiet_mujoco() as mujoco:
         spec = parsed(mujoco, source)
         places = {mesh.place: geom in known for geom, mesh in meshes.items()}
         weighing = {mesh.place for mesh in meshes.values() if mesh.weighs}
         for place, geom in enumerate(spec.geoms):
-            geom.contype = geom.conaffinity = 0  # the hulls of what collides take long
+            geom.contype = geom.conaffinity = 0  # convex hulls for contacts take long
             if not places.get(place, True):
                 given = place in weighing and np.isfinite(geom.mass)
                 as_point(geom, mujoco.mjtGeom, mass=float(geom.mass) if given else 0.0)

@@ -1,6 +1,6 @@
-"""An MJCF model compiled by MuJoCo, which is imported when the first is.
+"""Compile an MJCF model with MuJoCo, which is imported on first use.
 
-Meshes have no part in it: their geoms are compiled as points, which gives their places. `mjcf_masses` weighs them.
+Meshes are not included: their geoms are compiled as points, which gives their poses. `mjcf_masses` computes their mass.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from ..transforms import IDENTITY, FloatArray, quaternion_matrix, transform
 from .mjcf_source import BOUNDS, LEAST_MASS, MjcfSource
 from .options import FilePath
 
-POINT = 1e-3  # radius of the sphere that stands for a mesh while MuJoCo compiles [m]
-LONGEST = 300  # of what MuJoCo says
+POINT = 1e-3  # radius of the sphere that replaces a mesh during compilation [m]
+LONGEST = 300  # characters of a message of MuJoCo
 
 
 @dataclass(frozen=True)
 class MeshGeom:
-    """The mesh that a geom shows.
+    """The mesh of a geom.
 
     Args:
-        name: What the model calls the mesh; empty if there is none of that name.
+        name: Name of the mesh in the model; empty if it has none.
         file: Its file; empty if it has none.
-        inline: Whether its vertices stand in the model.
-        place: Which of the model's geoms shows it.
+        inline: Whether its vertices are given in the model.
+        place: Index of its geom in the model.
         scale: Its scale along its own axes.
-        geom_from_mesh: Where it stands.
-        weighs: Whether the body's mass would come from it.
-        shape: What stands in the model itself: a mesh, or a height field; None if it is in a file, or nothing.
+        geom_from_mesh: Its placement in the geom.
+        weighs: Whether it contributes to the mass of the body.
+        shape: A mesh or height field given in the model itself; None if it is in a file, or empty.
     """
 
     name: str
@@ -50,7 +50,7 @@ class MeshGeom:
 
 
 def compiled(path: FilePath, source: MjcfSource) -> tuple[Any, dict[int, MeshGeom]]:
-    """Return MuJoCo's model, and the meshes by geom, which it has not read."""
+    """Return the compiled model, and the meshes by geom, which are not read."""
     with quiet_mujoco() as mujoco:
         for model in source.models.values():
             _parsed_alone(mujoco, model)
@@ -63,17 +63,17 @@ def compiled(path: FilePath, source: MjcfSource) -> tuple[Any, dict[int, MeshGeo
 
 
 def parsed(mujoco: Any, source: MjcfSource) -> Any:
-    """Return a model as MuJoCo parses it, before it is compiled."""
+    """Return a model as parsed by MuJoCo, before compilation."""
     spec = mujoco.MjSpec.from_string(source.text, include=source.files)
     joints = {joint.name for joint in spec.joints}
     for actuator in list(spec.actuators):
-        if actuator.target not in joints:  # it says nothing then, and is no reason to refuse the model
+        if actuator.target not in joints:  # useless, and MuJoCo would refuse the model
             spec.delete(actuator)
     return spec
 
 
 def _parsed_alone(mujoco: Any, source: MjcfSource) -> None:
-    """Raise at what is wrong in a model that another takes bodies from, where it stands."""
+    """Raise for faults of attached models, with their own file and line."""
     for model in source.models.values():
         _parsed_alone(mujoco, model)
     try:
@@ -84,7 +84,7 @@ def _parsed_alone(mujoco: Any, source: MjcfSource) -> None:
 
 @contextmanager
 def quiet_mujoco() -> Iterator[Any]:
-    """Import MuJoCo, and keep it from writing a file MUJOCO_LOG.TXT into the working folder, as is its way."""
+    """Import MuJoCo, and prevent it from writing MUJOCO_LOG.TXT into the working folder."""
     try:
         import mujoco
     except ImportError as error:
@@ -98,24 +98,24 @@ def quiet_mujoco() -> Iterator[Any]:
 
 
 def compile_quietly(spec: Any) -> Any:
-    """Return the compiled model; bodies without mass, which MuJoCo would refuse, get the least."""
+    """Return the compiled model; bodies without mass, which MuJoCo would refuse, get `LEAST_MASS`."""
     compiler = spec.compiler
     for name in BOUNDS:
         setattr(compiler, name, max(getattr(compiler, name), LEAST_MASS))
     compiler.usethread = False
-    with warnings.catch_warnings():  # of deprecated settings, and of masses that it does not know
+    with warnings.catch_warnings():  # about deprecated settings and unknown masses
         warnings.simplefilter("ignore")
         return spec.compile()
 
 
 def said_by(error: Exception) -> tuple[str, str]:
-    """Return what MuJoCo says, and of which element."""
+    """Return the message of MuJoCo, and the text about the element."""
     text, _, element = str(error).strip().partition("\n")
     return text.removeprefix("XML Error: ").removeprefix("Error: ").rstrip(". ")[:LONGEST], element
 
 
 def _refusal(path: FilePath, source: MjcfSource, error: Exception) -> FormatError:
-    """Return what MuJoCo says, with the line of the file instead of the line of the text it was given."""
+    """Return the error with MuJoCo's message, and the line in the file instead of that in the generated text."""
     text, element = said_by(error)
     if named := re.search(r"'[^']+'", element):
         text = f"{text} (element {named[0][:LONGEST]})"
@@ -127,7 +127,7 @@ def _refusal(path: FilePath, source: MjcfSource, error: Exception) -> FormatErro
 
 
 def _take_meshes(spec: Any, mujoco: Any) -> list[tuple[Any, MeshGeom]]:
-    """Turn the geoms that need other data into points without mass, and return what they show."""
+    """Replace geoms with meshes or height fields by points without mass, and return their meshes."""
     files, kinds = {mesh.name: mesh for mesh in spec.meshes}, mujoco.mjtGeom
     fields = {field.name: field for field in spec.hfields}
     result = []
@@ -153,17 +153,17 @@ def _take_meshes(spec: Any, mujoco: Any) -> list[tuple[Any, MeshGeom]]:
 
 
 def _inline_mesh(mesh: Any, scale: tuple[float, float, float]) -> Shape | None:
-    """Return a mesh whose vertices stand in the model: their hull where it has no faces; None if it makes no shape."""
+    """Return a mesh with vertices in the model, as a hull if it has no faces; None if it is not a valid shape."""
     points, faces = np.array(mesh.uservert, np.float64), np.array(mesh.userface, np.int64)
     try:
         corners = points.reshape(-1, 3) * np.array(scale)
         return TriangleMesh(corners, faces.reshape(-1, 3)) if len(faces) else Hull(corners)
-    except (LinkworkError, ValueError):  # odd numbers of values, corners that are not there, all in one plane
+    except (LinkworkError, ValueError):  # wrong number of values, invalid indices, all in one plane
         return None
 
 
 def _height_field(field: Any) -> Shape | None:
-    """Return a height field whose elevation stands in the model; None if it is in a file, or makes no shape."""
+    """Return a height field with its elevation in the model; None if it is in a file, or not a valid shape."""
     rows, columns, elevation = int(field.nrow), int(field.ncol), np.array(field.userdata, np.float64)
     if len(elevation) != rows * columns or not len(elevation):
         return None
@@ -172,12 +172,12 @@ def _height_field(field: Any) -> Shape | None:
     try:
         size = (2.0 * float(field.size[0]), 2.0 * float(field.size[1]))
         return HeightField(heights.reshape(rows, columns), size, float(field.size[3]))
-    except LinkworkError:  # sizes that are none
+    except LinkworkError:  # invalid sizes
         return None
 
 
 def _weighs(spec: Any, geom: Any, rules: Any) -> bool:
-    """Return whether a geom has a part in the mass of its body."""
+    """Return whether a geom contributes to the mass of its body."""
     compiler = spec.compiler
     first, last = compiler.inertiagrouprange
     asked = compiler.inertiafromgeom == rules.mjINERTIAFROMGEOM_TRUE or (
@@ -188,7 +188,7 @@ def _weighs(spec: Any, geom: Any, rules: Any) -> bool:
 
 
 def as_point(geom: Any, kinds: Any, *, mass: float = 0.0) -> None:
-    """Turn a geom into a small sphere in its place."""
+    """Replace a geom by a small sphere at its position."""
     geom.type, geom.meshname, geom.hfieldname = kinds.mjGEOM_SPHERE, "", ""
     geom.size, geom.mass = [POINT, 0.0, 0.0], mass
 
@@ -196,7 +196,7 @@ def as_point(geom: Any, kinds: Any, *, mass: float = 0.0) -> None:
 def _mesh_frame(mesh: Any) -> tuple[tuple[float, float, float], FloatArray]:
     """Return the scale of a mesh along its own axes, and geom_from_mesh.
 
-    MuJoCo moves a corner v to ``S R^T (v - p)`` with its reference p, R: that is ``R^T (S' v) - S R^T p``, where S' is
+    MuJoCo moves a vertex v to ``S R^T (v - p)`` with its reference p, R: that is ``R^T (S' v) - S R^T p``, where S' is
     S along the axes of the file.
     """
     axes = quaternion_matrix(np.array(mesh.refquat, np.float64))
@@ -205,5 +205,5 @@ def _mesh_frame(mesh: Any) -> tuple[tuple[float, float, float], FloatArray]:
 
 
 def placed(position: FloatArray, quaternion: FloatArray) -> FloatArray:
-    """Return the transform of a position and a quaternion as MuJoCo has them, w first."""
+    """Return the transform of a position and a quaternion in MuJoCo's order, w first."""
     return transform(position, quaternion_matrix(quaternion))

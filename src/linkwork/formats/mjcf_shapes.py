@@ -1,4 +1,4 @@
-"""What the bodies of a compiled MJCF model look like."""
+"""Shapes of the bodies of a compiled MJCF model."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ..transforms import IDENTITY, FloatArray, transform
 from .meshes import MeshFinder
 from .mjcf_model import MeshGeom, placed
 
-GREY = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's color of a geom that has none; then the color of its material counts
+GREY = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's default color of a geom; then the color of its material is used
 GEOM_KINDS = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
-HIDDEN_GROUP = 3  # MuJoCo's viewer shows groups 0 to 2; by custom the shapes for contact are in the others
+HIDDEN_GROUP = 3  # MuJoCo's viewer shows groups 0 to 2; by convention, shapes for contact are in the others
 
 
 class Looks:
-    """Shapes of bodies, and remarks on those that are not as in the file."""
+    """Reads shapes of bodies, with remarks on those that differ from the file."""
 
     def __init__(self, model: Any, meshes: Mapping[int, MeshGeom], names: Sequence[str], finder: MeshFinder) -> None:
         self.model, self.meshes, self.names, self.finder = model, meshes, names, finder
         self.remarks: list[Remark] = []
 
     def visuals(self) -> list[list[Visual]]:
-        """Return what each body looks like."""
+        """Return the shapes of each body."""
         result: list[list[Visual]] = [[] for _ in self.names]
         for i in range(self.model.ngeom):
             if (visual := self.visual(i)) is not None:
@@ -34,7 +34,7 @@ class Looks:
         return result
 
     def visual(self, geom: int) -> Visual | None:
-        """Return what a geom looks like in its body; None for what no linkage holds."""
+        """Return the shape of a geom in its body; None if a linkage cannot store it."""
         model, body = self.model, self.names[int(self.model.geom_bodyid[geom])]
         placement = placed(model.geom_pos[geom], model.geom_quat[geom])
         if geom in self.meshes:
@@ -56,7 +56,7 @@ class Looks:
         if mesh.shape is not None:
             return mesh.shape
         if not mesh.file:
-            text = "meshes without an inside and height fields in files are not kept."
+            text = "meshes without volume and height fields in files are not kept."
             self._once("dropped", text, body)
             return None
         if (remark := self.finder.remark(mesh.file, body)) is not None:
@@ -75,9 +75,9 @@ class Looks:
             case "cylinder" | "capsule":
                 return (Cylinder if kind == "cylinder" else Capsule)(a, 2.0 * b), IDENTITY
             case "ellipsoid":
-                self._once("approximate", "an ellipsoid is drawn as the capsule or sphere nearest to it.", body)
+                self._once("approximate", "an ellipsoid is drawn as the nearest capsule or sphere.", body)
                 return _rounded(np.array([a, b, c]))
-        self._once("dropped", f"a linkage holds no {kind} such as the floor.", body)
+        self._once("dropped", f"a linkage cannot store a {kind} such as the floor.", body)
         return None, IDENTITY
 
     def _once(self, kind: str, text: str, where: str) -> None:

@@ -1,7 +1,7 @@
-"""MJCF before MuJoCo sees it: read with limits, includes put in, everything a linkage has no use for taken out.
+"""Prepare MJCF for MuJoCo: read with limits, insert includes, and remove all that a linkage does not need.
 
-What comes out is one text, and one for each model whose bodies it attaches, that names no other file MuJoCo would open,
-one element to a line, with a table of where each line came from. `mjcf_files` finds the files.
+The result is one text, and one for each attached model, with one element per line and the origin of each line. It names
+no other file that MuJoCo would open. `mjcf_files` finds the files.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from .mjcf_files import MAX_DEPTH, ModelFiles
 from .options import FilePath, Options
 from .xml import XmlElement, quoted
 
-LEAST_MASS = 1e-14  # what MuJoCo is told to give bodies without mass, which it would refuse [kg]
-BOUNDS = ("boundmass", "boundinertia")  # its words for that
-MAX_ELEMENTS = 10_000  # elements that MuJoCo gets to see, with all repetitions
-MAX_REPEATED = {"body": 2_000, "joint": 2_000}  # MuJoCo takes seconds for more: its work grows with the square
+LEAST_MASS = 1e-14  # mass set for bodies without mass, which MuJoCo would refuse [kg]
+BOUNDS = ("boundmass", "boundinertia")  # MuJoCo settings for that
+MAX_ELEMENTS = 10_000  # elements passed to MuJoCo, with all repetitions
+MAX_REPEATED = {"body": 2_000, "joint": 2_000}  # MuJoCo takes seconds for more: its time is quadratic
 
 TOP = {"compiler", "default", "asset", "worldbody", "equality", "keyframe", "actuator", "tendon"}
-ACTUATORS = {"general", "motor", "position", "velocity"}  # on joints; they say how strong those are
+ACTUATORS = {"general", "motor", "position", "velocity"}  # on joints; they give the effort limits
 BODY = {"body", "frame", "replicate", "attach", "joint", "freejoint", "geom", "site", "inertial"}
 CHILDREN: dict[str, set[str]] = {
     "mujoco": TOP,
@@ -42,7 +42,7 @@ STRENGTH = {
     *("name", "class", "joint", "gear", "forcerange", "forcelimited", "ctrlrange", "ctrllimited"),
     *("gaintype", "biastype", "gainprm", "biasprm", "kp", "kv"),
 }
-ATTRIBUTES: dict[str, set[str]] = {  # of elements that could make MuJoCo open files, fuse bodies or allocate at will
+ATTRIBUTES: dict[str, set[str]] = {  # allowed ones; others could make MuJoCo open files, fuse bodies or use much memory
     "mujoco": {"model"},
     "compiler": {
         *("angle", "eulerseq", "coordinate", "autolimits", "alignfree"),
@@ -57,33 +57,33 @@ ATTRIBUTES: dict[str, set[str]] = {  # of elements that could make MuJoCo open f
     "fixed": {"name"},
 }
 ATTRIBUTES |= dict.fromkeys(ACTUATORS, STRENGTH)
-LAWS = {"gaintype": ("fixed", "affine"), "biastype": ("none", "affine")}  # others make MuJoCo simulate at once
+LAWS = {"gaintype": ("fixed", "affine"), "biastype": ("none", "affine")}  # others make MuJoCo simulate
 NUMBERS = {
     *("pos", "quat", "axis", "axisangle", "xyaxes", "zaxis", "euler", "fromto", "size", "ref", "range", "offset"),
     *("mass", "density", "diaginertia", "fullinertia", "anchor", "relpose", "polycoef", "qpos", "scale", "rgba"),
     *("refpos", "refquat", "vertex", "elevation", "boundmass", "boundinertia", "settotalmass"),
     *("gear", "forcerange", "ctrlrange", "gainprm", "biasprm", "kp", "kv", "coef"),
 }
-OPEN_ENDED = {"range", "forcerange", "ctrlrange"}  # the only ones of these that may be infinite
+OPEN_ENDED = {"range", "forcerange", "ctrlrange"}  # only these may be infinite
 TEXTS = {  # all other attributes hold numbers or keywords
     *("name", "class", "childclass", "model", "file", "mesh", "material", "hfield", "prefix", "body"),
     *("joint", "body1", "body2", "joint1", "joint2", "site1", "site2", "sep", "fluidshape", "tendon1", "tendon2"),
 }
 REFUSED = {
-    "composite": "makes bodies by <composite>, which MuJoCo itself has given up; write them out.",
+    "composite": "uses <composite>, which MuJoCo no longer supports; write the bodies out.",
 }
 
 
 @dataclass(frozen=True)
 class MjcfSource:
-    """A model that is safe to hand to MuJoCo.
+    """A model that is safe to pass to MuJoCo.
 
     Args:
         path: Its file.
-        text: What MuJoCo gets to see.
-        places: The file and line that each line of the text is from.
-        remarks: What was left out.
-        models: The models that it takes bodies from, by the names that the text has for their files.
+        text: The text for MuJoCo.
+        places: The file and line of origin of each line of the text.
+        remarks: Remarks on omissions.
+        models: The attached models, by the file names used in the text.
     """
 
     path: FilePath
@@ -94,7 +94,7 @@ class MjcfSource:
 
     @property
     def files(self) -> dict[str, bytes]:
-        """The texts of all models that it takes bodies from, and of those that they do, by name."""
+        """The texts of all attached models, including nested ones, by name."""
         result: dict[str, bytes] = {}
         for name, model in self.models.items():
             result |= {name: model.text.encode(), **model.files}
@@ -105,7 +105,7 @@ def read_source(path: FilePath, options: Options) -> MjcfSource:
     """Return a model as text for MuJoCo.
 
     Raises:
-        FormatError: If a file cannot be read, is not MJCF, includes what it must not, or is too deep or too large.
+        FormatError: If a file cannot be read, is not MJCF, includes a forbidden file, or is too deep or too large.
     """
     files = ModelFiles(path, options)
     source, _ = _source(files, path)
@@ -113,9 +113,9 @@ def read_source(path: FilePath, options: Options) -> MjcfSource:
 
 
 def _source(files: ModelFiles, path: FilePath) -> tuple[MjcfSource, Counter[str]]:
-    """Return a model, and how many elements MuJoCo will make of it, by name; all together by the empty name."""
+    """Return a model, and its number of elements in MuJoCo by tag, with the total under the empty tag."""
     root = files.read(path)
-    if files.nested:  # what the outermost has for bodies without mass, set where its model is compiled
+    if files.nested:  # for bodies without mass; for the outermost model this is set at compilation
         root.children.insert(0, XmlElement("compiler", dict.fromkeys(BOUNDS, str(LEAST_MASS)), path, root.line))
     models, sizes = {}, {}
     remarks: list[Remark] = []
@@ -134,12 +134,12 @@ def _source(files: ModelFiles, path: FilePath) -> tuple[MjcfSource, Counter[str]
     return MjcfSource(path, "\n".join(lines), places, tuple(remarks), models), totals
 
 
-# What MuJoCo is to see
+# The text for MuJoCo
 
 
 def _strip(root: XmlElement) -> tuple[Remark, ...]:
-    """Take out the elements and attributes that say nothing about links, joints and shapes; say which elements."""
-    dropped = _strip_tendons(root)  # the first line of each
+    """Remove elements and attributes that do not concern links, joints and shapes; return a remark on the elements."""
+    dropped = _strip_tendons(root)  # first line by tag
     for node in root.walk():
         known = CHILDREN.get(node.tag, set())
         for child in node.children:
@@ -160,16 +160,16 @@ def _strip(root: XmlElement) -> tuple[Remark, ...]:
             }
     names = ", ".join(f"<{tag}>" for tag in dropped)
     line = min(dropped.values(), default=0)
-    return (Remark("dropped", f"a linkage holds nothing of {names}.", line=line),) if dropped else ()
+    return (Remark("dropped", f"a linkage cannot store {names}.", line=line),) if dropped else ()
 
 
 def _is_in_a_file(node: XmlElement) -> bool:
-    """Return whether an element is a height field whose heights are not in the model."""
+    """Return whether an element is a height field without heights in the model."""
     return node.tag == "hfield" and not {"size", "elevation"} <= set(node.attributes)
 
 
 def _strip_tendons(root: XmlElement) -> dict[str, int]:
-    """Leave the fixed tendons that equality constraints hold, and these; return where the first other one stands."""
+    """Keep only fixed tendons in equality constraints, and these constraints; return the line of the first other."""
     every = [child for tendons in root.all("tendon") for child in tendons.children]
     fixed = {child.attributes.get("name") for child in every if child.tag == "fixed"}
     ties = [child for equality in root.all("equality") for child in equality.all("tendon")]
@@ -185,14 +185,14 @@ def _strip_tendons(root: XmlElement) -> dict[str, int]:
 
 
 def _tied(tie: XmlElement) -> list[str]:
-    """Return the names of the tendons that an equality constraint holds."""
+    """Return the names of the tendons in an equality constraint."""
     return [tie.attributes[key] for key in ("tendon1", "tendon2") if key in tie.attributes]
 
 
 def _check(root: XmlElement, sizes: Mapping[str, Counter[str]]) -> Counter[str]:
-    """Raise if a number is none, or if repetitions make the model too large; return how large it is.
+    """Raise if a number is invalid, or if repetitions make the model too large; return its size.
 
-    `sizes` are those of the models that it takes bodies from.
+    `sizes` are those of the attached models.
     """
     waiting = [(root, 1, 1)]
     totals: Counter[str] = Counter()
@@ -217,26 +217,26 @@ def _check(root: XmlElement, sizes: Mapping[str, Counter[str]]) -> Counter[str]:
             totals[tag] += times * number
             most = MAX_REPEATED.get(tag, MAX_ELEMENTS)
             if totals[tag] > most:
-                what = f"has more than {most} {f'<{tag}> ' if tag else ''}elements with all repetitions"
-                raise FormatError(node.path, f"{what}, the most that are read.", line=node.line)
+                what = f"has more than {most} {f'<{tag}> ' if tag else ''}elements, counting repetitions"
+                raise FormatError(node.path, f"{what}, the largest number that is read.", line=node.line)
         waiting += [(child, times, depth + 1) for child in node.children]
     return totals
 
 
 def _check_numbers(node: XmlElement, name: str, value: str) -> None:
-    """Raise at what MuJoCo would take, and write a log about, as NaN; and at infinite sizes and places."""
+    """Raise for NaN, which MuJoCo would accept with a log entry, and for infinite sizes and positions."""
     for token in value.split():
         nan = token.lower().lstrip("+-").startswith("nan")
         try:
             endless = name in NUMBERS and name not in OPEN_ENDED and math.isinf(float(token))
         except ValueError:
-            endless = False  # a word: MuJoCo says what it thinks of it
+            endless = False  # a word, checked by MuJoCo
         if nan or endless:
             raise FormatError(node.path, f"{name} of <{node.tag}> must be finite, got {token[:20]}.", line=node.line)
 
 
 def _lines(root: XmlElement) -> Iterator[tuple[str, XmlElement]]:
-    """Yield the elements as XML, one tag to a line."""
+    """Yield the elements as XML, one tag per line."""
     waiting: list[tuple[XmlElement, bool]] = [(root, False)]
     while waiting:
         node, closing = waiting.pop()

@@ -1,4 +1,4 @@
-"""Worlds as MJCF: what cannot move in a model of MuJoCo, and obstacles as geoms of a model."""
+"""Worlds in MJCF: read the static parts of a model, and write obstacles as geoms."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ ELLIPSOID_RINGS, ELLIPSOID_SIDES = 9, 24
 
 
 def read(path: FilePath, options: Options) -> tuple[World, tuple[Remark, ...]]:
-    """Return the geoms of an MJCF file that no joint moves, and remarks on what was left out.
+    """Return the static geoms of an MJCF file, and remarks on omissions.
 
-    These are the geoms of the world, and of bodies without joints that no jointed body hangs on: the base of a robot
-    belongs to the robot. Geoms that touch nothing in MuJoCo are left out.
+    These are the geoms of the world, and of bodies without joints that carry no jointed body: the base of a robot
+    belongs to the robot. Geoms without contacts in MuJoCo are left out.
     """
     source = read_source(path, options)
     model, meshes = compiled(path, source)
@@ -59,24 +59,24 @@ def read(path: FilePath, options: Options) -> tuple[World, tuple[Remark, ...]]:
                 found.append(Obstacle(visual, places[body], name))
         said = [remark for remark in source.remarks if remark.kind != "dropped"]
         if silent:
-            said.append(Remark("dropped", f"{silent} geoms that touch nothing (contype, conaffinity) are left out."))
+            said.append(Remark("dropped", f"{silent} geoms without contacts (contype, conaffinity) are left out."))
         return World(found), (*said, *looks.remarks)
 
 
 class _Solids(Looks):
-    """Shapes as obstacles: nothing of them is left out, and none is smaller than it is."""
+    """Shapes for obstacles: planes are kept, and approximations contain the shape."""
 
     def shape(self, kind: str, size: FloatArray, body: str) -> tuple[Shape | None, FloatArray]:
         if kind == "plane":
             return HalfSpace(), IDENTITY
         if kind == "ellipsoid":
-            self._once("approximate", "an ellipsoid is read as a hull around it.", body)
+            self._once("approximate", "an ellipsoid is read as a hull that contains it.", body)
             return _around(size), IDENTITY
         return super().shape(kind, size, body)
 
 
 def _around(half: FloatArray) -> Hull:
-    """Return a hull that holds an ellipsoid of three half axes."""
+    """Return a hull that contains an ellipsoid with three half axes."""
     latitudes = np.linspace(-0.5, 0.5, ELLIPSOID_RINGS) * np.pi
     angles = np.arange(ELLIPSOID_SIDES) * 2.0 * np.pi / ELLIPSOID_SIDES
     rings = [
@@ -84,16 +84,16 @@ def _around(half: FloatArray) -> Hull:
         for t in latitudes
     ]
     points = np.unique(np.concatenate(rings).round(12), axis=0)
-    inner = np.cos(np.pi / ELLIPSOID_SIDES) * np.cos(np.pi / (2 * (ELLIPSOID_RINGS - 1)))  # of its faces, at least
+    inner = np.cos(np.pi / ELLIPSOID_SIDES) * np.cos(np.pi / (2 * (ELLIPSOID_RINGS - 1)))  # least distance of its faces
     return Hull(points / inner * half)
 
 
 def _static_bodies(model: object) -> dict[int, FloatArray]:
-    """Return world_from_body of the world and of bodies without joints that hold no jointed body."""
+    """Return world_from_body of the world and of bodies without joints that carry no jointed body."""
     parents, joints = model.body_parentid.tolist(), model.body_jntnum.tolist()  # type: ignore[attr-defined]
     moved = [number > 0 for number in joints]
     holds = list(moved)
-    for i in range(len(parents) - 1, 0, -1):  # parents come before their children
+    for i in range(len(parents) - 1, 0, -1):  # parents precede their children
         holds[parents[i]] = holds[parents[i]] or holds[i]
     places = {0: IDENTITY}
     for i in range(1, len(parents)):
@@ -107,13 +107,13 @@ def _static_bodies(model: object) -> dict[int, FloatArray]:
 
 
 def dump(world: World, remarks: Remarks) -> str:
-    """Return a world as an MJCF text; `remarks` takes what is left out or not the same there."""
+    """Return a world as MJCF text; remarks on omissions and differences are added to `remarks`."""
     assets: list[str] = []
     geoms: list[str] = []
     for obstacle in world:
         if obstacle.link is not None:
             remarks.add(
-                "dropped", "obstacles that a link holds are left out: they belong to its body.", str(obstacle.name)
+                "dropped", "obstacles held by a link are left out: they belong to its body.", str(obstacle.name)
             )
             continue
         if obstacle.touches:
@@ -130,7 +130,7 @@ def dump(world: World, remarks: Remarks) -> str:
 
 
 def _geoms(obstacle: Obstacle, assets: list[str], remarks: Remarks) -> Iterator[tuple[str, FloatArray]]:
-    """Yield the geoms of an obstacle with their poses; `assets` takes the meshes they show."""
+    """Yield the geoms of an obstacle with their poses; their meshes are added to `assets`."""
     shape, pose, name = obstacle.shape, obstacle.pose, f"asset{len(assets) + 1}"
     match shape:
         case Box():
@@ -149,7 +149,7 @@ def _geoms(obstacle: Obstacle, assets: list[str], remarks: Remarks) -> Iterator[
             rows, columns = shape.heights.shape
             (x, y), low = np.array(shape.size) / 2.0, float(shape.heights.min())
             sizes = _row([x, y, float(np.ptp(shape.heights)) or 1e-9, shape.depth])
-            data = _row(shape.heights[::-1].ravel())  # MJCF writes the row of the greatest y first
+            data = _row(shape.heights[::-1].ravel())  # MJCF starts with the row of the largest y
             field = f'nrow="{rows}" ncol="{columns}" size="{sizes}" elevation="{data}"'
             assets.append(f'    <hfield name="{name}" {field}/>')
             yield f'type="hfield" hfield="{name}"', pose @ transform((0.0, 0.0, low))
@@ -160,7 +160,7 @@ def _geoms(obstacle: Obstacle, assets: list[str], remarks: Remarks) -> Iterator[
             faces = f' face="{_whole(shape.triangles)}"' if isinstance(shape, TriangleMesh) else ""
             assets.append(f'    <mesh name="{name}" vertex="{_row(shape.points.ravel())}"{faces}/>')
             if faces:
-                remarks.add("approximate", "MuJoCo takes the hull of a mesh for contacts.", str(obstacle.name))
+                remarks.add("approximate", "MuJoCo uses the convex hull of a mesh for contacts.", str(obstacle.name))
             yield f'type="mesh" mesh="{name}"', pose
 
 

@@ -1,4 +1,4 @@
-"""Arrays of NPZ files, read with distrust: nothing is unpickled, and a header is judged before its numbers."""
+"""Read arrays of untrusted NPZ files: nothing is unpickled, and headers are checked before the data."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .atomic_files import read_bytes
 from .options import FilePath
 
 MAX_ARRAY = 2**26 + 2**16  # bytes
-# What `zipfile` raises for an archive that is none, or is damaged: a place before its beginning is a ValueError.
+# Raised by `zipfile` for data that are damaged or not an archive; negative offsets raise ValueError.
 DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, ValueError)
 
 
 def names_in(path: FilePath) -> list[str]:
-    """Return the names of the arrays in a file; none if it is no archive."""
+    """Return the names of the arrays in a file; empty if it is not an archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(read_bytes(path))) as archive:
             return [info.filename.removesuffix(".npy") for info in archive.infolist()]
@@ -30,16 +30,16 @@ def names_in(path: FilePath) -> list[str]:
 
 
 def read_arrays(path: FilePath, names: Sequence[str], *, kinds: str = "fiuU", most: int = MAX_ARRAY) -> dict[str, Any]:
-    """Return those of some arrays that are in a file.
+    """Return the requested arrays that exist in a file, by name.
 
     Args:
         path: The file.
-        names: Which arrays.
-        kinds: What they may hold, as NumPy's letters for kinds of numbers and texts.
-        most: The most bytes of one.
+        names: Names of the requested arrays.
+        kinds: Allowed kinds of data, as NumPy's letters.
+        most: Largest size of an array [bytes].
 
     Raises:
-        FormatError: If it is no NPZ file, or an array is larger or of another kind.
+        FormatError: If it is not an NPZ file, or an array is larger or of another kind.
     """
     data = read_bytes(path, None if most <= MAX_ARRAY else 2 * most)
     try:
@@ -56,7 +56,7 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: FilePath, kind
     with archive.open(info) as file:
         data = file.read(most + 1)
     if len(data) > most:
-        raise FormatError(path, f"array {info.filename!r} is larger than {most // 2**20} MiB, the most that is read.")
+        raise FormatError(path, f"array {info.filename!r} is larger than {most // 2**20} MiB, the limit.")
     stream = io.BytesIO(data)
     try:
         version = np.lib.format.read_magic(stream)

@@ -1,4 +1,4 @@
-"""NPZ files, written array by array; a long one comes in blocks, so that it need not be in memory."""
+"""Write NPZ files array by array; long arrays are written in blocks, so that they need not be in memory."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..transforms import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """A table of numbers that comes in blocks of rows.
+    """A table of numbers, given in blocks of rows.
 
     Args:
-        shape: Its rows and columns.
-        blocks: The blocks, (n, columns) each.
+        shape: Number of rows and columns.
+        blocks: The blocks, shape (n, columns) each.
     """
 
     shape: tuple[int, int]
@@ -26,7 +26,7 @@ class Rows:
 
 
 def write_arrays(file: BinaryIO, arrays: Mapping[str, Any]) -> None:
-    """Write arrays by name, compressed, byte by byte as `numpy.savez_compressed` does; some may be `Rows`."""
+    """Write arrays by name, compressed, in the format of `numpy.savez_compressed`; some may be `Rows`."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, values in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:

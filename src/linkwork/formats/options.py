@@ -1,6 +1,6 @@
-"""How a file is to be read: the choices that a file leaves to whoever reads it.
+"""Options for reading files.
 
-Every format's `read` takes all of them and uses those that mean something to it.
+The `read` of every format takes all of them and uses those that apply to it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LIMITS = ("own", "followers")
 
 
 class ReadOptions(TypedDict, total=False):
-    """The same choices as keywords of a call; `Options` says what they mean."""
+    """The same options as keyword arguments; `Options` describes them."""
 
     packages: Mapping[str, FilePath]
     folders: FilePath | Sequence[FilePath]
@@ -49,28 +49,28 @@ class ReadOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Options:
-    """How to read a file.
+    """Options for reading a file.
 
     Args:
         packages: Folders of packages by name, for ``package://name/...``.
-        folders: Further folders that meshes may be read from; by default only the model's own.
-        units: Metres per unit of the file; by default what the file says, or a guess with a remark.
-        up: Which axis of the file points up, ``"x"``, ``"y"`` or ``"z"``; by default what the file says, or a guess.
+        folders: Further folders that meshes may be read from; by default only the folder of the model.
+        units: Metres per unit of the file; by default taken from the file, or guessed with a remark.
+        up: The up axis of the file, ``"x"``, ``"y"`` or ``"z"``; by default taken from the file, or guessed.
         positions: Whether the position channels of a BVH file ``"replace"`` the offset of their joint or ``"add"`` to
-            it; by default what keeps the bones as long as the file says.
+            it; by default the choice that keeps the bone lengths of the file.
         limits: Whether a joint with mimic joints keeps its ``"own"`` limits, or gets tighter ones so that its
             ``"followers"`` stay within theirs.
-        strict: Refuse a file with any error, instead of leaving that part out with a remark.
-        loop_tolerance: Largest gap of a closed loop [m, rad]; by default what suits the format.
-        arguments: Values of a xacro file's arguments by name.
-        srdf: The SRDF file that belongs to a URDF file; by default the one of the same name beside it, if there is one.
-        joint_limits: MoveIt's ``joint_limits.yaml`` of a URDF file; its limits override those of the file.
-        max_values: Largest count of numbers in a BVH motion, 8 million by default; each needs about forty bytes while
-            it is read.
+        strict: Refuse a file with any error, instead of leaving out the faulty part with a remark.
+        loop_tolerance: Largest gap of a closed loop [m, rad]; the default depends on the format.
+        arguments: Values of the arguments of a xacro file, by name.
+        srdf: The SRDF file of a URDF file; by default the file of the same name beside it, if it exists.
+        joint_limits: MoveIt's ``joint_limits.yaml`` for a URDF file; its limits override those of the file.
+        max_values: Largest number of values in a BVH motion, 8 million by default; reading needs about forty bytes for
+            each.
         body_model: A model file of SMPL, SMPL-H or SMPL-X (``.npz``) with the bone lengths for an AMASS motion; by
             default those of an average body.
-        within: The only folder to read meshes from, whatever the file names: for untrusted files. By default packages
-            of this machine are searched too.
+        within: The only folder to read meshes from, for untrusted files. By default the packages of this machine are
+            searched too.
     """
 
     packages: Mapping[str, FilePath] = field(default_factory=dict)
@@ -96,9 +96,9 @@ class Options:
         folders = (given,) if isinstance(given, str | os.PathLike) else tuple(given)
         object.__setattr__(self, "folders", tuple(os.fspath(folder) for folder in folders))
         if self.units is not None:
-            units = as_number(self.units, "units (metres in one unit of the file)")
+            units = as_number(self.units, "units (metres per unit of the file)")
             if units <= 0.0:
-                raise OptionError(f"units is how many metres one unit of the file has, got {units:g}.")
+                raise OptionError(f"units is the length of one unit of the file in metres, above zero, got {units:g}.")
             object.__setattr__(self, "units", units)
         if self.up is not None and self.up not in UP:
             raise OptionError(f"up is {listed([repr(axis) for axis in UP])}, got {self.up!r}.")
@@ -117,26 +117,26 @@ class Options:
         if not isinstance(self.strict, bool):
             raise OptionError(f"strict is True or False, got {self.strict!r}.")
         if self.max_values is not None and (not is_whole(self.max_values) or self.max_values < 1):
-            raise OptionError(f"max_values is how many numbers are read at most, got {self.max_values!r}.")
+            raise OptionError(f"max_values is the largest number of values to read, got {self.max_values!r}.")
         if self.loop_tolerance is not None:
-            gap = as_number(self.loop_tolerance, "loop_tolerance (the gap that counts as closed)")
+            gap = as_number(self.loop_tolerance, "loop_tolerance (the largest gap that counts as closed)")
             if gap <= 0.0:
-                raise OptionError(f"loop_tolerance is the gap that counts as closed, more than none, got {gap:g}.")
+                raise OptionError(f"loop_tolerance is the largest gap that counts as closed, above zero, got {gap:g}.")
             object.__setattr__(self, "loop_tolerance", gap)
 
     def allows(self, file: FilePath, folder: FilePath) -> bool:
-        """Tell whether a file may be read for a model in a folder: it lies in that, or in `folders`, links followed."""
+        """Return whether a file may be read for a model in `folder`: its real path is in there or in `folders`."""
         real = Path(os.path.realpath(file))
         return any(real.is_relative_to(os.path.realpath(one)) for one in (folder, *self.folders))
 
 
 def _as_argument(value: object) -> str:
-    """Return the value of an argument as xacro has it: truth is lower case there."""
+    """Return the value of an argument as xacro writes it, with truth values in lower case."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def as_options(given: Mapping[str, Any]) -> Options:
-    """Return options from keywords, or say which one there is not."""
+    """Return options from keyword arguments, or raise for an unknown one."""
     known = [option.name for option in fields(Options)]
     for name in given:
         if name not in known:

@@ -1,4 +1,4 @@
-"""A linkage packed for programs without Python, such as web pages, as JSON text or as bytes; see `docs/web.md`."""
+"""Pack a linkage for programs without Python, such as web pages, as JSON text or as bytes; see `docs/web.md`."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from ..solvers.options import PackOptions
 from ..solvers.packing import Wanted, layouts, linkage_data, solvers_data
 from .atomic_files import replacing
 
-VERSION = 1  # of the format: a reader of another version refuses it
+VERSION = 1  # of the format; readers refuse other versions
 MAGIC = b"LINKWORK"
-ALIGNMENT = 8  # arrays begin at multiples of it, so that a reader can look at them where they are
-TYPES = {"f": "<f8", "i": "<i4", "b": "|u1", "u": "<i4"}  # by NumPy's kinds; single precision is kept
+ALIGNMENT = 8  # arrays begin at multiples of this, so that readers can use them in place
+TYPES = {"f": "<f8", "i": "<i4", "b": "|u1", "u": "<i4"}  # by kind of NumPy type; float32 is kept
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PackedLinkage:
-    """A linkage and solvers of it as plain data, ready for ``linkwork.js``.
+    """A linkage and its solvers as plain data for ``linkwork.js``.
 
     Attributes:
-        data: Everything, as nested dictionaries, lists and arrays.
+        data: All data, as nested dictionaries, lists and arrays.
 
     Example:
         >>> import linkwork as lw
@@ -48,11 +48,11 @@ class PackedLinkage:
         return f"<PackedLinkage {self.data['name']!r}: {self.data['nq']} values, solvers {solvers}>"
 
     def to_json(self) -> str:
-        """Return JSON text: arrays are flat lists of numbers that are read back to the bit, infinity is 1e999."""
+        """Return JSON text. Arrays are flat lists of numbers with all digits; infinity is 1e999."""
         return json_text(self.data)
 
     def to_bytes(self) -> bytes:
-        """Return bytes: a head, the JSON text with places for its arrays, and then the arrays, little-endian."""
+        """Return bytes: a header, the JSON text with references to the arrays, then the arrays, little-endian."""
         arrays: list[NDArray[Any]] = []
         end = 0
 
@@ -74,7 +74,7 @@ class PackedLinkage:
         return head + text + b"".join(part + bytes(_rounded(len(part)) - len(part)) for part in parts)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a file: JSON where its name ends in ``.json``, bytes where it ends in ``.linkwork``."""
+        """Write a file: JSON if its name ends in ``.json``, bytes if it ends in ``.linkwork``."""
         name = os.fspath(path)
         if not name.endswith((".json", ".linkwork")):
             raise OptionError(f"cannot write {name!r}: its name must end in .json (text) or .linkwork (bytes).")
@@ -113,7 +113,7 @@ def _text(value: Any) -> Any:
     elif isinstance(value, np.ndarray):
         finite = value.dtype.kind != "f" or np.isfinite(value).all()
         items = value.ravel().tolist()
-        # JSON's own writer is many times as fast, but it has no word for infinity.
+        # Python's JSON writer is many times faster, but cannot write infinity.
         yield from [json.dumps(items, separators=(",", ":"))] if finite else _text(items)
     elif isinstance(value, list | tuple):
         yield "["
@@ -128,7 +128,7 @@ def _text(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a number or truth value of NumPy as Python's own."""
+    """Return a NumPy number or truth value as a Python one."""
     if isinstance(value, np.generic):
         return value.item()
-    raise TypeError(f"{type(value).__name__} is no plain data.")
+    raise TypeError(f"{type(value).__name__} is not plain data.")

@@ -1,7 +1,7 @@
 """MoveIt's planning scene as YAML or JSON: collision objects, in the world and attached to links.
 
-The messages ``moveit_msgs/PlanningScene`` and ``PlanningSceneWorld`` as ROS prints them, and the shorter way of
-Robowflex and MotionBenchMaker: a position is ``{x: .., y: .., z: ..}`` or ``[x, y, z]``, a quaternion likewise.
+Read are the messages ``moveit_msgs/PlanningScene`` and ``PlanningSceneWorld`` as printed by ROS, and the shorter form
+of Robowflex and MotionBenchMaker: a position is ``{x: .., y: .., z: ..}`` or ``[x, y, z]``, a quaternion likewise.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .options import FilePath
 from .yaml_json import Path
 
 SIGNS = ("world", "collision_objects", "attached_collision_objects", "robot_state", "fixed_frame_transforms")
-WRAPPERS = ("planning_scene", "scene")  # a request to apply one holds it
+WRAPPERS = ("planning_scene", "scene")  # keys of the scene in service requests
 MOST_SHAPES = 100_000
 CONE_SIDES = 32
 PRIMITIVES = {1: "box", 2: "sphere", 3: "cylinder", 4: "cone"}  # as shape_msgs/SolidPrimitive numbers them
@@ -44,7 +44,7 @@ OPERATIONS = {0: "add", 1: "remove", 2: "append", 3: "move"}
 
 
 def is_planning_scene(content: Any) -> bool:
-    """Tell whether the plain values of a file are a planning scene."""
+    """Return whether the plain values of a file are a planning scene."""
     inner = _unwrapped(content)[0]
     return isinstance(inner, dict) and "linkwork" not in inner and any(sign in inner for sign in SIGNS)
 
@@ -61,15 +61,15 @@ def parse(content: Any, text: str, where: FilePath, remarks: Remarks) -> World:
 
     Args:
         content: The plain values of the file.
-        text: Its text, for the lines of errors.
-        where: What to call it in an error.
-        remarks: Takes what was left out or guessed.
+        text: Its text, for line numbers in errors.
+        where: Its name in error messages.
+        remarks: Remarks on omissions and guesses are added to this.
     """
     return _Reader(content, text, where, remarks).world()
 
 
 class _Reader:
-    """A planning scene on its way into a world."""
+    """Reads a planning scene into a world."""
 
     def __init__(self, content: Any, text: str, where: FilePath, remarks: Remarks) -> None:
         self.text, self.where, self.remarks = text, where, remarks
@@ -95,13 +95,13 @@ class _Reader:
         taken = [name for name in unknown or (self.planning,) if name not in ("", "world")]
         if taken:
             frames = listed([repr(name) for name in taken])
-            self.remarks.add("frame", f"poses are in frame {frames}, which is taken for the world.")
+            self.remarks.add("frame", f"poses are in frame {frames}, which is taken as the world frame.")
         for raw, path, link, touches in attached:
             self._take_attached(raw, path, link, touches)
         self._others()
         return World(self.found)
 
-    # Where things stand in the file
+    # Access with errors and remarks
 
     def _fail(self, path: Path, message: str) -> NoReturn:
         place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
@@ -114,22 +114,22 @@ class _Reader:
         if raw is None:
             return {}
         if not isinstance(raw, dict):
-            self._fail(path, f"{what} is a mapping, got {str(raw)[:60]!r}.")
+            self._fail(path, f"{what} must be a mapping, got {str(raw)[:60]!r}.")
         return raw
 
     def _list(self, raw: Any, path: Path, what: str) -> list[Any]:
         if raw is None:
             return []
         if not isinstance(raw, list):
-            self._fail(path, f"{what} are a list, got {str(raw)[:60]!r}.")
+            self._fail(path, f"{what} must be a list, got {str(raw)[:60]!r}.")
         return raw
 
     def _numbers(self, raw: Any, keys: str, path: Path, what: str) -> list[float]:
-        """Return numbers that stand in a list, or in a mapping by these letters."""
+        """Return numbers from a list, or from a mapping with these letters as keys."""
         values = [raw.get(key) for key in keys] if isinstance(raw, dict) else raw
         numbers = [float(v) for v in values if is_number(v)] if isinstance(values, list) else []
         if len(numbers) != len(keys) or len(numbers) != len(values):
-            self._fail(path, f"{what} is {', '.join(keys)}: {len(keys)} numbers, got {str(raw)[:60]!r}.")
+            self._fail(path, f"{what} needs {', '.join(keys)}: {len(keys)} numbers, got {str(raw)[:60]!r}.")
         return numbers
 
     def _pose(self, raw: Any, path: Path) -> FloatArray:
@@ -143,10 +143,10 @@ class _Reader:
                 continue
             x, y, z, w = self._numbers(pose[key], "xyzw", (*path, key), "a quaternion")
             length = math.hypot(x, y, z, w)
-            if length == 0.0:  # as messages are before anybody fills them
+            if length == 0.0:  # the default of unset messages
                 continue
             if not 0.9 < length < 1.1:
-                self._fail((*path, key), f"a quaternion has length 1, got {length:.6g}.")
+                self._fail((*path, key), f"a quaternion must have length 1, got {length:.6g}.")
             matrix[:3, :3] = quaternion_matrix(np.array([w, x, y, z]) / length)
         return matrix
 
@@ -171,7 +171,7 @@ class _Reader:
             held = self._mapping(entry.get("object"), (*path, k, "object"), "a collision object")
             link = entry.get("link_name")
             if not isinstance(link, str) or not link:
-                self._fail((*path, k), f"an attached object needs the link_name that holds it, got {link!r}.")
+                self._fail((*path, k), f"an attached object needs link_name, the link that holds it, got {link!r}.")
             touches = self._list(entry.get("touch_links"), (*path, k, "touch_links"), "touch links")
             yield held, (*path, k, "object"), link, [str(friend) for friend in touches if friend != link]
 
@@ -180,20 +180,20 @@ class _Reader:
         return str(header.get("frame_id") or self.planning).removeprefix("/")
 
     def _frames(self) -> tuple[dict[str, FloatArray], str]:
-        """Return planning_from_frame of the frames that the file places, and what it calls the planning frame."""
+        """Return planning_from_frame of the frames in the file, and the name of the planning frame."""
         path = (*self.top, "fixed_frame_transforms")
         rows = self._list(self.scene.get("fixed_frame_transforms"), path, "transforms")
         frames, planning = {}, ""
         for k, raw in enumerate(rows):
             row = self._mapping(raw, (*path, k), "a transform")
             header = self._mapping(row.get("header"), (*path, k, "header"), "a header")
-            planning = str(row.get("child_frame_id") or planning).removeprefix("/")  # MoveIt's way round
+            planning = str(row.get("child_frame_id") or planning).removeprefix("/")  # MoveIt's direction
             name = str(header.get("frame_id") or planning).removeprefix("/")
             frames[name] = self._pose(row.get("transform"), (*path, k, "transform"))
         return {**frames, planning: np.eye(4)}, planning
 
     def _allowed(self, names: Iterable[str]) -> dict[str, list[str]]:
-        """Return the links that objects may touch by the matrix of allowed collisions."""
+        """Return the links that objects may touch, by the matrix of allowed collisions."""
         path = (*self.top, "allowed_collision_matrix")
         matrix = self._mapping(self.scene.get("allowed_collision_matrix"), path, "a matrix of allowed collisions")
         entries = [str(name) for name in self._list(matrix.get("entry_names"), (*path, "entry_names"), "names")]
@@ -246,13 +246,13 @@ class _Reader:
         shapes = self._list(raw.get(MESHES[kind]), (*path, MESHES[kind]), MESHES[kind])
         poses = self._list(raw.get(f"{kind}_poses"), (*path, f"{kind}_poses"), "poses")
         if poses and len(poses) != len(shapes):
-            self._fail((*path, f"{kind}_poses"), f"{len(poses)} poses are not those of {len(shapes)} {MESHES[kind]}.")
+            self._fail((*path, f"{kind}_poses"), f"{len(poses)} poses do not match {len(shapes)} {MESHES[kind]}.")
         read = {"primitive": self._primitive, "mesh": self._mesh, "plane": self._plane}[kind]
         for k, entry in enumerate(shapes):
             self.count += 1
             place = (*path, MESHES[kind], k)
             if self.count > MOST_SHAPES:
-                self._fail(place, f"more than {MOST_SHAPES:,} shapes, the most that are read.")
+                self._fail(place, f"more than {MOST_SHAPES:,} shapes, the largest number that is read.")
             pose = self._pose(poses[k], (*path, f"{kind}_poses", k)) if poses else np.eye(4)
             try:
                 shape, own = read(self._mapping(entry, place, f"one of the {MESHES[kind]}"), place)
@@ -267,7 +267,7 @@ class _Reader:
         kind = PRIMITIVES.get(given, str(given)) if isinstance(given, int) else str(given).lower()
         if kind not in SIZES:
             known = ", ".join(f"{name} ({number})" for number, name in PRIMITIVES.items())
-            self._fail((*path, "type"), f"no primitive {given!r}; known are {known}.")
+            self._fail((*path, "type"), f"unknown primitive {given!r}; known are {known}.")
         sizes = self._list(raw.get("dimensions"), (*path, "dimensions"), "dimensions")[: SIZES[kind]]
         letters = "xyz" if kind == "box" else "r" if kind == "sphere" else "hr"
         sizes = self._numbers(sizes, letters, (*path, "dimensions"), f"the size of a {kind}")
@@ -305,19 +305,19 @@ class _Reader:
         octomap = world.get("octomap") if isinstance(world, dict) else None
         inner = octomap.get("octomap") if isinstance(octomap, dict) else None
         if isinstance(inner, dict) and inner.get("data"):
-            text = "the octomap is left out; save what it was made of as a point cloud."
+            text = "the octomap is left out; use its points as a point cloud instead."
             self._remark("dropped", text, (*self.top, "world", "octomap"))
 
 
 def cone(height: float, radius: float) -> Hull:
-    """Return the hull around a cone along z, its middle at the origin, as MoveIt has cones."""
+    """Return a hull that contains a cone along z, centred at the origin as in MoveIt."""
     angles = np.arange(CONE_SIDES) * 2.0 * math.pi / CONE_SIDES
     rim = radius / math.cos(math.pi / CONE_SIDES) * np.stack([np.cos(angles), np.sin(angles)], axis=1)
     return Hull([*np.c_[rim, np.full(CONE_SIDES, -height / 2.0)], (0.0, 0.0, height / 2.0)])
 
 
 def half_space(a: float, b: float, c: float, d: float) -> tuple[HalfSpace, FloatArray]:
-    """Return what lies below a plane ax + by + cz + d = 0, and its pose."""
+    """Return the half-space below a plane ax + by + cz + d = 0, and its pose."""
     normal = np.array([a, b, c]) / math.hypot(a, b, c)
     return HalfSpace(), transform(-d / math.hypot(a, b, c) * normal, plane_basis(normal))
 
@@ -326,7 +326,7 @@ def half_space(a: float, b: float, c: float, d: float) -> tuple[HalfSpace, Float
 
 
 def document(world: World, remarks: Remarks) -> dict[str, Any]:
-    """Return a world as a planning scene, in the way of Robowflex; `remarks` takes what is not the same there."""
+    """Return a world as a planning scene in the form of Robowflex; differences are added to `remarks`."""
     free, held = [], []
     for obstacle in world:
         entry = _object(obstacle, remarks)
@@ -335,7 +335,7 @@ def document(world: World, remarks: Remarks) -> dict[str, Any]:
         else:
             held.append({"link_name": obstacle.link, "object": entry, "touch_links": list(obstacle.touches)})
         if obstacle.touches and obstacle.link is None:
-            text = "links that an obstacle of the world may touch are left out: MoveIt keeps them with the robot."
+            text = "links that an obstacle of the world may touch are left out: MoveIt stores them with the robot."
             remarks.add("dropped", text, str(obstacle.name))
     state = {"robot_state": {"attached_collision_objects": held}} if held else {}
     return {"name": "world", **state, "world": {"collision_objects": free}}
@@ -358,7 +358,7 @@ def _pose_entry(pose: FloatArray) -> dict[str, Any]:
 
 
 def shapes_for_moveit(obstacle: Obstacle, remarks: Remarks) -> tuple[str, list[tuple[dict[str, Any], FloatArray]]]:
-    """Return the kind of an obstacle's shapes in MoveIt, and these with their poses."""
+    """Return the kind of an obstacle's shapes in MoveIt, and the shapes with their poses."""
     shape, pose = obstacle.shape, obstacle.pose
     match shape:
         case Box():
@@ -388,7 +388,7 @@ def shapes_for_moveit(obstacle: Obstacle, remarks: Remarks) -> tuple[str, list[t
 
 
 def surface_of(shape: Shape) -> tuple[FloatArray, Any]:
-    """Return the corners and triangles of a shape, each corner once."""
+    """Return the vertices and triangles of a shape, without repeated vertices."""
     from .mesh_export import facets_of
 
     if isinstance(shape, TriangleMesh):

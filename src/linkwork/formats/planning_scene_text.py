@@ -1,4 +1,4 @@
-"""MoveIt's ``.scene`` files, which RViz exports: a name, then objects, each a star, a name, numbers; a dot ends it.
+"""MoveIt's ``.scene`` files, as exported by RViz: a name, objects (a star, a name, numbers), and a final dot.
 
 An object has its pose, the number of its shapes, each with sizes, pose and colour, and the number of its subframes.
 Files of older MoveIt have neither the pose nor the subframes.
@@ -23,7 +23,7 @@ MOST_CORNERS = 2_000_000
 
 
 def parse(text: str, where: FilePath, remarks: Remarks) -> World:
-    r"""Return the world in a ``.scene`` text; `remarks` takes what was left out or guessed.
+    r"""Return the world in a ``.scene`` text; remarks on omissions and guesses are added to `remarks`.
 
     Example:
         >>> parse("(noname)+\n* cup\n1\nsphere\n0.1\n1 0 0\n0 0 0 1\n0 0 0 0\n.\n", "cup.scene", Remarks())
@@ -33,7 +33,7 @@ def parse(text: str, where: FilePath, remarks: Remarks) -> World:
 
 
 class _Reader:
-    """Lines on their way into a world."""
+    """Reads lines into a world."""
 
     def __init__(self, text: str, where: FilePath, remarks: Remarks) -> None:
         self.lines, self.where, self.remarks = text.splitlines(), where, remarks
@@ -74,7 +74,7 @@ class _Reader:
     def _whole(self, what: str, most: int) -> int:
         (value,) = self._numbers(1, what)
         if value != int(value) or not 0 <= value <= most:
-            self._fail(f"{what} is a whole number up to {most:,}, got {value:g}.")
+            self._fail(f"{what} must be a whole number up to {most:,}, got {value:g}.")
         return int(value)
 
     def _pose(self) -> FloatArray:
@@ -82,18 +82,18 @@ class _Reader:
         x, y, z, w = self._numbers(4, "a quaternion x y z w")
         length = math.hypot(x, y, z, w)
         if not 0.9 < length < 1.1:
-            self._fail(f"a quaternion has length 1, got {length:.6g}.")
+            self._fail(f"a quaternion must have length 1, got {length:.6g}.")
         return transform(position, quaternion_matrix(np.array([w, x, y, z]) / length))
 
     def _object(self, name: str) -> None:
         ahead = next((line for line in self.lines[self.at :] if line.strip()), "")
-        new = len(ahead.split()) > 1  # its pose comes first
+        new = len(ahead.split()) > 1  # the pose of the object comes first
         base = self._pose() if new else np.eye(4)
         taken, shapes = self.names.take(name, "object"), []
         for _ in range(self._whole("the number of shapes", MOST_SHAPES)):
             self.count += 1
             if self.count > MOST_SHAPES:
-                self._fail(f"more than {MOST_SHAPES:,} shapes, the most that are read.")
+                self._fail(f"more than {MOST_SHAPES:,} shapes, the largest number that is read.")
             line = self.at + 1
             try:
                 shape, own = self._shape()
@@ -134,7 +134,7 @@ class _Reader:
             return half_space(a, b, c, d)
         if kind == "mesh":
             return self._mesh(), np.eye(4)
-        self._fail(f"no shape {kind[:60]!r}; known are box, sphere, cylinder, cone, plane, mesh.")
+        self._fail(f"unknown shape {kind[:60]!r}; known are box, sphere, cylinder, cone, plane, mesh.")
         return None
 
     def _mesh(self) -> TriangleMesh:
@@ -148,17 +148,17 @@ class _Reader:
 
 
 def dump(world: World, remarks: Remarks) -> str:
-    """Return a world as a ``.scene`` text; `remarks` takes what is left out or not the same there."""
+    """Return a world as ``.scene`` text; remarks on omissions and differences are added to `remarks`."""
     lines = ["(noname)+"]
     for obstacle in world:
         if obstacle.link is not None:
             remarks.add(
-                "dropped", "obstacles that a link holds are left out: a .scene file has none.", str(obstacle.name)
+                "dropped", "obstacles held by a link are left out: a .scene file cannot store them.", str(obstacle.name)
             )
             continue
         if isinstance(obstacle.shape, Mesh):
             remarks.add(
-                "dropped", "meshes in files are left out: a .scene file has them written out.", str(obstacle.name)
+                "dropped", "meshes in files are left out: a .scene file stores only triangles.", str(obstacle.name)
             )
             continue
         _, shapes = shapes_for_moveit(obstacle, remarks)

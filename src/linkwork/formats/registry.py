@@ -1,4 +1,4 @@
-"""The table of formats: which module of this folder reads and writes a file, by the suffix of its name."""
+"""The table of formats: the module that reads and writes a file, by the suffix of the file name."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from .texts import TextFile, root_tag
 
 @dataclass(frozen=True)
 class Format:
-    """How one kind of file is read and written.
+    """A file format.
 
     Args:
-        module: The module of this folder that does it; that of another package by its whole name, with a dot in it.
-        title: What people call it.
-        linkages: Whether it can hold a linkage without a motion.
-        clips: Whether it can hold motions.
-        several: Whether it can hold more than one.
-        options: Which of the options mean something to it.
-        reads: Whether it is read.
-        writes: Whether it is written.
-        binary: Whether it is bytes, not text.
-        homeless: Whether it never says whose motion it holds, so that a linkage is given when it is read.
-        hosts: Whether a motion can be put into a file that is there, which keeps all else.
-        humanoids: Whether it holds humanoids alone, whose bones it names; others are refused.
+        module: The module that reads and writes it: its name in this package, or its full dotted name in another.
+        title: Name of the format for users.
+        linkages: Whether it can store a linkage without a motion.
+        clips: Whether it can store motions.
+        several: Whether it can store more than one motion.
+        options: Names of the reading options that it uses.
+        reads: Whether it can be read.
+        writes: Whether it can be written.
+        binary: Whether it is binary, not text.
+        homeless: Whether it never contains the linkage of its motion, so that one must be given for reading.
+        hosts: Whether a motion can be added to an existing file, keeping everything else in it.
+        humanoids: Whether it stores only humanoids, by the names of their bones; others are refused.
     """
 
     module: str
@@ -49,16 +49,14 @@ class Format:
     humanoids: bool = False
 
     def load_module(self) -> Any:
-        """Return the module, imported when it is first needed."""
+        """Import and return the module."""
         return import_module(self.module if "." in self.module else f".{self.module}", __package__)
 
 
 def _wrong(_name: str, row: object) -> str:
     if not isinstance(row, Format):
         return f"it is a {type(row).__name__}, not a Format"
-    return (
-        "" if "." in row.module else f"its module {row.module!r} is not the whole name of one, as in 'package.module'"
-    )
+    return "" if "." in row.module else f"its module {row.module!r} is not a full name such as 'package.module'"
 
 
 _MESHES, _SCALE = ("packages", "folders", "limits"), ("units", "up", "folders")
@@ -93,53 +91,53 @@ _OWN = {
 
 FORMATS: Table[Format] = Table("linkwork.formats", _OWN, _wrong, prefix=".")
 
-# What an .npz file also may be; `format_in` tells.
+# The other format of .npz files; `format_in` tells them apart.
 SMPL = Format("smpl", "SMPL", clips=True, options=("up", "body_model"), writes=False, binary=True)
 PICKLES = (".pkl", ".pickle", ".pt", ".joblib")
 
 
 def suffix_of(path: FilePath) -> str:
-    """Return the end of a file's name that says its format, ``.urdf`` or ``.trajectory.yaml``, in lower case."""
+    """Return the suffix that selects the format, ``.urdf`` or ``.trajectory.yaml``, in lower case."""
     name = PurePath(path).name.lower()
     double = (suffix for suffix in FORMATS.own if suffix.count(".") > 1 and name.endswith(suffix))
     return next(double, PurePath(path).suffix.lower())
 
 
 def format_of(path: FilePath) -> Format:
-    """Return the format of a file: its suffix says it, and in XML the first element too.
+    """Return the format of a file, by its suffix and, for XML, by its first element.
 
     Raises:
-        FormatError: If it has none that is known.
+        FormatError: If the format is unknown.
     """
     suffix = suffix_of(path)
     if suffix not in FORMATS and os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises for names that no file can have
         raise FormatError(path, "is a folder, not a file.")
     if suffix in PICKLES:
-        advice = "save what it holds with numpy.savez instead; poses and trans of SMPL bodies are read from .npz"
-        raise FormatError(path, f"is a pickle, which runs whatever is in it when it is opened; {advice}.")
+        advice = "save its content with numpy.savez instead; poses and trans of SMPL bodies are read from .npz"
+        raise FormatError(path, f"is a pickle file, which can run arbitrary code when opened; {advice}.")
     if suffix not in FORMATS:
-        got = f"no format {suffix!r}" if suffix else "no suffix that says its format"
+        got = f"unknown format {suffix!r}" if suffix else "has no suffix to select a format"
         hint = meant_description(str(path)).removesuffix(".")
-        raise FormatError(path, f"{got}{hint}{' Known' if hint else '; known'} are {', '.join(FORMATS)}.")
+        raise FormatError(path, f"{got}{hint}{' Known' if hint else '; known'} formats: {', '.join(FORMATS)}.")
     if suffix == ".xml" and not (isinstance(path, TextFile) and path.kind == "mjcf"):
         try:
             tag = root_tag(read_bytes(path).removeprefix(b"\xef\xbb\xbf").decode("latin-1"))
-        except FormatError:  # whoever reads it will say so
+        except FormatError:  # the reader raises it again
             tag = None
         suffix = ".urdf" if tag == "robot" else suffix
     return FORMATS[suffix]
 
 
 def means_file(name: FilePath) -> bool:
-    """Tell whether a name that may also be a model's means a file: it is there, or ends as names of files do.
+    """Return whether a name that may also be a model's is a file: it exists, or it has the suffix of a format.
 
-    Names of robots that `load` takes mean files too: those are got when they are read.
+    Names of robots that `load` accepts count as files too; these are downloaded when they are read.
     """
     return PurePath(name).suffix.lower() in FORMATS or os.path.exists(name) or is_description(name)  # noqa: PTH110 - as above
 
 
 def format_in(path: FilePath) -> Format:
-    """Return the format of a file that is read: its suffix says it, and in an NPZ file the names of its arrays too."""
+    """Return the format of a file to be read, by its suffix and, for NPZ files, by the names of its arrays."""
     row = format_of(path)
     if row is not FORMATS[".npz"]:
         return row
@@ -148,11 +146,11 @@ def format_in(path: FilePath) -> Format:
 
     try:
         names = names_in(path)
-    except FormatError:  # whoever reads it will say so
+    except FormatError:  # the reader raises it again
         return row
     return SMPL if is_smpl(names) else row
 
 
 def suffixes(*abilities: str) -> tuple[str, ...]:
-    """Return the suffixes of formats with all of some abilities, fields of `Format` such as ``"clips", "writes"``."""
+    """Return the suffixes of formats with all given abilities: fields of `Format` such as ``"clips", "writes"``."""
     return tuple(suffix for suffix, row in FORMATS.items() if all(getattr(row, one) for one in abilities))

@@ -1,6 +1,6 @@
-"""Recordings for the viewer Rerun (``.rrd``): the shapes of a linkage, its links over time, and its joint values.
+"""Write recordings for the Rerun viewer (``.rrd``): the shapes of a linkage, its links over time, and joint values.
 
-They are written, not read: a recording holds what is seen, and no linkage.
+Recordings are not read, since they contain no linkage.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .options import FilePath
 
 
 def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
-    """Write a motion as a recording: ``links/NAME`` moves with its shapes, ``joints/NAME`` are curves.
+    """Write a motion as a recording: ``links/NAME`` are links with their shapes, ``joints/NAME`` are curves.
 
     Its timelines are ``time`` [s] and ``frame``.
 
@@ -40,7 +40,7 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
             recording.log("/", rr.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
             remarks = _log_shapes(rr, recording, clip)
             _log_motion(rr, recording, clip)
-            recording.disconnect()  # which writes all that is left
+            recording.disconnect()  # flushes the remaining data
         with replacing(path) as target:
             target.write(file.read_bytes())
     return remarks
@@ -51,7 +51,7 @@ def _entity(rr: Any, kind: str, name: str) -> str:
 
 
 def _log_shapes(rr: Any, recording: Any, clip: Clip) -> tuple[Remark, ...]:
-    """Log the shapes of every link in its own axes, and return remarks on meshes that are missing."""
+    """Log the shapes of every link in its own axes, and return remarks on missing meshes."""
     missing: list[str] = []
     for number, part in enumerate(mesh_export.parts(clip.linkage, missing)):
         facets, color = part.facets, np.round(255 * np.array(part.color)).astype(np.uint8)
@@ -70,7 +70,7 @@ def _log_shapes(rr: Any, recording: Any, clip: Clip) -> tuple[Remark, ...]:
 
 
 def _log_motion(rr: Any, recording: Any, clip: Clip) -> None:
-    """Log where every link is in the world, and every value of the pose, over all frames at once."""
+    """Log the world pose of every link, and every value of the pose, for all frames at once."""
     indexes = [
         rr.TimeColumn("time", duration=clip.times),
         rr.TimeColumn("frame", sequence=np.arange(len(clip))),
@@ -78,7 +78,7 @@ def _log_motion(rr: Any, recording: Any, clip: Clip) -> None:
     world_from = clip.forward()
     for name in clip.linkage.links:
         places = world_from[name]
-        turns = matrix_quaternion(places[:, :3, :3])[:, [1, 2, 3, 0]]  # Rerun has the scalar last
+        turns = matrix_quaternion(places[:, :3, :3])[:, [1, 2, 3, 0]]  # Rerun stores w last
         columns = rr.Transform3D.columns(translation=places[:, :3, 3], quaternion=turns)
         recording.send_columns(_entity(rr, "links", name), indexes=indexes, columns=columns)
     for name, values in zip(clip.linkage.coordinates, clip.poses.T, strict=True):

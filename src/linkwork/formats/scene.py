@@ -1,6 +1,6 @@
-"""The scene file, linkwork's own: a whole linkage with its shapes and poses as YAML or JSON.
+"""The scene file, linkwork's own format: a linkage with its shapes and poses as YAML or JSON.
 
-Joints and shapes are read and written by the fields of their classes, so that a new kind needs nothing here.
+Joints and shapes are read and written by the fields of their classes, so that a new kind needs no change here.
 docs/scene.md describes the file.
 """
 
@@ -41,9 +41,9 @@ T = TypeVar("T", bound=Struct)
 
 
 def read(path: FilePath, options: Options = DEFAULTS) -> Content:
-    """Return what is in a scene file, or in a table of Denavit-Hartenberg rows; JSON if its name ends in ``.json``.
+    """Return the content of a scene file or a Denavit-Hartenberg table; JSON if its name ends in ``.json``.
 
-    Meshes are looked for beside the file, and said to be missing where they are not there.
+    Meshes are searched for beside the file; missing ones get a remark.
     """
     text, kind = read_text(path), _kind(path)
     content = yaml_json.read(text, path, kind)
@@ -59,11 +59,11 @@ def parse(text: str, where: object, kind: str) -> Linkage:
 
     Args:
         text: The content of a scene file.
-        where: What to call it in an error: a file name, or ``"<stdin>"``.
+        where: Its name in error messages: a file name, or ``"<stdin>"``.
         kind: ``"yaml"`` or ``"json"``.
 
     Raises:
-        FormatError: If the text is not a scene or its linkage cannot be; says where, with the line if there is one.
+        FormatError: If the text is not a scene or its linkage is invalid; the message names the line, if known.
 
     Example:
         >>> parse("{linkwork: 2, joints: [{name: j1, parent: base, child: arm, kind: revolute}]}", "note", "yaml")
@@ -73,12 +73,12 @@ def parse(text: str, where: object, kind: str) -> Linkage:
 
 
 def parse_world(content: Any, text: str, where: object) -> World:
-    """Return the world in a scene; without obstacles if there are none.
+    """Return the world in a scene; it may have no obstacles.
 
     Args:
         content: The plain values of the file.
-        text: Its text, for the lines of errors.
-        where: What to call it in an error.
+        text: Its text, for line numbers in errors.
+        where: Its name in error messages.
     """
     with _lines_of(text, where):
         scene = _scene(content)
@@ -95,7 +95,7 @@ def _parsed(content: Any, text: str, where: object) -> Linkage:
 
 @contextmanager
 def _lines_of(text: str, where: object) -> Iterator[None]:
-    """Make errors of the file of problems in it, with their lines."""
+    """Turn problems in the file into `FormatError`, with line numbers."""
     try:
         yield
     except _Problem as problem:
@@ -105,7 +105,7 @@ def _lines_of(text: str, where: object) -> Iterator[None]:
 
 
 def _with_meshes(linkage: Linkage, path: FilePath, options: Options, remarks: Remarks) -> Content:
-    """Return a linkage whose meshes say where they are on this machine, with a remark on each that is not there."""
+    """Return a linkage with its mesh files located on this machine, and add a remark on each missing one."""
     finder, links = meshes.MeshFinder(pathlib.Path(path), options), dict[str, Any]()
     for link in linkage.nodes:
         visuals = list(link.visuals)
@@ -121,13 +121,13 @@ def _with_meshes(linkage: Linkage, path: FilePath, options: Options, remarks: Re
 
 
 def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
-    """Write a linkage to a scene file, whole or not at all; JSON if its name ends in ``.json``, else YAML."""
+    """Write a linkage to a scene file, completely or not at all; JSON if its name ends in ``.json``, else YAML."""
     write_text(path, dump(content.linkage, _kind(path)))
     return ()
 
 
 def dump(linkage: Linkage | None, kind: str, world: World = NOTHING) -> str:
-    """Return the scene text of a linkage, of a world or of both: read again they are the same, to the last bit.
+    """Return the scene text of a linkage, a world or both; reading it gives exactly the same numbers.
 
     Example:
         >>> import linkwork as lw
@@ -154,7 +154,7 @@ def _kind(path: FilePath) -> str:
 # Reading
 
 
-class _Problem(Exception):  # noqa: N818 - never leaves this module: `parse` makes a FormatError of it
+class _Problem(Exception):  # noqa: N818 - internal: `parse` turns it into a FormatError
     def __init__(self, path: Path, message: str) -> None:
         super().__init__(message)
         self.path = path
@@ -162,7 +162,7 @@ class _Problem(Exception):  # noqa: N818 - never leaves this module: `parse` mak
 
 @contextmanager
 def _at(*path: str | int) -> Iterator[None]:
-    """Say where in the file an error of the linkage's own parts arose."""
+    """Add the place in the file to errors raised by parts of the linkage."""
     try:
         yield
     except LinkworkError as error:
@@ -170,7 +170,7 @@ def _at(*path: str | int) -> Iterator[None]:
 
 
 def _entry(raw: Any, entry: type[T], path: Path, what: str) -> T:
-    """Return one mapping of the file, checked."""
+    """Check one mapping of the file and return it as an entry."""
     known = entry.__struct_fields__
     if not isinstance(raw, dict):
         raise _Problem(path, f"{what} is a mapping of {listed(known)}; got {_shown(raw)}.")
@@ -181,7 +181,7 @@ def _entry(raw: Any, entry: type[T], path: Path, what: str) -> T:
 
 
 def _typed(raw: Any, kind: Any, path: Path) -> Any:
-    """Return a value as a type, or say where in the file it is of another."""
+    """Return a value converted to a type, or raise with its place in the file."""
     try:
         return msgspec.convert(raw, kind)
     except msgspec.ValidationError as error:
@@ -203,10 +203,10 @@ def _shown(value: Any) -> str:
 def _scene(document: Any) -> schema.SceneFile:
     """Return the tables of a file, in the latest version of its format."""
     if not isinstance(document, dict) or "linkwork" not in document:
-        raise _Problem((), f"not a scene file: it begins with 'linkwork: {VERSION}', the version of its format.")
+        raise _Problem((), f"not a scene file: it should begin with 'linkwork: {VERSION}', the version of its format.")
     version = document["linkwork"]
     if version not in (1, VERSION) or isinstance(version, bool):
-        message = f"this file says version {_shown(version)}; this linkwork reads 1 and {VERSION}."
+        message = f"this file has version {_shown(version)}; this release of linkwork reads 1 and {VERSION}."
         raise _Problem(("linkwork",), message)
     return _entry(document if version == VERSION else upgraded(document), schema.SceneFile, (), "a scene")
 
@@ -215,7 +215,7 @@ def _linkage(document: Any) -> Linkage:
     scene = _scene(document)
     if scene.obstacles and not (scene.links or scene.joints):
         number = len(scene.obstacles)
-        raise _Problem((), f"holds a world of {number} obstacles and no linkage; lw.load_world (--world) reads it.")
+        raise _Problem((), f"contains a world of {number} obstacles but no linkage; lw.load_world (--world) reads it.")
     shapes = {name: _shape(raw, ("shapes", name)) for name, raw in scene.shapes.items()}
     links = [_link(raw, ("links", i), shapes) for i, raw in enumerate(scene.links)]
     joints = [_joint(raw, ("joints", i)) for i, raw in enumerate(scene.joints)]
@@ -243,12 +243,12 @@ def _linkage(document: Any) -> Linkage:
 def _pairs(rows: list[list[str]]) -> dict[tuple[str, str], str]:
     for k, row in enumerate(rows):
         if len(row) not in (2, 3):
-            raise _Problem(("disabled_pairs", k), f"a disabled pair is two links and perhaps a reason; got {row}.")
+            raise _Problem(("disabled_pairs", k), f"a disabled pair is two links and an optional reason; got {row}.")
     return {(first, second): "".join(reason) for first, second, *reason in rows}
 
 
 def _second(document: dict[str, Any], error: DuplicateNameError) -> Path:
-    """Return the path of the last thing that has a name which appears twice."""
+    """Return the path of the last entry with a repeated name."""
     table = f"{error.kind}s"
     entries = list(enumerate(document.get(table, ())))
     places = [i for i, raw in entries if raw == error.name or (isinstance(raw, dict) and raw.get("name") == error.name)]
@@ -280,7 +280,7 @@ def _link(raw: Any, path: Path, shapes: Mapping[str, Shape]) -> Link:
 
 
 def _named_shape(raw: str | dict[str, Any], path: Path, shapes: Mapping[str, Shape]) -> Shape:
-    """Return a shape that is written out, or one of the table of shapes."""
+    """Return a shape defined in place, or one from the table of shapes."""
     if isinstance(raw, str) and raw not in shapes:
         raise _Problem(path, f"no shape {_advice(raw, shapes, 'The table of shapes has')}")
     return shapes[raw] if isinstance(raw, str) else _shape(raw, path)
@@ -355,7 +355,7 @@ def _motion_limits(entry: Any) -> dict[str, Any]:
 
 
 def _arc(raw: Any, entries: Mapping[str, type[Struct]], path: Path) -> tuple[Any, Articulation]:
-    """Return a joint's or the root's entry and its articulation."""
+    """Return the entry of a joint or of the root, and its articulation."""
     kind = raw.get("kind", "fixed") if isinstance(raw, dict) else "fixed"
     if not isinstance(kind, str) or kind not in entries:
         raise _Problem((*path, "kind"), f"no kind of joint {_advice(kind, ARTICULATIONS, 'There are')}")
@@ -365,7 +365,7 @@ def _arc(raw: Any, entries: Mapping[str, type[Struct]], path: Path) -> tuple[Any
 
 
 def _given(entry: Any, owner: type) -> dict[str, Any]:
-    """Return the parameters of an articulation or a shape that the file gives; an open limit is infinite."""
+    """Return the parameters of an articulation or shape given in the file; an open limit is infinite."""
     given = {}
     for field in saved_fields(owner):
         value = getattr(entry, field.name)
@@ -402,9 +402,9 @@ def _pose(linkage: Linkage, raw: Any, path: Path) -> FloatArray:
 
 
 def _coordinates(name: str, value: dict[str, Any], linkage: Linkage, path: Path) -> dict[str, Any]:
-    """Return a joint's values by coordinate, so that a quaternion in its own order keeps its bits.
+    """Return the values of a joint by coordinate, so that quaternions in w, x, y, z order keep all digits.
 
-    Other forms of a rotation (Euler angles, a matrix) are left to the pose.
+    Other forms of a rotation (Euler angles, a matrix) are left to `Linkage.pose`.
     """
     with _at(*path):
         articulation = linkage.joint(name).articulation

@@ -1,6 +1,6 @@
-"""A linkage as the plain values of a scene file.
+"""Convert a linkage to the plain values of a scene file.
 
-What is as usual is left out; every number is written so that it is read back with the same bits.
+Default values are omitted; numbers are written so that reading them gives the same bits.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NOTHING = World()
 
 
 def document(linkage: Linkage | None, world: World = NOTHING) -> dict[str, Any]:
-    """Return what a scene file says about a linkage, a world around it, or both."""
+    """Return the scene document of a linkage, a world, or both."""
     around = {"obstacles": [_obstacle_entry(obstacle) for obstacle in world]} if world else {}
     return (_linkage_document(linkage) if linkage is not None else {"linkwork": VERSION}) | around
 
@@ -56,12 +56,12 @@ def _linkage_document(linkage: Linkage) -> dict[str, Any]:
 
 
 def _shared_shapes(linkage: Linkage) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the table of shapes that are used more than once, and their names by what they are."""
+    """Return the table of shapes that are used more than once, and their names by their entry."""
     uses = Counter(repr(shape_entry(visual.shape)) for link in linkage.nodes for visual in link.visuals)
     table: dict[str, Any] = {}
     names: dict[str, str] = {}
     for shape in (visual.shape for link in linkage.nodes for visual in link.visuals):
-        key = repr(shape_entry(shape))  # tells 0.0 from -0.0, which are equal
+        key = repr(shape_entry(shape))  # distinguishes 0.0 from -0.0, which compare equal
         if uses[key] > 1 and key not in names:
             names[key] = f"{shape.kind}{len(names) + 1}"
             table[names[key]] = shape_entry(shape)
@@ -69,7 +69,7 @@ def _shared_shapes(linkage: Linkage) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def shape_entry(shape: Shape) -> dict[str, Any]:
-    """Return a shape: its kind and its measures."""
+    """Return the entry of a shape: its kind and dimensions."""
     return {"kind": shape.kind} | _parameters(shape)
 
 
@@ -86,7 +86,7 @@ def _link_entry(link: Link, shapes: Mapping[str, str]) -> str | dict[str, Any]:
     inertia: dict[str, Any] = {}
     if link.inertia is not None:
         parts = {"center": link.inertia.center, "matrix": link.inertia.matrix}
-        inertia = {name: array.tolist() for name, array in parts.items() if any(array.tobytes())}  # -0.0 is something
+        inertia = {name: array.tolist() for name, array in parts.items() if any(array.tobytes())}  # -0.0 is kept
         inertia = {"mass": link.inertia.mass} | inertia | ({} if link.inertia.known else {"known": False})
     more = {key: value for key, value in (("node", node), ("visuals", visuals), ("inertia", inertia)) if value}
     return {"name": link.name} | more if more else link.name
@@ -113,8 +113,8 @@ def _coupling_entry(coupling: Coupling) -> dict[str, Any]:
     entry["drivers"] = coupling.drivers[0][0] if single else dict(coupling.drivers)
     if isinstance(coupling.curve, CamFunction):
         raise LinkageError(
-            f"coupling {coupling.name!r} follows a Python function, which a file cannot hold;"
-            " CamTable.sampled(function) makes a table of it."
+            f"coupling {coupling.name!r} follows a Python function, which a file cannot store;"
+            " CamTable.sampled(function) converts it to a table."
         )
     if coupling.curve is not None:
         entry["curve"] = {"kind": coupling.curve.kind} | _parameters(coupling.curve)
@@ -122,7 +122,7 @@ def _coupling_entry(coupling: Coupling) -> dict[str, Any]:
 
 
 def _motion_limits(joint: Joint) -> dict[str, Any]:
-    """Return the limits of velocity, acceleration and effort that a joint has: one number where it has one velocity."""
+    """Return the limits of velocity, acceleration and effort of a joint; one number if it has one velocity."""
     limits = {what: getattr(joint, what) for what in MOTION_LIMITS}
     given = {what: _plain(limit) for what, limit in limits.items() if limit is not None}
     return {what: limit[0] if len(limit) == 1 else limit for what, limit in given.items()}
@@ -134,7 +134,7 @@ def _articulation(articulation: Articulation) -> dict[str, Any]:
 
 
 def _parameters(owner: Any) -> dict[str, Any]:
-    """Return the fields of an articulation, a shape, a mimic or a loop that are not what they are by default."""
+    """Return the fields of an articulation, shape, mimic or loop that differ from their defaults."""
     result = {}
     for field in saved_fields(owner):
         value = getattr(owner, field.name)
@@ -145,7 +145,7 @@ def _parameters(owner: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as the file holds it: lists for tuples and arrays, null for what is infinite."""
+    """Return a value as written in the file: lists for tuples and arrays, None for infinity."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, tuple):
@@ -154,7 +154,7 @@ def _plain(value: Any) -> Any:
 
 
 def place(placement: FloatArray) -> dict[str, Any]:
-    """Return a placement, leaving out what is nothing at all."""
+    """Return a placement without its zero parts."""
     position, rotation = placement[:3, 3], placement[:3, :3]
     result: dict[str, Any] = {}
     if position.tobytes() != IDENTITY[:3, 3].tobytes():
@@ -165,9 +165,9 @@ def place(placement: FloatArray) -> dict[str, Any]:
 
 
 def _euler(rotation: FloatArray) -> dict[str, Any] | None:
-    """Return whole or short angles in degrees if they read back as exactly this rotation."""
+    """Return short angles in degrees if they give exactly this rotation; else None."""
     if np.isin(rotation, (-1.0, 0.0, 1.0)).all():
-        return None  # nothing is plainer than a matrix of zeros and ones
+        return None  # a matrix of zeros and ones is clearer
     (a, _, _), (d, e, f), (g, h, i) = rotation.tolist()
     second = math.atan2(-g, math.hypot(a, d))
     locked = math.hypot(a, d) < 1e-9  # then the third angle may be zero
@@ -180,7 +180,7 @@ def _euler(rotation: FloatArray) -> dict[str, Any] | None:
 
 
 def _pose_entry(linkage: Linkage, pose: FloatArray) -> dict[str, Any]:
-    """Return a pose by joint: a number, numbers, or a mapping that names a quaternion's order."""
+    """Return a pose by joint: a number, a list of numbers, or a mapping with a quaternion as ``wxyz``."""
     result: dict[str, Any] = {}
     for joint, drive in zip(linkage.arcs, linkage.drives, strict=True):
         if joint.mimic is not None or not drive.nq:
@@ -196,7 +196,7 @@ def _pose_entry(linkage: Linkage, pose: FloatArray) -> dict[str, Any]:
 
 
 def coordinate_names(articulation: Articulation) -> tuple[list[str], list[str]]:
-    """Return the names of an articulation's plain values and of its quaternion's, if it has one."""
+    """Return the names of the plain coordinates of an articulation, and of those of its quaternion, if any."""
     starts = [element.value for element in articulation.elements if element.kind == "ball"]
     inside = {k for start in starts for k in range(start, start + 4)}
     names = articulation.coordinates

@@ -1,6 +1,6 @@
-"""What stands in a scene file: one msgspec struct for each kind of mapping in it.
+"""The schema of scene files: one msgspec struct for each kind of mapping.
 
-The parameters of joints and shapes are taken from the fields of their classes, so that a new kind needs nothing here.
+The parameters of joints and shapes are taken from the fields of their classes, so that a new kind needs no change here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..transforms import FloatArray
 T = TypeVar("T", bound=Struct)
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
-Amount = float | str  # a number, or a text with its unit such as "45deg"
+Amount = float | str  # a number, or a text with a unit such as "45deg"
 Values = Amount | list[Amount] | dict[str, Any]  # of a joint in a pose
 LIMITS = ("lower", "upper")
 ARRAYS: dict[Any, Any] = {
@@ -32,7 +32,7 @@ MotionLimit = Amount | None | list[Amount | None]
 
 
 class Strict(Struct, forbid_unknown_fields=True):
-    """Base of everything in the file: a mapping with these keys and no others."""
+    """Base of all entries: a mapping that allows no other keys."""
 
 
 class Rotation(Strict, kw_only=True):
@@ -46,14 +46,14 @@ class Rotation(Strict, kw_only=True):
 
 
 class Placed(Strict, kw_only=True):
-    """Anything with a place: a position [m] and a rotation, none of both by default."""
+    """An entry with a position [m] and a rotation; both are zero by default."""
 
     at: Vector = (0.0, 0.0, 0.0)
     rotation: dict[str, Any] | None = None
 
 
 class VisualEntry(Placed, kw_only=True):
-    """A shape, written here or named in `shapes`, standing in a link."""
+    """A shape on a link, defined here or by its name in `shapes`."""
 
     shape: str | dict[str, Any]
     color: Vector | None = None
@@ -61,7 +61,7 @@ class VisualEntry(Placed, kw_only=True):
 
 
 class LinkEntry(Strict, kw_only=True):
-    """A link, its node transform and what it looks like."""
+    """A link with its node transform, shapes and inertia."""
 
     name: str
     node: dict[str, Any] | None = None
@@ -70,7 +70,7 @@ class LinkEntry(Strict, kw_only=True):
 
 
 class InertiaEntry(Strict, kw_only=True):
-    """A link's mass [kg], where its centre is [m] and its moments about that [kg m²]."""
+    """Mass [kg] of a link, its centre [m] and its inertia about the centre [kg m²]."""
 
     mass: float
     center: Vector = (0.0, 0.0, 0.0)
@@ -117,13 +117,13 @@ class JointEntry(Placed, kw_only=True):
 
 
 class ShapeEntry(Strict, kw_only=True):
-    """A shape; its measures are added for each kind."""
+    """A shape; its dimensions are added for each kind."""
 
     kind: str
 
 
 class ObstacleEntry(Placed, kw_only=True):
-    """Something that stands in the way, or is held by a link."""
+    """An obstacle of the world, or an object held by a link."""
 
     shape: str | dict[str, Any]
     name: str | None = None
@@ -133,13 +133,13 @@ class ObstacleEntry(Placed, kw_only=True):
 
 
 class CurveEntry(Strict, kw_only=True):
-    """A curve that a joint follows another by; its measures are added for each kind."""
+    """The curve of a coupling; its parameters are added for each kind."""
 
     kind: str
 
 
 class CouplingEntry(Strict, kw_only=True):
-    """A joint that follows others: a driver by name, or ratios by joint."""
+    """A joint that follows others; `drivers` is a joint name, or ratios by joint."""
 
     name: str
     follower: str
@@ -163,19 +163,19 @@ class SceneFile(Strict, kw_only=True):
     loops: list[Any] = []
     couplings: list[Any] = []
     groups: dict[str, list[str]] = {}
-    disabled_pairs: list[list[str]] = []  # two links, and perhaps the reason
+    disabled_pairs: list[list[str]] = []  # two links, and an optional reason
     poses: dict[str, Any] = {}
-    obstacles: list[Any] = []  # of the world around it, which `load_world` reads
-    studio: dict[str, Any] = {}  # targets and keys, which only the studio reads
+    obstacles: list[Any] = []  # the world, read by `load_world`
+    studio: dict[str, Any] = {}  # targets and keys, read only by the studio
 
 
 def saved_fields(owner: type) -> tuple[Field[Any], ...]:
-    """Return the fields of an articulation, a shape, a curve or a mimic that a file holds: those that are compared."""
+    """Return the fields of an articulation, shape, curve or mimic that are saved: those that are compared."""
     return tuple(field for field in fields(owner) if field.compare)
 
 
 def _with_fields(entry: type[T], owner: type) -> type[T]:
-    """Return an entry of the file that also takes the fields of an articulation or a shape."""
+    """Return an entry type extended by the fields of an articulation or shape."""
     hints = get_type_hints(owner)
     more: list[Any] = []
     for field in saved_fields(owner):

@@ -1,7 +1,7 @@
-"""Scene files of earlier versions, said in the words of the present one.
+"""Upgrade scene files of earlier versions.
 
-Version 1 wrote the Euler orders of joints in lower case for moving axes too, which ``sense: fixed`` told apart, and
-called the two slides of every plane x and y.
+Version 1 wrote the Euler orders of joints in lower case for moving axes too, with ``sense: fixed`` for fixed axes, and
+named the two translations of every planar joint x and y.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ VERSION = 2
 
 
 def upgraded(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document of version 1 as version 2 has it; what is not as it should be is left for the reader to say.
+    """Return a version 1 document as version 2; invalid parts are left for the reader to report.
 
     Example:
         >>> upgraded({"linkwork": 1, "root": {"kind": "floating", "euler": "zxy"}})
@@ -40,7 +40,7 @@ def _mapping(raw: Any) -> dict[str, Any]:
 
 
 def _arc(raw: Any) -> Any:
-    """Return a joint or root with its Euler order as SciPy writes it: upper case about moving axes."""
+    """Return a joint or root with its Euler order as in SciPy: upper case for moving axes."""
     euler, sense = _mapping(raw).get("euler"), _mapping(raw).get("sense", "moving")
     if not isinstance(raw, dict) or sense not in ("moving", "fixed"):
         return raw
@@ -51,13 +51,13 @@ def _arc(raw: Any) -> Any:
 
 
 def _slides(arcs: list[dict[str, Any]]) -> dict[str, dict[str, str]]:
-    """Return what the slides x and y of planar joints are called now, by joint."""
+    """Return the present names of the translations x and y of planar joints, by joint."""
     result = {}
     for arc in arcs:
         if arc.get("kind") == "planar" and isinstance(arc.get("name"), str):
             try:
                 first, second, _ = Planar(arc.get("axis", "z")).coordinates
-            except LinkworkError:  # the reader says what is wrong with the axis
+            except LinkworkError:  # the reader reports the invalid axis
                 continue
             result[arc["name"]] = {"x": first, "y": second}
     return result

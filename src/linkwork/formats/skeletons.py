@@ -1,4 +1,4 @@
-"""Skeletons as glTF, USD and FBX have them: links at rest and in motion, made into linkages and compared with them."""
+"""Skeletons of glTF, USD and FBX files: convert them to linkages and clips, and compare them with linkages."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ..motion.clips import Clip
 from ..transforms import IDENTITY, FloatArray, inverse, steady
 from .content import UniqueNames
 
-AGREE = 1e-4  # how far a linkage may be from the skeleton it was written with
-LARGEST = 1e100  # of a transform's numbers: squares of these are numbers still
-STILL = 1e-5  # of the skeleton: less travel than this is none
+AGREE = 1e-4  # largest difference between a linkage and the skeleton written with it
+LARGEST = 1e100  # of the numbers in a transform, so that their squares are finite
+STILL = 1e-5  # translations below this fraction of the size of the skeleton are ignored
 
 
 @dataclass(frozen=True)
 class WorldMotion:
-    """Where all joints are over time: world_from_joint, rigid and in metres, shape (frames, joints, 4, 4)."""
+    """Transforms of all joints over time: world_from_joint, rigid and in metres, shape (frames, joints, 4, 4)."""
 
     name: str
     times: FloatArray
@@ -43,16 +43,16 @@ def linkage_at_rest(
 ) -> Linkage:
     """Return a linkage whose neutral pose, also called ``"rest"``, is the rest pose of a skeleton.
 
-    A lone root link hangs on the world; several hang on a link ``"base"`` that is added.
+    A single root link is attached to the world; several are attached to an added link ``"base"``.
 
     Args:
-        name: Its name.
-        links: The links; the joint above each has its name.
-        parents: Index of the link above each, -1 for a root.
+        name: Name of the linkage.
+        links: The links; the joint of each link has the name of the link.
+        parents: Index of the parent of each link, -1 for a root.
         placements: parent_from_link at rest.
-        articulations: How each link moves on its parent.
+        articulations: The articulation of each link's joint.
         world: world_from_file.
-        origin: The file, if there is more in it than a linkage.
+        origin: The file, if it contains more than a linkage.
     """
     names = [link.name for link in links]
     base = fresh("base", set(names))
@@ -60,7 +60,7 @@ def linkage_at_rest(
         Joint(names[k], names[parent] if parent >= 0 else base, names[k], articulations[k], placements[k])
         for k, parent in enumerate(parents)
     ]
-    rest: Any = {"rest": {}}  # nothing said: all is neutral
+    rest: Any = {"rest": {}}  # no values: the neutral pose
     if parents.count(-1) > 1:
         root = Joint(ROOT, None, base, Fixed(), world)
         return Linkage([Link(base), *links], joints, name=name, root=root, poses=rest, origin=origin)
@@ -80,18 +80,18 @@ def moving_skeleton(
     *,
     origin: Origin | None = None,
 ) -> tuple[Linkage, dict[str, Clip]]:
-    """Return the linkage of a skeleton and its motions, both given by where joints are in the world.
+    """Return the linkage of a skeleton and its motions, both given by world transforms of the joints.
 
-    A free joint turns as a ball, or floats if it also travels on its parent or is the only root.
+    A free joint becomes a ball joint, or a floating joint if it also translates or is the only root.
 
     Args:
-        name: Its name.
-        links: The links; the joint above each has its name.
-        parents: Index of the link above each, which stands before it, -1 for a root.
+        name: Name of the linkage.
+        links: The links; the joint of each link has the name of the link.
+        parents: Index of the parent of each link, which precedes it; -1 for a root.
         rest: world_from_joint at rest, rigid and in metres, shape (joints, 4, 4).
-        motions: The motions; of those with one name, later ones get a number.
-        free: Whether each joint moves at all.
-        origin: The file, if there is more in it than a linkage.
+        motions: The motions; later ones with a repeated name get a number.
+        free: Whether each joint can move.
+        origin: The file, if it contains more than a linkage.
     """
     placements = local_places(rest, parents)
     size = float(np.ptp(rest[:, :3, 3], axis=0).max()) or 1.0
@@ -121,15 +121,15 @@ def move_link(
     turn: FloatArray,
     before: FloatArray | None = None,
 ) -> None:
-    """Set the joint above a link in poses (frames, nq) so that it shifts and turns the link from its rest placement.
+    """Set the joint of a link in poses (frames, nq) to a translation and rotation from its rest placement.
 
     Args:
-        linkage: From `linkage_at_rest`: its joints float, turn as balls or are fixed.
-        poses: Changed in place.
-        link: The link.
-        shift: Along the axes at rest [m], shape (..., 3).
-        turn: Rotations, shape (frames, 3, 3), or one alone for a link that does not turn.
-        before: The pose (nq,) before the first of these, whose quaternions these go on from.
+        linkage: A linkage of `linkage_at_rest`: its joints are floating, ball or fixed.
+        poses: The poses, changed in place.
+        link: Name of the link.
+        shift: Translation along the axes at rest [m], shape (..., 3).
+        turn: Rotations, shape (frames, 3, 3), or a single matrix for a link that does not rotate.
+        before: The pose (nq,) before the first of these, for continuous signs of quaternions.
     """
     from scipy.spatial.transform import Rotation
 
@@ -145,21 +145,21 @@ def move_link(
 
 
 def local_matrices(linkage: Linkage, poses: FloatArray, file_from_world: FloatArray = IDENTITY) -> FloatArray:
-    """Return parent_from_link of all links for poses (..., nq), shape (..., n, 4, 4); the first hangs on the file."""
+    """Return parent_from_link of all links for poses (..., nq), shape (..., n, 4, 4); file_from_link for the first."""
     arcs = zip(linkage.arcs, linkage.drives, strict=True)
     local = [arc.placement @ arc.articulation.matrix(drive.values(poses)) for arc, drive in arcs]
     return np.stack([file_from_world @ local[0], *local[1:]], axis=-3)
 
 
 def agree(matrices: FloatArray, rotation: FloatArray, position: FloatArray) -> bool:
-    """Tell whether transforms (..., 4, 4) have these rotations and, for their size, these positions."""
+    """Return whether transforms (..., 4, 4) have these rotations and positions, relative to their size."""
     size = 1.0 + float(np.abs(matrices[..., :3, 3]).max(initial=0.0))
     turned, moved = np.abs(matrices[..., :3, :3] - rotation), np.abs(matrices[..., :3, 3] - position)
     return bool(turned.max(initial=0.0) <= AGREE and moved.max(initial=0.0) <= AGREE * size)
 
 
 def local_places(worlds: FloatArray, parents: Sequence[int]) -> FloatArray:
-    """Return rigid transforms (..., n, 4, 4) to the parents, from those to the root of all."""
+    """Convert rigid world transforms (..., n, 4, 4) to transforms relative to the parents."""
     result = worlds.copy()
     below = [k for k, parent in enumerate(parents) if parent >= 0]
     if below:
@@ -169,10 +169,10 @@ def local_places(worlds: FloatArray, parents: Sequence[int]) -> FloatArray:
 
 
 def rigid(matrices: FloatArray) -> FloatArray:
-    """Return transforms (..., 4, 4) without scale, shear and mirroring: the first axes made orthonormal.
+    """Return transforms (..., 4, 4) without scale, shear and reflection, by making the first two axes orthonormal.
 
     Raises:
-        TransformError: If numbers are so large that their squares are not finite, or not finite themselves.
+        TransformError: If numbers are not finite, or so large that their squares are not.
     """
     if not (np.abs(matrices) < LARGEST).all():
         raise TransformError(f"has transforms with numbers beyond {LARGEST:g}.")
@@ -191,6 +191,6 @@ def _across(vectors: FloatArray, axes: FloatArray) -> Any:
 
 
 def _unit(vectors: FloatArray, instead: FloatArray) -> FloatArray:
-    """Return vectors of length one, and another direction for those that have none."""
+    """Return unit vectors; `instead` for vectors of length zero."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.where(length > 1e-12, vectors / np.maximum(length, 1e-12), instead)

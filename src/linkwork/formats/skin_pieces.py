@@ -1,4 +1,4 @@
-"""Pieces of a skin: corners and triangles of one mesh with the bones that move them, and all of them as one skin."""
+"""Pieces of a skin: vertices and triangles of a mesh with their bones, and the union of pieces as one skin."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from ..linkage.skin import IntArray, Skin
 from ..transforms import FloatArray
 
-BONES = 4  # that move one corner
-MAX_CORNERS = 2_000_000  # of all meshes of a file
+BONES = 4  # largest number of bones of a vertex
+MAX_CORNERS = 2_000_000  # vertices of all meshes of a file
 
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """A mesh, or a part of one: its corners, triangles, and for each corner bones and how much they move it."""
+    """A mesh, or a part of one: its vertices and triangles, and the bones and weights of each vertex."""
 
     corners: FloatArray
     normals: FloatArray
@@ -27,7 +27,7 @@ class Piece:
 
 
 def joined(pieces: Sequence[Piece], links: Sequence[str], binds: Sequence[FloatArray]) -> Skin | None:
-    """Return pieces as one skin on bones that are links; None where there are no pieces."""
+    """Return pieces as one skin bound to links; None if there are no pieces."""
     if not pieces:
         return None
     starts = np.cumsum([0, *(len(piece.corners) for piece in pieces)])
@@ -44,11 +44,11 @@ def joined(pieces: Sequence[Piece], links: Sequence[str], binds: Sequence[FloatA
 
 
 def strongest(owners: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return the four bones that move each corner most, with weights that sum to 1; all zero where no bone is left.
+    """Return the four bones of each vertex with the largest weights, normalised to a sum of 1; zero without bones.
 
     Args:
-        owners: Bones of each corner, -1 for one that is gone, shape (n, k).
-        weights: How much each moves it, likewise.
+        owners: Bones of each vertex, -1 for a missing one, shape (n, k).
+        weights: Their weights, shape (n, k).
     """
     weights = np.where(owners >= 0, np.maximum(weights, 0.0), 0.0)
     spare = ((0, 0), (0, max(BONES - weights.shape[1], 0)))
@@ -60,7 +60,7 @@ def strongest(owners: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArr
 
 
 def mean_normals(corners: FloatArray, triangles: IntArray) -> FloatArray:
-    """Return unit normals at corners: the mean of the triangles around each, larger ones counting more."""
+    """Return unit normals at vertices: the mean over adjacent triangles, weighted by area."""
     a, b, c = (corners[triangles[:, k]] for k in range(3))
     across = np.cross(b - a, c - a)
     sums = [np.bincount(triangles.ravel(), np.repeat(across[:, k], 3), len(corners)) for k in range(3)]

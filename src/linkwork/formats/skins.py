@@ -1,4 +1,4 @@
-"""What a file shows of a linkage beyond its shapes: triangles that hang on bones, and the pose they were bound in."""
+"""Skins of linkages that were read from files: meshes bound to bones, and the bind pose."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ..transforms import FloatArray
 
 GLTF, USD = (".gltf", ".glb", ".vrm"), (".usd", ".usda", ".usdc", ".usdz")
 READERS = {**dict.fromkeys(GLTF, "gltf_skin"), **dict.fromkeys(USD, "usd_skin")}
-FLAT = 1e-6  # of the largest: a bind that squeezes a bone flat says nothing of how it is turned
+FLAT = 1e-6  # smallest singular value relative to the largest; flatter bind matrices define no orientation
 
 
 def skin_of(linkage: Linkage) -> Skin | None:
-    """Return what the file that a linkage came from shows of it; None where it shows nothing.
+    """Return the skin in the file of a linkage; None if it has no meshes.
 
     Raises:
-        FormatError: If the file is gone or cannot be read.
+        FormatError: If the file no longer exists or cannot be read.
     """
     origin, reader = linkage.origin, _reader(linkage)
     if origin is None or reader is None or not origin.has_meshes:
@@ -35,10 +35,10 @@ def skin_of(linkage: Linkage) -> Skin | None:
 
 
 def bind_pose(linkage: Linkage) -> FloatArray | None:
-    """Return the pose in which a character's skin was put on its bones; None where its file does not say.
+    """Return the pose in which the skin of a character was bound; None if its file does not contain it.
 
-    Files may rest in any pose, such as the first frame of a dance; skins are bound in a T-pose or an A-pose. The root
-    stays at rest.
+    The rest pose of a file may be any pose, such as the first frame of a dance; skins are bound in a T-pose or an
+    A-pose. The root stays at rest.
     """
     origin, reader = linkage.origin, _reader(linkage)
     if origin is None or reader is None or not Path(origin.file).is_file():
@@ -49,13 +49,13 @@ def bind_pose(linkage: Linkage) -> FloatArray | None:
 
 
 def _reader(linkage: Linkage) -> Any:
-    """Return the module that reads skins of the kind of file that a linkage came from; None where there is none."""
+    """Return the module that reads skins for the file format of a linkage; None if there is none."""
     kind = None if linkage.origin is None else PurePath(linkage.origin.file).suffix.lower()
     return import_module(f".{READERS[kind]}", __package__) if kind in READERS else None
 
 
 def _pose_of(linkage: Linkage, binds: Mapping[str, FloatArray]) -> FloatArray | None:
-    """Return the pose in which links are turned against each other as when they were bound."""
+    """Return the pose with the relative orientations of the links at binding."""
     turns = {}
     for link, bind in binds.items():
         u, sizes, vt = np.linalg.svd(bind[:3, :3])
@@ -78,13 +78,13 @@ def _pose_of(linkage: Linkage, binds: Mapping[str, FloatArray]) -> FloatArray | 
 
 @dataclass(frozen=True, eq=False)
 class _Bound:
-    """A pose in a cache, which keeps no None."""
+    """Wraps a pose for the cache, which does not store None."""
 
     pose: FloatArray | None
 
 
 @dataclass(frozen=True, eq=False)
 class _Kept:
-    """A skin in a cache, which keeps no None."""
+    """Wraps a skin for the cache, which does not store None."""
 
     skin: Skin | None

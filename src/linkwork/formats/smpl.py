@@ -1,6 +1,6 @@
-"""Motions of SMPL bodies in NPZ files, as AMASS has them: rotations of joints by published names, and a way.
+"""Read motions of SMPL bodies in NPZ files, as in AMASS: rotations of the joints, and the path of the body.
 
-A file holds no skeleton, only its turns and shape coefficients; `smpl_body` says where the joints are.
+A file contains no skeleton, only rotations and shape coefficients; `smpl_body` gives the joint positions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .options import DEFAULTS, UP, FilePath, Options
 from .skeletons import linkage_at_rest, move_link
 from .smpl_body import SKELETONS, TITLES, average_joints, joints_of_model, parents_of
 
-# What arrays are called in AMASS, and by those who followed.
+# Names of arrays in AMASS and in datasets derived from it.
 NAMES = {
     "poses": ("poses",),
     "root": ("root_orient", "global_orient"),
@@ -37,11 +37,11 @@ NAMES = {
 PARTS = {"jaw": 1, "eyes": 2, "hands": 30}
 RATE = 30.0
 MAX_VALUES = 12_000_000  # numbers in the poses of the clip
-UPRIGHT = 0.7  # how far a body points along an axis on average, to say that it stands
+UPRIGHT = 0.7  # mean component of the body axis along y above which the body stands along y
 
 
 def is_smpl(names: Iterable[str]) -> bool:
-    """Tell whether arrays of these names are a motion of an SMPL body, and not one that linkwork wrote."""
+    """Return whether arrays of these names are a motion of an SMPL body, not one written by linkwork."""
     found = set(names)
     whole = "poses" in found and "coordinates" not in found
     parts = any(name in found for name in NAMES["root"]) and any(name in found for name in NAMES["body"])
@@ -49,14 +49,14 @@ def is_smpl(names: Iterable[str]) -> bool:
 
 
 def read(path: FilePath, options: Options = DEFAULTS) -> Content:
-    """Return the motion in a file of AMASS, and a linkage with the joints of its SMPL body.
+    """Return the motion in an AMASS file, and a linkage with the joints of its SMPL body.
 
     Args:
         path: The file.
-        options: `body_model` (a file of the makers of SMPL, for the bones' lengths) and `up` are used.
+        options: `body_model` (a model file of SMPL with bone lengths) and `up` are used.
 
     Raises:
-        FormatError: If it is no such file.
+        FormatError: If it is not such a file.
     """
     given = read_arrays(path, [name for names in NAMES.values() for name in names], kinds="fiu")
     arrays = {key: given[name] for key, names in NAMES.items() for name in names if name in given}
@@ -65,7 +65,7 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     frames, count = turns.shape[:2]
     way = np.asarray(arrays["way"], np.float64)
     if way.shape != (frames, 3):
-        raise FormatError(path, f"has {frames} frames, and a way of shape {way.shape} instead of ({frames}, 3).")
+        raise FormatError(path, f"has {frames} frames, but translations of shape {way.shape} instead of ({frames}, 3).")
     if not (np.isfinite(turns).all() and np.isfinite(way).all()):
         raise FormatError(path, "has numbers that are not finite.")
     rate = _rate(arrays, path, remarks)
@@ -87,30 +87,30 @@ def _turns(arrays: dict[str, Any], path: FilePath) -> FloatArray:
         if "hands" in arrays:
             faces = [key for key in ("jaw", "eyes") if key in arrays]
             if len(faces) == 1:
-                raise FormatError(path, f"turns the {faces[0]} alone of a face; SMPL-X has the jaw and both eyes.")
+                raise FormatError(path, f"rotates only the {faces[0]} of the face; SMPL-X has the jaw and both eyes.")
             parts += [arrays[key] for key in (*faces, "hands")]
         if any(part.ndim < 2 or len(part) != frames for part in parts):
             shapes = ", ".join(str(part.shape) for part in parts)
-            raise FormatError(path, f"its parts have the shapes {shapes}, not one row for each frame.")
+            raise FormatError(path, f"its parts have the shapes {shapes}, not one row per frame.")
         flat = np.concatenate([part.reshape(frames, -1) for part in parts], axis=1)
     if flat.ndim < 2 or not len(flat) or flat.size > MAX_VALUES:
-        raise FormatError(path, f"has poses of shape {flat.shape}; rows of numbers are read, {MAX_VALUES} at most.")
+        raise FormatError(path, f"has poses of shape {flat.shape}; a table of at most {MAX_VALUES} numbers is read.")
     flat = flat.reshape(len(flat), -1)
-    if flat.shape[1] == 69:  # the body of SMPL with hands, beside its root
-        raise FormatError(path, "has 69 numbers a frame: the turn of the pelvis is missing.")
+    if flat.shape[1] == 69:  # SMPL without its root
+        raise FormatError(path, "has 69 numbers per frame: the rotation of the pelvis is missing.")
     if flat.shape[1] % 3 or flat.shape[1] // 3 not in SKELETONS:
         known = ", ".join(f"{3 * count} ({TITLES[count]})" for count in SKELETONS)
-        raise FormatError(path, f"has {flat.shape[1]} numbers a frame; bodies of the SMPL family have {known}.")
+        raise FormatError(path, f"has {flat.shape[1]} numbers per frame; bodies of the SMPL family have {known}.")
     return np.array(flat, np.float64).reshape(len(flat), -1, 3)
 
 
 def _rate(arrays: dict[str, Any], path: FilePath, remarks: Remarks) -> float:
     if "rate" not in arrays:
-        remarks.add("rate", f"the file does not say its frame rate; {RATE:g} frames a second are assumed.")
+        remarks.add("rate", f"the file does not state its frame rate; {RATE:g} frames per second are assumed.")
         return RATE
     rate = float(arrays["rate"].reshape(-1)[0]) if arrays["rate"].size else 0.0
     if not 0.0 < rate < 1e5:
-        raise FormatError(path, f"has {rate:g} frames a second.")
+        raise FormatError(path, f"has {rate:g} frames per second.")
     return round(rate, 3) if abs(rate - round(rate)) > 1e-3 else float(round(rate))
 
 
@@ -121,13 +121,13 @@ def _joints(arrays: dict[str, Any], options: Options, count: int, path: FilePath
         if not np.isfinite(betas).all():
             raise FormatError(path, "has shape coefficients that are not finite.")
         return joints_of_model(options.body_model, betas, count)
-    text = "bone lengths are those of an average body, 1.7 m tall, and not of the person captured"
-    remarks.add("bones", f"{text}; body_model=... (--body-model) names a model file of SMPL, which has them.")
+    text = "bone lengths are those of an average body, 1.7 m tall, not of the captured person"
+    remarks.add("bones", f"{text}; body_model=... (--body-model) takes a model file of SMPL, which has them.")
     return average_joints(count)
 
 
 def _linkage(name: str, joints: FloatArray, count: int) -> Linkage:
-    """Return a body in a T-pose that stands on the ground, z up."""
+    """Return a body that stands on the ground in a T-pose, z up."""
     links, parents = [Link(link) for link in SKELETONS[count]], parents_of(count)
     places = [transform(joints[k] - joints[above]) for k, above in enumerate(parents)]
     places[0] = transform((0.0, joints[0, 1] - joints[:, 1].min(), 0.0))
@@ -136,21 +136,21 @@ def _linkage(name: str, joints: FloatArray, count: int) -> Linkage:
 
 
 def _upright(roots: FloatArray, options: Options, remarks: Remarks) -> FloatArray:
-    """Return world_from_file: what is told, or else z up as AMASS has it, unless the body stands along y."""
+    """Return world_from_file: by `options.up`, else z up as in AMASS, unless the body stands along y."""
     from scipy.spatial.transform import Rotation
 
     if options.up is not None:
         return UP[options.up]
     mean = Rotation.from_rotvec(roots).apply([0.0, 1.0, 0.0]).mean(axis=0)
     if mean[1] > UPRIGHT > mean[2]:
-        remarks.add("up-axis", "the body stands along y, which is taken to point up; up=... says otherwise (--up).")
+        remarks.add("up-axis", "the body stands along y, so y is taken as the up axis; up=... says otherwise (--up).")
         return UP["y"]
-    remarks.add("up-axis", "z points up, as AMASS has it; metres.")
+    remarks.add("up-axis", "z points up, as in AMASS; lengths are in metres.")
     return UP["z"]
 
 
 def _poses(linkage: Linkage, turns: FloatArray, pelvis: FloatArray, world_from_file: FloatArray) -> FloatArray:
-    """Return poses of rotation vectors (frames, joints, 3) and the places of the pelvis (frames, 3)."""
+    """Return poses from rotation vectors (frames, joints, 3) and positions of the pelvis (frames, 3)."""
     from scipy.spatial.transform import Rotation
 
     poses: FloatArray = np.tile(linkage.neutral(), (len(turns), 1))

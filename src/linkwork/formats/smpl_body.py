@@ -1,7 +1,7 @@
-"""The skeletons of the SMPL family: names, parents, and where joints are in a T-pose, y up and x to the left.
+"""The skeletons of the SMPL family: names, parents and joint positions in a T-pose, y up and x to the left.
 
-Names and parents are facts of the published models. Their shapes are not here, their licences forbid it: joints come
-from a model file of the user's own, or from proportions of an average adult, 1.7 m tall, by tables of anthropometry.
+Names and parents are those of the published models. Their shapes are not included, because their licences forbid it:
+joint positions come from a model file of the user, or from anthropometric tables of an average adult, 1.7 m tall.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from ..transforms import FloatArray
 from .npz_arrays import read_arrays
 from .options import FilePath
 
-MAX_MODEL = 2**28  # bytes of an array of a model: 400 shapes of 10,475 corners are 100 MB
-# Every joint with its parent and, in metres, its place in an average body. What is on the left is also on the right.
+MAX_MODEL = 2**28  # bytes of an array of a model: 400 shapes of 10,475 vertices are 100 MB
+# Every joint with its parent and its position in an average body [m]. Left and right are symmetric.
 BODY: dict[str, tuple[str | None, tuple[float, float, float]]] = {
     "pelvis": (None, (0.0, 0.97, 0.0)),
     "left_hip": ("pelvis", (0.09, 0.90, 0.0)),
@@ -50,7 +50,7 @@ FACE: dict[str, tuple[str | None, tuple[float, float, float]]] = {
     "left_eye_smplhf": ("head", (0.032, 1.61, 0.08)),
     "right_eye_smplhf": ("head", (-0.032, 1.61, 0.08)),
 }
-# Of each finger: where it begins from the wrist along x (outwards) and z (forwards), and the lengths of its bones.
+# For each finger: its start from the wrist along x (outwards) and z (forwards), and the lengths of its bones [m].
 FINGERS = {
     "index": (0.095, 0.025, (0.042, 0.025)),
     "middle": (0.098, 0.0, (0.046, 0.028)),
@@ -75,47 +75,47 @@ def _fingers() -> dict[str, tuple[str | None, tuple[float, float, float]]]:
     return result
 
 
-# By how many joints a file turns: the body alone, SMPL, SMPL-H, SMPL-X.
+# By the number of joints in a file: the body alone, SMPL, SMPL-H, SMPL-X.
 SKELETONS = {22: BODY, 24: BODY | HANDS, 52: BODY | _fingers(), 55: BODY | FACE | _fingers()}
 TITLES = {22: "body of SMPL", 24: "SMPL", 52: "SMPL-H", 55: "SMPL-X"}
 
 
 def parents_of(count: int) -> list[int]:
-    """Return the index of the joint above each, -1 for the pelvis."""
+    """Return the index of the parent of each joint, -1 for the pelvis."""
     names = list(SKELETONS[count])
     return [-1 if above is None else names.index(above) for above, _ in SKELETONS[count].values()]
 
 
 def average_joints(count: int) -> FloatArray:
-    """Return where the joints of an average body are from its pelvis, shape (count, 3)."""
+    """Return the joint positions of an average body relative to its pelvis [m], shape (count, 3)."""
     places: FloatArray = np.array([place for _, place in SKELETONS[count].values()])
     return np.asarray(places - places[0])
 
 
 def joints_of_model(model: FilePath, betas: FloatArray, count: int) -> FloatArray:
-    """Return where the joints of a body model are: ``J = regressor @ (template + shapes @ betas)``.
+    """Return the joint positions of a body model: ``J = regressor @ (template + shapes @ betas)``.
 
     Args:
-        model: An NPZ file of SMPL, SMPL-H or SMPL-X, from their makers.
-        betas: The coefficients; those that the model has are used.
-        count: How many joints the motion has; the model may have more.
+        model: A model file of SMPL, SMPL-H or SMPL-X (NPZ).
+        betas: The shape coefficients; those that the model does not have are ignored.
+        count: Number of joints of the motion; the model may have more.
 
     Raises:
-        FormatError: If it is no such file.
+        FormatError: If it is not such a file.
     """
     arrays = read_arrays(
         model, ("J_regressor", "v_template", "shapedirs", "kintree_table"), kinds="fiu", most=MAX_MODEL
     )
     missing = [name for name in ("J_regressor", "v_template") if name not in arrays]
     if missing:
-        raise FormatError(model, f"is no body model of SMPL: it has no array {missing[0]!r}.")
+        raise FormatError(model, f"is not a body model of SMPL: it has no array {missing[0]!r}.")
     regressor, corners = (arrays[name].astype(np.float64) for name in ("J_regressor", "v_template"))
     if corners.ndim != 2 or corners.shape[1] != 3 or regressor.ndim != 2 or regressor.shape[1] != len(corners):
         shapes = f"J_regressor {regressor.shape}, v_template {corners.shape}"
-        raise FormatError(model, f"its arrays do not go together: {shapes}.")
+        raise FormatError(model, f"the shapes of its arrays do not match: {shapes}.")
     shapes = arrays.get("shapedirs", np.zeros((*corners.shape, 0)))
     if shapes.ndim != 3 or shapes.shape[:2] != corners.shape:
-        raise FormatError(model, f"its shapedirs {shapes.shape} do not fit its v_template {corners.shape}.")
+        raise FormatError(model, f"its shapedirs {shapes.shape} do not match its v_template {corners.shape}.")
     used = min(len(betas), shapes.shape[2])
     joints: FloatArray = regressor @ (corners + shapes[..., :used].astype(np.float64) @ betas[:used])
     _check_tree(model, arrays, len(joints), count)
@@ -125,17 +125,17 @@ def joints_of_model(model: FilePath, betas: FloatArray, count: int) -> FloatArra
 
 
 def _check_tree(model: FilePath, arrays: dict[str, FloatArray], has: int, count: int) -> None:
-    """Raise if a model has another skeleton than the family."""
+    """Raise if the skeleton of a model is not one of the family."""
     if has not in SKELETONS or has < count:
-        raise FormatError(model, f"has {has} joints and the motion {count}; take a model of {TITLES[count]}.")
+        raise FormatError(model, f"has {has} joints, the motion {count}; use a model of {TITLES[count]}.")
     tree = arrays.get("kintree_table")
     own = parents_of(has)
     if tree is not None and (tree.shape != (2, has) or tree[0, 1:].astype(np.int64).tolist() != own[1:]):
-        raise FormatError(model, "joins its joints otherwise than SMPL does.")
+        raise FormatError(model, "connects its joints differently from SMPL.")
 
 
 def _rows(has: int, count: int) -> Sequence[int]:
-    """Return which joints of a model are those of a motion, by name; SMPL's hands stand at the middle fingers."""
+    """Return the indices of the joints of a motion in a model, by name; SMPL's hands are at the middle fingers."""
     names = list(SKELETONS[has])
     stand_in = {"left_hand": "left_middle1", "right_hand": "right_middle1"}
     return [names.index(name if name in names else stand_in[name]) for name in SKELETONS[count]]

@@ -1,4 +1,4 @@
-"""Bytes on their way into a file: few are held in memory, many wait in a file without a name beside it."""
+"""Buffer bytes for a file: in memory if they are few, else in an unnamed temporary file beside it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import IO
 from ..errors import FormatError
 from .options import FilePath
 
-HELD = 8 * 2**20  # bytes in memory
-PIECE = 3 * 2**18  # bytes at a time; threes make base64 without a gap
+HELD = 8 * 2**20  # largest number of bytes in memory
+PIECE = 3 * 2**18  # bytes at a time; a multiple of three encodes to base64 without padding
 
 
 class Spool:
-    r"""Bytes that are added at the end, or put into room that was made for them.
+    r"""A buffer of bytes, which are appended or written into reserved space.
 
     Args:
-        path: The file that they are for; a long spool is in its folder.
+        path: The file that they are for; a large buffer is stored in its folder.
 
     Example:
         >>> spool = Spool("a.glb")
@@ -42,13 +42,13 @@ class Spool:
         return self._count
 
     def add(self, data: bytes) -> int:
-        """Add bytes behind the others, and return where they begin."""
+        """Append bytes, and return their offset."""
         place = self.room(len(data))
         self.put(place, data)
         return place
 
     def room(self, size: int) -> int:
-        """Make room for so many bytes behind the others, zeros for now, and return where it begins."""
+        """Reserve `size` zero bytes at the end, and return their offset."""
         place = self._count
         self._count += size
         if self._count > HELD and isinstance(self._file, io.BytesIO):
@@ -56,7 +56,7 @@ class Spool:
         return place
 
     def put(self, place: int, data: bytes) -> None:
-        """Write bytes at a place where there is room for them."""
+        """Write bytes at an offset in reserved space."""
         try:
             self._file.seek(place)
             self._file.write(data)
@@ -64,14 +64,14 @@ class Spool:
             raise self._full(error) from error
 
     def pieces(self, size: int = PIECE) -> Iterator[bytes]:
-        """Yield all bytes, so many at a time."""
+        """Yield all bytes, in pieces of `size`."""
         for begin in range(0, self._count, size):
             self._file.seek(begin)
             wanted = min(size, self._count - begin)
-            yield self._file.read(wanted).ljust(wanted, b"\0")  # room at the end that nothing was put into
+            yield self._file.read(wanted).ljust(wanted, b"\0")  # reserved space at the end that was never written
 
     def _move(self) -> None:
-        """Go on in a file."""
+        """Move the bytes from memory to a temporary file."""
         folder = Path(self.path).absolute().parent
         try:
             file = tempfile.TemporaryFile(dir=folder, prefix=".linkwork-")  # noqa: SIM115
@@ -86,7 +86,7 @@ class Spool:
 
 
 class DataUri:
-    """An address that holds the bytes of a spool itself, in base64.
+    """A ``data:`` URI with the bytes of a spool in base64.
 
     Args:
         spool: The bytes.
@@ -101,7 +101,7 @@ class DataUri:
         return len(self.HEAD) + 4 * -(-len(self.spool) // 3)
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the address, piece by piece."""
+        """Yield the URI in pieces."""
         yield self.HEAD
         for piece in self.spool.pieces():
             yield base64.b64encode(piece)

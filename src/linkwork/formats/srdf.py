@@ -1,6 +1,6 @@
-"""SRDF, what MoveIt knows about a robot besides its URDF: groups of joints, named poses, pairs of links that may touch.
+"""Read SRDF, MoveIt's companion to URDF: groups of joints, named poses and pairs of links that may touch.
 
-What does not fit the robot is left out with a remark, which names the file and the line in its text.
+Entries that do not fit the robot are left out with a remark that names the file and the line.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from .options import FilePath, Options
 from .texts import TextFile
 from .xml import XmlElement
 
-LARGEST = 1_000_000  # joints in all groups together, with those of their subgroups
+LARGEST = 1_000_000  # joints of all groups together, including subgroups
 DEEPEST = 64
 UNREAD = ("end_effector", "rotor_params", "link_sphere_approximation", "joint_property", "gripper", "specified_params")
 
 
 def added(content: Content, path: FilePath, options: Options) -> Content:
-    """Return the content of a URDF file with what its SRDF file says.
+    """Return the content of a URDF file with the content of its SRDF file added.
 
-    That is `options.srdf`, or the file of the same name beside it. If the latter is damaged or for another robot, a
-    remark says so.
+    The SRDF file is `options.srdf`, or the file of the same name beside the URDF file. If the latter is damaged or for
+    another robot, a remark is added instead.
     """
     if options.srdf is not None:
         return _Reader(content.linkage, options.srdf, options).content(content)
@@ -53,13 +53,13 @@ def added(content: Content, path: FilePath, options: Options) -> Content:
 
 
 class _Reader:
-    """An SRDF file on its way into a linkage."""
+    """Reads an SRDF file into a linkage."""
 
     def __init__(self, linkage: Linkage, path: FilePath, options: Options) -> None:
         self.linkage, self.path, self.strict = linkage, path, options.strict
         self.root = xml.read(path).root
         if self.root.tag != "robot":
-            raise FormatError(path, f"the outermost element is <{self.root.tag}>: SRDF has <robot>.", line=1)
+            raise FormatError(path, f"the root element is <{self.root.tag}>, not <robot> as in SRDF.", line=1)
         self.remarks = Remarks()
         self.groups: dict[str, XmlElement] = {}
         self.members: dict[str, dict[str, None]] = {}
@@ -74,7 +74,7 @@ class _Reader:
         groups = self._all_groups()
         poses, pairs = self._poses(), self._pairs()
         if not (groups or poses or pairs):
-            self._remark("srdf", "holds no groups, poses or pairs of links.", self.root)
+            self._remark("srdf", "contains no groups, poses or pairs of links.", self.root)
         self._say_unknown()
         self._others()
         count = f"{len(groups)} groups, {len(poses)} poses and {len(pairs)} pairs of links"
@@ -83,7 +83,7 @@ class _Reader:
         linkage = self.linkage.replace(groups=groups, disabled_pairs=pairs, poses=stored)
         return replace(content, linkage=linkage, remarks=(*content.remarks, *self.remarks))
 
-    # What is said
+    # Remarks and errors
 
     def _remark(self, kind: str, text: str, element: XmlElement, where: str = "") -> None:
         self.remarks.add(kind, f"{Path(self.path).name}:{element.line}: {text}", where)
@@ -112,12 +112,12 @@ class _Reader:
         return {name: list(self.members[name]) for name in self.groups}
 
     def _resolve(self, group: str, element: XmlElement, inside: list[str]) -> dict[str, None]:
-        """Return the joints of a group and of its subgroups; `inside` are the groups that it stands in."""
+        """Return the joints of a group and of its subgroups; `inside` lists the groups that contain it."""
         if group in inside:
-            self._forgive(f"group {group!r} contains itself; that is left out.", element, group)
+            self._forgive(f"group {group!r} contains itself; this entry is left out.", element, group)
             return {}
         if len(inside) > DEEPEST:
-            self._fail(element, f"groups stand in each other deeper than {DEEPEST} levels.")
+            self._fail(element, f"groups are nested deeper than {DEEPEST} levels.")
         if group not in self.members:
             self.members[group] = dict.fromkeys(self._parts(element, [*inside, group]))
         return self.members[group]
@@ -144,7 +144,7 @@ class _Reader:
             yield from (self.linkage.arcs[k].name for k in (*base, *tip) if k not in shared)
 
     def _knows(self, kind: str, name: str, element: XmlElement) -> bool:
-        """Tell whether there is a joint, link or group of a name; what is not there is counted."""
+        """Return whether a joint, link or group of this name exists; unknown names are recorded."""
         if name in self.known[kind]:
             return True
         if name not in self.virtual:
@@ -156,13 +156,13 @@ class _Reader:
     def _say_unknown(self) -> None:
         for kind, names in self.unknown.items():
             what = f"{kind}{'s' * (len(names) > 1)} {listed([repr(name) for name in names])}"
-            text = f"the robot has no {what}; what names {'them' if len(names) > 1 else 'it'} is left out."
+            text = f"the robot has no {what}; entries with {'them' if len(names) > 1 else 'it'} are left out."
             self._remark("bad-srdf", text, next(iter(names.values())))
 
     # Poses and pairs
 
     def _poses(self) -> dict[str, Any]:
-        """Return states as whole poses: what a state does not name is at zero, or at the limit next to it."""
+        """Return states as poses of all joints; joints that a state does not name are at zero, or the nearest limit."""
         rest = rest_pose(self.linkage)
         states = list(self.root.all("group_state"))
         names = [self._name(state) for state in states]
@@ -175,7 +175,7 @@ class _Reader:
         return poses
 
     def _value(self, element: XmlElement, state: str) -> tuple[str, Any] | None:
-        """Return a joint and its values in a state; None if it has none here."""
+        """Return a joint and its values in a state; None if it is unknown, a mimic joint or fixed."""
         name = self._name(element)
         if not self._knows("joint", name, element):
             return None
@@ -185,7 +185,7 @@ class _Reader:
         except ValueError:
             values = []
         if joint.mimic is not None or (joint.articulation.nq == 0 and values):
-            return None  # it follows, or is welded
+            return None  # a mimic joint, or a fixed one
         if len(values) != joint.articulation.nq or not all(map(math.isfinite, values)):
             self._fail(element, f"pose {state!r} needs {joint.articulation.nq} finite numbers for joint {name!r}.")
         if joint.articulation.kind == "floating":
@@ -202,16 +202,16 @@ class _Reader:
         return pairs
 
     def _others(self) -> None:
-        """Remark on what says how the robot stands in the world, and on what is not kept."""
+        """Add remarks on virtual and passive joints, and on elements that are not kept."""
         for element in self.root.all("virtual_joint"):
             kind, child = element.attributes.get("type", "fixed"), element.attributes.get("child_link", "")
             if kind != "fixed" and kind != self.linkage.root.articulation.kind:
-                text = f"its virtual joint is {kind} and leads to {child!r}; root={kind!r} makes it the first joint."
+                text = f"its virtual joint is {kind}, with child {child!r}; root={kind!r} makes it the root joint."
                 self._remark("srdf-root", text, element)
         passive = [self._name(element) for element in self.root.all("passive_joint")]
         if passive:
-            text = f"joints {listed(passive)} are passive: no motor moves them. A solve moves them like others."
+            text = f"joints {listed(passive)} are passive: no motor moves them. Solves move them like any other joint."
             self._remark("passive", text, next(self.root.all("passive_joint")))
         for tag in UNREAD:
             if (first := self.root.first(tag)) is not None:
-                self._remark("dropped", f"<{tag}> is left out: a linkage cannot hold it.", first)
+                self._remark("dropped", f"<{tag}> is left out: a linkage cannot store it.", first)

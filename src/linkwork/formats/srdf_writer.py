@@ -1,4 +1,4 @@
-"""SRDF written: groups of joints, stored poses and pairs of links that may touch, for MoveIt and others to read."""
+"""Write SRDF files: groups of joints, stored poses and pairs of links that may touch, for MoveIt and others."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from .xml import quoted
 
 
 def save_srdf(linkage: Linkage, path: FilePath) -> tuple[Remark, ...]:
-    """Write what planners know about a linkage besides its URDF, whole or not at all.
+    """Write the SRDF file of a linkage, completely or not at all.
 
-    These are its `groups`, its stored `poses` and its `disabled_pairs`; ``lw.collision.find_pairs`` finds the latter.
-    Poses need a group in SRDF: without any, they are those of a group of all joints, named "all".
+    It contains the linkage's `groups`, stored `poses` and `disabled_pairs`; ``lw.collision.find_pairs`` finds the
+    latter. In SRDF, every pose belongs to a group. If the linkage has no groups, one with all joints is written, named
+    "all".
 
     Args:
         linkage: The linkage.
         path: The file, ``.srdf``; `load` finds it beside a URDF file of the same name.
 
     Returns:
-        Remarks on poses that no group holds, which SRDF cannot have.
+        Remarks on omitted poses, whose moved joints are in no single group.
 
     Example:
         ``lw.save_srdf(arm.replace(disabled_pairs=lw.collision.find_pairs(arm).disabled(never=True)), "arm.srdf")``
@@ -52,20 +53,20 @@ def save_srdf(linkage: Linkage, path: FilePath) -> tuple[Remark, ...]:
 
 
 def _state(linkage: Linkage, groups: Groups, name: str, pose: FloatArray, remarks: Remarks) -> Iterator[str]:
-    """Yield the state of a pose in the first group that holds all joints which are not at rest in it."""
+    """Yield the lines of a pose, as a state of the first group that contains all joints moved by it."""
     rest = rest_pose(linkage)
     drives = dict(zip((arc.name for arc in linkage.arcs), linkage.drives, strict=True))
     moving = [arc.name for arc in linkage.arcs if arc.mimic is None and drives[arc.name].nq]
     away = {joint for joint in moving if not np.array_equal(pose[drives[joint].columns], rest[drives[joint].columns])}
     group = next((group for group, joints in groups.items() if away <= set(joints)), None)
     if group is None:
-        remarks.add("dropped", f"pose {name!r} is left out: no group has all the joints that it moves.", name)
+        remarks.add("dropped", f"pose {name!r} is left out: no group contains all joints that it moves.", name)
         return
     yield f"  <group_state name={quoted(name.removeprefix(f'{group}/'))} group={quoted(group)}>"
     for joint in groups[group]:
         values = pose[drives[joint].columns].tolist()
         if linkage.joint(joint).articulation.kind == "floating":
-            values = [*values[:3], *values[4:], values[3]]  # SRDF has the quaternion's w last
+            values = [*values[:3], *values[4:], values[3]]  # SRDF writes w of a quaternion last
         text = " ".join(f"{value:.17g}" for value in values)
         yield f'    <joint name={quoted(joint)} value="{text}"/>'
     yield "  </group_state>"

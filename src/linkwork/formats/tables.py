@@ -1,7 +1,7 @@
-"""Motions as tables: CSV, NPZ and Parquet, one row for each time and one column for each coordinate.
+"""Motions as tables: CSV, NPZ and Parquet, with one row for each time and one column for each coordinate.
 
-NPZ and Parquet hold the linkage too, as the text of a scene file; a CSV file does not, and is read for a linkage that
-is given. Nothing in a file is ever unpickled or run.
+NPZ and Parquet files also contain the linkage, as the text of a scene file. CSV files do not, so a linkage must be
+given for reading. Nothing in a file is ever unpickled or executed.
 """
 
 from __future__ import annotations
@@ -34,41 +34,41 @@ NAME = "clip"
 VERSION = 1
 LENGTH_UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001}
 UNITS = {"m": LENGTH_UNITS, "rad": ANGLE_UNITS, "s": {"s": 1.0, "ms": 0.001}, "": {}}
-MAX_VALUES, MAX_LINES, MAX_COLUMNS = 2**23, 2**21, 2**15  # 64 MiB of numbers, a day of film
+MAX_VALUES, MAX_LINES, MAX_COLUMNS = 2**23, 2**21, 2**15  # 64 MiB of numbers; a day of frames
 LONGEST_HEADER, LONGEST_CELL = 2**20, 512
 SCENE_KEY, VERSION_KEY, NAME_KEY = "linkwork.scene", "linkwork.table", "linkwork.name"
 ARRAYS = ("version", "name", "times", "poses", "coordinates", "units", "scene")
 
-Title = tuple[str, str | None]  # name and unit of a column; no unit stands for metres, radians and seconds
+Title = tuple[str, str | None]  # name and unit of a column; None means metres, radians or seconds
 Table = tuple[str, list[Title], Iterable[FloatArray], str | None]  # name, titles, numbers in blocks of rows, scene
 
 
 # Reading
 
 
-def read(path: FilePath, options: Options = DEFAULTS) -> Content:  # noqa: ARG001 - there is nothing to choose
-    """Return the motion of a table that holds its linkage too.
+def read(path: FilePath, options: Options = DEFAULTS) -> Content:  # noqa: ARG001 - no options apply
+    """Return the motion in a table that also contains its linkage.
 
     Raises:
-        FormatError: If it does not, or is not such a table.
+        FormatError: If it contains no linkage, or is not a valid table.
     """
     return read_for(None, path)
 
 
 def read_for(linkage: Linkage | None, path: FilePath) -> Content:
-    """Return the motion of a linkage in a table, columns in any order; without one, of the linkage in the table."""
+    """Return the motion in a table, with columns in any order; without `linkage`, that of the linkage in the table."""
     readers = {".csv": _csv, ".npz": _npz, ".parquet": _parquet}
     suffix = PurePath(path).suffix.lower()
     if suffix == ".csv" and linkage is None:
-        raise _homeless(path, "A CSV file holds numbers only")
+        raise _homeless(path, "a CSV file contains only numbers")
     name, titles, blocks, text = readers[suffix](path)
     if linkage is None:
         if text is None:
-            raise _homeless(path, "This file holds no linkage")
+            raise _homeless(path, "this file contains no linkage")
         try:
             linkage = scene.parse(text, f"{path} (its scene)", "yaml")
         except FormatError as error:
-            raise FormatError(path, f"the scene in it cannot be read: {error}") from error
+            raise FormatError(path, f"its scene cannot be read: {error}") from error
     remarks = Remarks()
     columns, factors = _columns(titles, linkage, path, remarks)
     times, poses = [np.zeros(0)], Frames(linkage.nq)
@@ -82,16 +82,16 @@ def read_for(linkage: Linkage | None, path: FilePath) -> Content:
 
 
 def _homeless(path: FilePath, what: str) -> FormatError:
-    return FormatError(path, f"{what}; say whose they are with linkage=..., on the command line with --linkage.")
+    return FormatError(path, f"{what}; give the linkage with linkage=..., on the command line with --linkage.")
 
 
 def _columns(
     titles: Sequence[Title], linkage: Linkage, path: FilePath, remarks: Remarks
 ) -> tuple[list[int], FloatArray]:
-    """Return where the time and every coordinate stand in a table, and the factors to metres, radians and seconds."""
+    """Return the columns of the time and of every coordinate, and the factors to metres, radians and seconds."""
     units = dict(zip(linkage.coordinates, linkage.table.units, strict=True))
     if TIME in units:
-        raise FormatError(path, f"a joint is called {TIME!r}, as the column of times is; give it another name.")
+        raise FormatError(path, f"a joint has the name {TIME!r} of the time column; rename it.")
     wanted = {TIME: "s", **units}
     found: dict[str, int] = {}
     factors: dict[str, float] = {}
@@ -102,29 +102,29 @@ def _columns(
             ignored.append(repr(name))
             continue
         if name in found:
-            raise FormatError(path, f"two columns are called {name!r}.", line=1)
+            raise FormatError(path, f"two columns have the name {name!r}.", line=1)
         known = UNITS[wanted[name]]
         if unit is not None and unit not in known:
-            choice = f"it has {listed(list(known))}" if known else "it has none"
+            choice = f"known units are {listed(list(known))}" if known else "it has no unit"
             raise FormatError(path, f"column {name!r} has the unit {unit!r}; {choice}.", line=1)
         found[name], factors[name] = k, 1.0 if unit is None else known[unit]
     missing = [name for name in wanted if name not in found]
     if missing:
-        raise FormatError(path, f"has no column {listed(missing)}, of linkage {linkage.name!r}.", line=1)
+        raise FormatError(path, f"has no column {listed(missing)} of linkage {linkage.name!r}.", line=1)
     if ignored:
-        remarks.add("ignored", f"no coordinates of {linkage.name!r}: columns {listed(ignored)}.")
+        remarks.add("ignored", f"not coordinates of {linkage.name!r}: columns {listed(ignored)}.")
     return [found[name] for name in wanted], np.array([factors[name] for name in wanted])
 
 
 def _csv(path: FilePath) -> Table:
     text = read_text(path)
     if text.count("\n") > MAX_LINES:
-        raise FormatError(path, f"has more than {MAX_LINES} lines, the most that are read.")
+        raise FormatError(path, f"has more than {MAX_LINES} lines, the largest number that is read.")
     titles, first = _header(path, text[:LONGEST_HEADER])
     lines = text.split("\n")[first:]
     body = {k: line for k, line in enumerate(lines, start=first + 1) if line and not line.isspace()}
     if not body:
-        raise FormatError(path, "holds no times.")
+        raise FormatError(path, "contains no times.")
     _check_size(path, len(body), len(titles))
     longest = max(body.values(), key=len)
     if len(longest) > LONGEST_CELL * len(titles):
@@ -141,14 +141,14 @@ def _csv(path: FilePath) -> Table:
 
 
 def _header(path: FilePath, text: str) -> tuple[list[Title], int]:
-    """Return the titles of a CSV file's columns and how many lines they take."""
+    """Return the column titles of a CSV file, and the number of lines that they take."""
     reader = csv.reader((f"{line}\n" for line in text.split("\n")), strict=True)
     try:
         titles = next(reader, [])
     except csv.Error as error:
         raise FormatError(path, f"not CSV: {error}.", line=max(1, reader.line_num)) from error
     if not any(titles):
-        raise FormatError(path, "is empty; its first line holds the titles of its columns.")
+        raise FormatError(path, "is empty; the first line should contain the column titles.")
     if len(titles) > MAX_COLUMNS:
         raise FormatError(path, f"has {len(titles)} columns; at most {MAX_COLUMNS} are read.", line=1)
     return [_title(cell) for cell in titles], reader.line_num
@@ -157,11 +157,11 @@ def _header(path: FilePath, text: str) -> tuple[list[Title], int]:
 def _check_size(path: FilePath, rows: int, columns: int) -> None:
     if columns > MAX_COLUMNS or rows < 0 or rows * (columns + 1) > MAX_VALUES:
         most = f"{MAX_COLUMNS} columns and {MAX_VALUES} numbers"
-        raise FormatError(path, f"holds {rows} rows of {columns} numbers; at most {most} are read.")
+        raise FormatError(path, f"contains {rows} rows of {columns} numbers; at most {most} are read.")
 
 
 def _bad_row(path: FilePath, rows: Iterable[tuple[int, str]], titles: Sequence[Any]) -> FormatError | None:
-    """Return what is wrong with the first of some rows that is no row of numbers."""
+    """Return the error of the first row that is not a row of numbers."""
     for number, line in rows:
         cells = line.split(",")
         if len(cells) != len(titles):
@@ -175,25 +175,25 @@ def _bad_row(path: FilePath, rows: Iterable[tuple[int, str]], titles: Sequence[A
 
 
 def _title(cell: str) -> Title:
-    """Return name and unit of a column from its title, such as ``j1 [rad]``."""
+    """Return the name and unit of a column from its title, such as ``j1 [rad]``."""
     name, bracket, rest = cell.rstrip().rpartition(" [")
     return (name, rest[:-1].strip()) if bracket and rest.endswith("]") else (cell, None)
 
 
 def _npz(path: FilePath) -> Table:
-    """Return what is in an NPZ file: arrays without objects, each read once and no larger than it should be."""
+    """Return the content of an NPZ file: arrays of limited size, without Python objects."""
     arrays = read_arrays(path, ARRAYS, most=8 * MAX_VALUES + 2**16)
     missing = [name for name in ("times", "poses", "coordinates") if name not in arrays]
     if missing:
-        raise FormatError(path, f"holds no array {listed(missing)}; is it of linkwork, or of AMASS?")
+        raise FormatError(path, f"has no array {listed(missing)}; only NPZ files of linkwork and AMASS are read.")
     times, poses = arrays["times"], arrays["poses"]
     names = _texts(arrays["coordinates"], path)
     if "U" in (times.dtype.kind, poses.dtype.kind) or times.ndim != 1 or poses.shape != (len(times), len(names)):
         shapes = f"times {times.shape}, poses {poses.shape} and {len(names)} coordinates"
-        raise FormatError(path, f"its arrays do not go together: {shapes}.")
+        raise FormatError(path, f"the shapes of its arrays do not match: {shapes}.")
     units = _texts(arrays.get("units", np.array([""] * len(names))), path)
     if len(units) != len(names):
-        raise FormatError(path, f"it has {len(names)} coordinates and {len(units)} units.")
+        raise FormatError(path, f"has {len(names)} coordinates but {len(units)} units.")
     titles = [(TIME, None), *((name, unit or None) for name, unit in zip(names, units, strict=True))]
     text = "".join(_texts(arrays["scene"], path)) if "scene" in arrays else None
     name = "".join(_texts(arrays["name"], path)) if "name" in arrays else NAME
@@ -227,20 +227,20 @@ def _parquet(path: FilePath) -> Table:
 
 
 def _parquet_rows(file: Any, path: FilePath, arrow: Any) -> Iterator[FloatArray]:
-    """Yield the numbers of a Parquet file, some rows at a time."""
+    """Yield the numbers of a Parquet file in blocks of rows."""
     left = file.metadata.num_rows
     with _parquet_errors(path, arrow):
         for batch in file.iter_batches(batch_size=BLOCK):
             left -= batch.num_rows
             if left < 0:
-                raise FormatError(path, f"has more than the {file.metadata.num_rows} rows that it announces.")
+                raise FormatError(path, f"has more rows than the {file.metadata.num_rows} stated in its header.")
             columns = [np.asarray(column.to_numpy(zero_copy_only=False), np.float64) for column in batch.columns]
             yield np.column_stack(columns) if columns else np.zeros((0, 0))
 
 
 @contextmanager
 def _parquet_errors(path: FilePath, arrow: Any) -> Iterator[None]:
-    """Name the file in errors of Parquet."""
+    """Add the file name to errors of pyarrow."""
     try:
         yield
     except FormatError:
@@ -262,23 +262,23 @@ def _pyarrow() -> tuple[Any, Any]:
 
 
 def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
-    """Write the first motion of content as a table, every number with all its digits."""
+    """Write the first motion as a table, with all digits of every number."""
     name, clip = next(iter(content.clips.items()))
     suffix = PurePath(path).suffix.lower()
     if TIME in clip.linkage.coordinate_index:
-        raise FormatError(path, f"a joint is called {TIME!r}, as the first column is; give it another name.")
+        raise FormatError(path, f"a joint has the name {TIME!r} of the first column; rename it.")
     {".csv": _write_csv, ".npz": _write_npz, ".parquet": _write_parquet}[suffix](name, clip, path)
     remarks = Remarks()
     if suffix == ".csv":
-        text = "CSV holds numbers only: the linkage is left out, and is asked for when they are read."
+        text = "CSV stores only numbers: the linkage is left out and must be given for reading."
         remarks.add("dropped", text, "linkage")
     if clip.residuals is not None:
-        remarks.add("dropped", "a table holds no residuals: they are left out.", "residuals")
+        remarks.add("dropped", "a table cannot store residuals: they are left out.", "residuals")
     return tuple(remarks)
 
 
 def _blocks(clip: Clip) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Yield times and poses of blocks of a motion, of which a long one is in a file."""
+    """Yield times and poses of a motion in blocks; long motions are stored in files."""
     for begin in range(0, len(clip), BLOCK):
         rows = slice(begin, begin + BLOCK)
         yield clip.times[rows], block_of(clip.poses, rows)
@@ -290,7 +290,7 @@ def _titles(linkage: Linkage) -> Iterator[str]:
         yield f"{name} [{unit}]" if unit or name.endswith("]") else name
 
 
-def _write_csv(name: str, clip: Clip, path: FilePath) -> None:  # noqa: ARG001 - a CSV file has no place for it
+def _write_csv(name: str, clip: Clip, path: FilePath) -> None:  # noqa: ARG001 - CSV files store no name
     with replacing(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         writer = csv.writer(text, lineterminator="\n")
@@ -298,12 +298,12 @@ def _write_csv(name: str, clip: Clip, path: FilePath) -> None:  # noqa: ARG001 -
         for times, poses in _blocks(clip):
             rows: Iterable[list[float]] = np.column_stack([times, poses]).tolist()
             writer.writerows(rows)
-        text.detach()  # flushed, and the file stays open
+        text.detach()  # flushes, and keeps the file open
 
 
 def _write_npz(name: str, clip: Clip, path: FilePath) -> None:
     if any(text.endswith("\0") for text in (name, *clip.linkage.coordinates)):
-        raise FormatError(path, "a name ends in '\\0', which NumPy's texts cannot; rename it.")
+        raise FormatError(path, "a name ends in '\\0', which NumPy cannot store; rename it.")
     linkage = clip.linkage
     texts = {"coordinates": linkage.coordinates, "units": linkage.table.units}
     arrays: dict[str, Any] = {key: np.array(text, dtype=np.str_) for key, text in texts.items()}

@@ -1,4 +1,4 @@
-"""Descriptions that come as text: a stand-in for the file they could have come from, and how they are recognised."""
+"""Files given as text: a stand-in for the file, and recognition of the format."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import re
 import tempfile
 from pathlib import Path
 
-LONGEST_NAME = 1000  # characters: what is longer is not the name of a file
+LONGEST_NAME = 1000  # characters; longer texts are not file names
 _SPACE, _TAG = re.compile(r"\s*"), re.compile(r"<(?:\w+:)?([\w.-]+)")
-_BEFORE_THE_ROOT = {"<?": "?>", "<!--": "-->", "<!": ">"}  # how XML opens and closes what stands there
+_BEFORE_THE_ROOT = {"<?": "?>", "<!--": "-->", "<!": ">"}  # start and end of what may precede the root element in XML
 _STARTS = {"HIERARCHY": "bvh", "#usda": "usda", "#USDA": "usda", "linkwork:": "yaml"}
-_SEEN = 2000  # characters that a guess is made from
+_SEEN = 2000  # characters used for a guess
 
 
 class TextFile(os.PathLike[str]):
-    """What stands for a file that was given as text: readers take it for a path, and `read_bytes` has its content.
+    """A stand-in for a file given as text: readers use it as a path, and `read_bytes` returns its content.
 
     Args:
         content: The text, or its bytes.
-        kind: What it is, such as ``"urdf"``, as errors name it.
+        kind: Its format for error messages, such as ``"urdf"``.
         suffix: The suffix that the file would have.
-        folder: The folder that it would lie in. None stands for one that is not there: nothing beside it is read.
+        folder: The folder that it would be in. None stands for a folder that does not exist: no other file is read.
     """
 
     def __init__(self, content: str | bytes, kind: str, suffix: str, folder: str | os.PathLike[str] | None) -> None:
@@ -36,12 +36,12 @@ class TextFile(os.PathLike[str]):
         return f"<{self.kind} text>"
 
     def read(self, limit: int) -> bytes:
-        """Return its bytes, of which `limit` may be the first; raises UnicodeEncodeError for what is no text."""
+        """Return its first `limit` characters or bytes, as bytes; raise UnicodeEncodeError for invalid text."""
         return self.content[:limit].encode() if isinstance(self.content, str) else bytes(self.content[:limit])
 
 
 def root_tag(text: str) -> str | None:
-    """Return the name of the first element of XML, without its prefix; None for what does not look like XML.
+    """Return the name of the root element of XML, without its prefix; None if it does not look like XML.
 
     Example:
         >>> root_tag("<?xml version='1.0'?><!-- an arm --><robot name='arm'/>")
@@ -60,7 +60,7 @@ def root_tag(text: str) -> str | None:
 
 
 def guessed_kind(name: str) -> str | None:
-    """Return what a text seems to be, given where the name of a file belongs; None for what may be a name.
+    """Return the likely format of a text given in place of a file name; None if it may be a name.
 
     Example:
         >>> guessed_kind("<?xml version='1.0'?><robot name='arm'/>"), guessed_kind("arm.urdf")

@@ -1,7 +1,7 @@
-"""URDF files to linkages: links, joints of every kind, and remarks on what is assumed or odd.
+"""Read URDF files: links, joints of every kind, and remarks on assumptions and oddities.
 
-What a linkage cannot hold (transmissions, simulator settings) is counted and said. What is wrong costs no more than the
-part that is wrong, unless `strict` is asked for.
+Elements that a linkage cannot store (transmissions, simulator settings) are counted and reported. A faulty part is left
+out, and the rest is read, unless `strict` is set.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from .urdf_source import UrdfSource
 from .urdf_writer import write as write
 from .xml import XmlElement
 
-HOLLOW = ("gazebo", "transmission", "mujoco", "sensor")  # nothing in them is read
+HOLLOW = ("gazebo", "transmission", "mujoco", "sensor")  # their content is not read
 OTHERS = {"mujoco": "an MJCF model; give it the suffix .xml", "sdf": "an SDF file, which is not read"}
 XACRO = (b"xacro:", b"${", b"$(")
 PREFIX = "xacro:"
 _WORDS = ("macro", "property", "include", "arg", "if", "unless", "insert_block", "call", "element", "attribute")
-SCRIPT = {PREFIX + word for word in _WORDS}  # what makes a file a script that is to be expanded
+SCRIPT = {PREFIX + word for word in _WORDS}  # elements of a file that must be expanded
 
 
 def read(path: FilePath, options: Options = DEFAULTS) -> Content:
@@ -36,12 +36,12 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
 
     Args:
         path: The file.
-        options: Of these, `packages` and `folders` say where meshes may lie, `limits` whose limits a joint that others
-            follow has, `strict` that nothing wrong is forgiven, `arguments` are those of xacro, `srdf` is a file with
-            groups and poses, and `joint_limits` one with limits.
+        options: Used are `packages` and `folders` (locations of meshes), `limits` (of joints with followers), `strict`,
+            `arguments` (of xacro), `srdf` (a file with groups and poses) and `joint_limits` (a file with limits).
 
     Raises:
-        FormatError: If the file is not URDF, or its links and joints make no linkage; with the line where there is one.
+        FormatError: If the file is not URDF, or its links and joints form no linkage; the message names the line, if
+            known.
     """
     document = xml.read(path, hollow=HOLLOW)
     marked = any(mark in document.text for mark in XACRO)
@@ -51,14 +51,14 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
 
 
 def _read_expanded(path: FilePath, options: Options) -> Content:
-    """Return the content of a xacro file. Lines are left out: they would be those of the expanded text."""
+    """Return the content of a xacro file. Remarks have no lines, which would be those of the expanded text."""
     expanded = xacro.expand(path, options)
     file = TextFile(expanded.text, f"{Path(path).name}, expanded", ".urdf", meshes.absolute(path).parent)
     options = replace(options, folders=(*options.folders, *expanded.packages.values()))
     document = xml.read(file, hollow=HOLLOW)
     arguments = listed([f"{name}={value}" for name, value in expanded.arguments.items()]) or "no arguments"
     if document.root.tag == "robot" and document.root.first("link") is None:
-        raise FormatError(path, f"makes no links with {arguments}; a file of macros is for others to include.")
+        raise FormatError(path, f"defines no links with {arguments}; a file of macros is included by others.")
     content = _content(UrdfSource(file, options), document, marked=True)
     text = f"expanded by xacro with {arguments}."
     remarks = (Remark("xacro", text), *(replace(remark, line=None) for remark in content.remarks))
@@ -70,16 +70,16 @@ def _content(source: UrdfSource, document: xml.Document, *, marked: bool) -> Con
     if marked:
         _drop_leftovers(source, root)
     if root.tag != "robot":
-        what = OTHERS.get(root.tag, "not a URDF file, in which that is <robot>")
-        source.fail(root, f"the outermost element is <{root.tag}>: this is {what}.")
+        what = OTHERS.get(root.tag, "not a URDF file, whose root element is <robot>")
+        source.fail(root, f"the root element is <{root.tag}>: this is {what}.")
     if document.blanks:
-        source.remark("blank-lines", "blanks stand before the XML declaration; strict readers refuse that.")
+        source.remark("blank-lines", "there are blanks before the XML declaration; strict readers refuse that.")
     if document.rest is not None:
-        source.forgive_line("rest", "what stands after </robot> is left out.", document.rest)
+        source.forgive_line("rest", "content after </robot> is left out.", document.rest)
     name = root.attributes.get("name", "")
     if not name:
         name = Path(source.path).stem
-        source.remark("missing-name", f"the robot has no name; it is called {name!r} after its file.", element=root)
+        source.remark("missing-name", f"the robot has no name; it gets the name of its file, {name!r}.", element=root)
     source.drop_rest(root, "link", "joint", "material")
     links = read_links(source, root, name)
     joints = read_joints(source, root, name, links)
@@ -92,7 +92,7 @@ def _content(source: UrdfSource, document: xml.Document, *, marked: bool) -> Con
 
 
 def _is_script(root: XmlElement) -> bool:
-    """Tell whether a file is still to be expanded; marks of xacro may also stand in comments and names of meshes."""
+    """Return whether a file must be expanded; comments and mesh names may also contain marks of xacro."""
     unread = (*HOLLOW, "mesh")
     return any(
         element.tag in SCRIPT
@@ -103,7 +103,7 @@ def _is_script(root: XmlElement) -> bool:
 
 
 def _drop_leftovers(source: UrdfSource, root: XmlElement) -> None:
-    """Take out calls of macros that nothing defines, which an expansion has left over."""
+    """Remove calls of undefined macros, left over from an earlier expansion."""
     tags: dict[str, list[XmlElement]] = {}
     for element in root.walk():
         for child in element.children:
@@ -112,5 +112,5 @@ def _drop_leftovers(source: UrdfSource, root: XmlElement) -> None:
         element.children = [child for child in element.children if child.tag not in tags]
     for tag, elements in tags.items():
         times = f" ({len(elements)} times)" if len(elements) > 1 else ""
-        text = f"<{tag}>{times} is left out: a macro that nothing defines, left over when the file was made."
+        text = f"<{tag}>{times} is left out: an undefined macro, left over from the generation of the file."
         source.forgive("leftover", text, "", elements[0])

@@ -1,6 +1,6 @@
-"""The joints of a URDF file: kinds, axes, limits of place and of motion, and who follows whom.
+"""Read the joints of a URDF file: kinds, axes, position and motion limits, and mimic joints.
 
-A limit or a coupling that cannot be is left out with a remark: the joint is free where it would have held.
+An impossible limit or coupling is left out with a remark, and the joint is then free.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .xml import XmlElement
 
 UNIT_TOLERANCE = 1e-6
 DEFAULT_AXIS = (1.0, 0.0, 0.0)
-MAX_SUGGESTED, LONGEST_SUGGESTED = 500, 100  # names that are compared with one that does not exist
+MAX_SUGGESTED, LONGEST_SUGGESTED = 500, 100  # names considered as suggestions for an unknown one
 JOINT_PARTS = ("parent", "child", "origin", "axis", "limit", "mimic")
 
 WITH_LIMITS, WITH_AXIS = ("revolute", "prismatic"), ("continuous", "planar")
@@ -37,7 +37,7 @@ def read_joints(source: UrdfSource, root: XmlElement, robot: str, links: Collect
             source.fail(element, f"joint {name!r} appears twice in robot {robot!r}; names must be unique.")
         parent, child = (_end(source, element, end, name, links) for end in ("parent", "child"))
         if child in above:
-            source.fail(element, f"link {child!r} hangs on two joints, {above[child]!r} and {name!r}.")
+            source.fail(element, f"link {child!r} is the child of two joints, {above[child]!r} and {name!r}.")
         above[child] = name
         source.drop_rest(element, *JOINT_PARTS)
         articulation = _articulation(source, element, name)
@@ -65,7 +65,7 @@ def _articulation(source: UrdfSource, joint: XmlElement, name: str) -> Articulat
     kind = joint.attributes.get("type", "")
     if kind not in JOINT_TYPES:
         got = f"type {kind!r}" if kind else "no type"
-        source.fail(joint, f"joint {name!r} has {got}; there are {listed(JOINT_TYPES)}.")
+        source.fail(joint, f"joint {name!r} has {got}; known types are {listed(JOINT_TYPES)}.")
     if kind not in (*WITH_LIMITS, *WITH_AXIS):
         return ARTICULATION_OF[kind]()
     axis = _axis(source, joint, name, kind)
@@ -79,7 +79,7 @@ def _articulation(source: UrdfSource, joint: XmlElement, name: str) -> Articulat
 
 
 def _axis(source: UrdfSource, joint: XmlElement, name: str, kind: str) -> Sequence[float]:
-    """Return the axis of a moving joint, of any length but zero."""
+    """Return the axis of a moving joint, of any nonzero length."""
     element = joint.first("axis")
     if element is None:
         source.remark("missing-axis", f"{kind} joint {name!r} has no axis; x is assumed.", name, joint)
@@ -87,9 +87,9 @@ def _axis(source: UrdfSource, joint: XmlElement, name: str, kind: str) -> Sequen
     axis = source.numbers(element, "xyz", 3, DEFAULT_AXIS)
     length = math.hypot(*axis)
     if not any(axis):
-        source.fail(element, f"the axis of {kind} joint {name!r} is zero; it needs a direction to move.")
+        source.fail(element, f"the axis of {kind} joint {name!r} is zero; it needs a direction.")
     if abs(length - 1.0) > UNIT_TOLERANCE:
-        text = f"the axis of joint {name!r} has length {length:.6g}, not one; only its direction is used."
+        text = f"the axis of joint {name!r} has length {length:.6g}, not 1; only its direction is used."
         source.remark("non-unit-axis", text, name, element)
     return axis
 
@@ -102,7 +102,7 @@ def _limits(source: UrdfSource, joint: XmlElement, name: str, kind: str) -> tupl
         return -math.inf, math.inf
     lower, upper = source.bound(element, "lower"), source.bound(element, "upper")
     if lower > upper or lower == math.inf or upper == -math.inf:
-        text = f"the limits of joint {name!r} leave it no value: lower {lower:g}, upper {upper:g}; it is left free."
+        text = f"the limits of joint {name!r} allow no value: lower {lower:g}, upper {upper:g}; it is left free."
         source.forgive("bad-limits", text, name, element)
         return -math.inf, math.inf
     if lower == upper:
@@ -112,7 +112,7 @@ def _limits(source: UrdfSource, joint: XmlElement, name: str, kind: str) -> tupl
 
 
 def _motion_limits(source: UrdfSource, joint: XmlElement, name: str, articulation: Articulation) -> dict[str, float]:
-    """Return limits of velocity, acceleration and effort. Zero or -1 is none: files have it where nothing is known."""
+    """Return limits of velocity, acceleration and effort. Zero or -1 means none: files use it for unknown limits."""
     limit = joint.first("limit")
     result: dict[str, float] = {}
     if limit is None or not articulation.nv:
@@ -139,7 +139,7 @@ def _mimic(source: UrdfSource, joint: XmlElement, name: str, articulation: Artic
     if articulation.nq > 1:
         problem = f"has {articulation.nq} values; only joints with one can mimic another"
     elif not leader:
-        problem = 'mimics nothing: <mimic joint="..."/> is meant'
+        problem = 'mimics no joint: <mimic joint="..."/> is expected'
     if problem:
         source.forgive("bad-mimic", f"joint {name!r} {problem}; it is left free.", name, element)
         return None
@@ -147,7 +147,7 @@ def _mimic(source: UrdfSource, joint: XmlElement, name: str, articulation: Artic
 
 
 def _free_lost_followers(source: UrdfSource, joints: dict[str, Joint], mimics: Mapping[str, XmlElement]) -> None:
-    """Take the mimic from joints that follow none, one with several values, or themselves."""
+    """Remove the mimic of joints whose leader does not exist, has several values, or follows them."""
     settled: set[str] = set()
     for name in mimics:
         path: dict[str, None] = {}
@@ -163,10 +163,10 @@ def _free_lost_followers(source: UrdfSource, joints: dict[str, Joint], mimics: M
 
 
 def _mimic_problem(joints: Mapping[str, Joint], leader: str, path: Collection[str]) -> str:
-    """Return why joints at the end of a path cannot follow a leader; empty if they can."""
+    """Return why the last joint of a path cannot follow a leader; empty if it can."""
     if leader not in joints:
-        return "and there is no such joint"
+        return "which does not exist"
     if leader in path:
-        return "and so itself"
+        return "and thereby itself"
     count = joints[leader].articulation.nq
     return "" if count == 1 else f"which has {count} values, not one"

@@ -1,6 +1,6 @@
-"""The links of a URDF file: shapes, colours, meshes, masses.
+"""Read the links of a URDF file: shapes, colours, meshes and masses.
 
-A shape or mass that cannot be kept is remarked and left out: it does not keep anyone from moving the linkage.
+An invalid shape or mass is left out with a remark; the linkage can move without it.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from .xml import XmlElement
 
 Color = tuple[float, float, float]
 ROLES = ("visual", "collision")
-ENDS = {".top": 0.5, ".bottom": -0.5}  # the spheres of a capsule: how they are called, and where [lengths]
-CLOSE = 1e-9  # of a capsule's length, that its spheres may be off their places
+ENDS = {".top": 0.5, ".bottom": -0.5}  # name suffixes of the spheres of a capsule, and their positions [lengths]
+CLOSE = 1e-9  # largest deviation of these positions, relative to the length
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
@@ -44,7 +44,7 @@ def read_links(source: UrdfSource, root: XmlElement, robot: str) -> dict[str, Li
 
 
 def capsule_parts(capsule: Visual, name: str) -> dict[str, Visual]:
-    """Return a capsule as what URDF has, by names from which it is put together again: a cylinder and two spheres."""
+    """Return a capsule as a cylinder and two spheres, by names from which it is reassembled when read."""
     radius, length = capsule.shape.radius, capsule.shape.length  # type: ignore[attr-defined]
     parts = {name: replace(capsule, shape=Cylinder(radius, length))}
     for end, share in ENDS.items():
@@ -55,7 +55,7 @@ def capsule_parts(capsule: Visual, name: str) -> dict[str, Visual]:
 
 
 def _with_capsules(parts: Sequence[tuple[str, Visual]]) -> Iterator[Visual]:
-    """Return shapes, and a capsule for each three that are the parts of one by name and by size."""
+    """Yield shapes, with three that are the parts of a capsule, by name and size, merged into one."""
     waiting = deque(parts)
     while waiting:
         name, visual = waiting.popleft()
@@ -71,14 +71,14 @@ def _with_capsules(parts: Sequence[tuple[str, Visual]]) -> Iterator[Visual]:
 
 
 def _alike(one: Visual, other: Visual, length: float) -> bool:
-    """Tell whether a sphere has the size, look and place of a capsule's end."""
+    """Return whether a sphere has the size, colour, role and position of the end of a capsule."""
     same = (one.shape, one.color, one.role) == (other.shape, other.color, other.role)
-    with np.errstate(over="ignore", invalid="ignore"):  # of places near the largest numbers
+    with np.errstate(over="ignore", invalid="ignore"):  # for positions near the largest numbers
         return same and bool(np.abs(one.placement[:3, 3] - other.placement[:3, 3]).max() <= CLOSE * length)
 
 
 def _inertia(source: UrdfSource, link: XmlElement, name: str) -> Inertia | None:
-    """Return the mass of a link, its moments turned from the axes of their origin into those of the link."""
+    """Return the inertia of a link, rotated from the axes of its origin to those of the link."""
     inertial = link.first("inertial")
     if inertial is None:
         return None
@@ -91,7 +91,7 @@ def _inertia(source: UrdfSource, link: XmlElement, name: str) -> Inertia | None:
         xx, xy, xz, yy, yz, zz = (source.number(moments, key, 0.0) for key in MOMENTS)
         matrix, rotation = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), placement[:3, :3]
         if not np.array_equal(rotation, np.eye(3)):
-            with np.errstate(over="ignore", invalid="ignore"):  # `Inertia` refuses what becomes infinite
+            with np.errstate(over="ignore", invalid="ignore"):  # `Inertia` refuses infinite values
                 matrix = rotation @ matrix @ rotation.T
                 matrix = matrix / 2.0 + matrix.T / 2.0
     try:
@@ -102,7 +102,7 @@ def _inertia(source: UrdfSource, link: XmlElement, name: str) -> Inertia | None:
 
 
 class _Looks:
-    """What links look like. Materials have names and may be defined anywhere in the file."""
+    """Reads shapes and colours of links. Materials have names and may be defined anywhere in the file."""
 
     def __init__(self, source: UrdfSource, root: XmlElement) -> None:
         self.source = source
@@ -122,7 +122,7 @@ class _Looks:
         }
 
     def visual(self, element: XmlElement, link: str) -> Visual | None:
-        """Return a visual or collision shape; None if there is nothing that can be kept."""
+        """Return a visual or collision shape; None if it has no valid geometry."""
         self.source.drop_rest(element, "origin", "geometry", "material")
         geometry = element.first("geometry")
         shape = None if geometry is None else self._shape(geometry, link)
@@ -142,7 +142,7 @@ class _Looks:
                 return read(element, link)
             except FormatError:
                 raise
-            except LinkworkError as error:  # a shape without size, a mesh without file
+            except LinkworkError as error:  # a shape of size zero, a mesh without a file
                 self.source.remark("bad-shape", f"a shape of link {link!r} is left out: {error}", link, element)
         return None
 
@@ -155,19 +155,19 @@ class _Looks:
         return Mesh(path, (x, y, z), None if file is None else str(file))
 
     def _scale(self, element: XmlElement, link: str) -> Sequence[float]:
-        """Return the three factors of a mesh, of which real files have one or four."""
+        """Return the three scale factors of a mesh; some files have one or four."""
         text = element.attributes.get("scale", "")
         count = len(text.split())
         if count not in (1, 4):
             return self.source.numbers(element, "scale", 3, (1.0, 1.0, 1.0))
         values = self.source.numbers(element, "scale", count)
-        taken = "it is taken for all three" if count == 1 else "the first three are taken"
+        taken = "it is used for all three" if count == 1 else "the first three are used"
         text = f"scale {text.strip()[:80]!r} of a mesh has {count} numbers, not three; {taken}."
         self.source.forgive("bad-scale", text, link, element)
         return values[:3] if count > 1 else [values[0]] * 3
 
     def _color(self, material: XmlElement, link: str) -> Color | None:
-        """Return the colour of a material, which may be defined here or elsewhere by the same name."""
+        """Return the colour of a material, defined in place or elsewhere under the same name."""
         name = material.attributes.get("name", "")
         defined = material if material.children else self.materials.get(name)
         if defined is None:
@@ -188,7 +188,7 @@ class _Looks:
         if not math.isclose(alpha, 1.0):
             self.source.drop("transparency", color)
         if min(rgb) < 0.0 or max(rgb) > 1.0:
-            text = f"the numbers of a colour go from 0 to 1; {color.attributes['rgba']!r} is cut off there."
+            text = f"colour values are from 0 to 1; {color.attributes['rgba']!r} is clipped to that range."
             self.source.remark("color", text, element=color)
         red, green, blue = (min(max(part, 0.0), 1.0) for part in rgb)
         return red, green, blue

@@ -1,4 +1,4 @@
-"""What all readers of a URDF file share: its attributes as numbers, origins, and a list of what is odd."""
+"""Shared by the readers of URDF: attributes as numbers, origins, and remarks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .options import FilePath, Options
 from .xml import XmlElement
 
 INFINITIES = {"inf": math.inf, "infinity": math.inf, "-inf": -math.inf, "-infinity": -math.inf}
-UNLIMITED = 1e300  # a limit of this size or more is none; URDF has no other way to write that
+UNLIMITED = 1e300  # limits from this size on mean none, which URDF cannot write otherwise
 MAX_KINDS = 50
 ORIGIN = (0.0, 0.0, 0.0)
 
@@ -32,41 +32,41 @@ def turn(roll: float, pitch: float, yaw: float) -> list[list[float]]:
 
 
 class UrdfSource:
-    """One file as it is read: where it lies, how to read it, and what has been remarked so far."""
+    """A file being read: its path, the options, and the remarks so far."""
 
     def __init__(self, path: FilePath, options: Options) -> None:
         self.path, self.options = path, options
         self.meshes = MeshFinder(Path(path), options)
         self.remarks = Remarks()
-        self._dropped: dict[str, list[int]] = {}  # how often, and the first line
-        self._zeros: dict[str, list[Any]] = {}  # what the first is, its joint and line, and how many more
+        self._dropped: dict[str, list[int]] = {}  # count and first line
+        self._zeros: dict[str, list[Any]] = {}  # text, joint and line of the first, and the number of further ones
 
-    # What is said
+    # Remarks and errors
 
     def fail(self, element: XmlElement, message: str) -> NoReturn:
         """Refuse the file because of an element."""
         raise FormatError(self.path, message, line=element.line)
 
     def remark(self, kind: str, text: str, where: str = "", element: XmlElement | None = None) -> None:
-        """Keep a remark, with the line of an element."""
+        """Add a remark, with the line of an element."""
         self.remarks.add(kind, text, where, element.line if element is not None else None)
 
     def forgive(self, kind: str, text: str, where: str, element: XmlElement) -> None:
-        """Remark on something wrong that the file can do without; refuse the file if it must be strict."""
+        """Add a remark on a fault that can be left out; raise if the file is read strictly."""
         self.forgive_line(kind, text, element.line, where)
 
     def forgive_line(self, kind: str, text: str, line: int, where: str = "") -> None:
-        """Do the same for something that belongs to no element."""
+        """Do the same for a fault that belongs to no element."""
         if self.options.strict:
             raise FormatError(self.path, text, line=line)
         self.remarks.add(kind, text, where, line)
 
     def count_zero(self, key: str, value: float, joint: str, element: XmlElement) -> None:
-        """Count a limit of motion that is not above zero, which stands for none."""
+        """Count a motion limit that is not above zero, which means no limit."""
         self._zeros.setdefault(key, [f"{value:g} of joint {joint!r}", joint, element.line, -1])[-1] += 1
 
     def drop(self, what: str, element: XmlElement) -> None:
-        """Count something that a linkage cannot hold; of very many kinds only the first by name."""
+        """Count something that a linkage cannot store; only the first `MAX_KINDS` kinds are named."""
         if what not in self._dropped and len(self._dropped) >= MAX_KINDS:
             what = "more of other kinds"
         self._dropped.setdefault(what, [0, element.line])[0] += 1
@@ -78,20 +78,20 @@ class UrdfSource:
                 self.drop(f"<{child.tag}> in <{element.tag}>", child)
 
     def dropped(self) -> Remarks:
-        """Return one remark for each kind of thing that was counted."""
+        """Return one remark for each kind that was counted."""
         result = Remarks()
         for key, (what, joint, line, count) in self._zeros.items():
             more = f" and {count} more that are zero or less" if count else ""
-            result.add("zero-limit", f"{key} {what}{more}: taken for no limit.", joint, line)
+            result.add("zero-limit", f"{key} {what}{more}: treated as no limit.", joint, line)
         for what, (count, line) in self._dropped.items():
             times = f" ({count} times)" if count > 1 else ""
-            result.add("dropped", f"{what}{times} is left out: a linkage cannot hold it.", line=line)
+            result.add("dropped", f"{what}{times} is left out: a linkage cannot store it.", line=line)
         return result
 
     # Attributes
 
     def name(self, element: XmlElement) -> str:
-        """Return the name that an element must have."""
+        """Return the name of an element, which is required."""
         name = element.attributes.get("name", "")
         if not name:
             self.fail(element, f"a <{element.tag}> needs a name.")
@@ -118,13 +118,13 @@ class UrdfSource:
         return self.numbers(element, key, 1, () if default is None else (default,))[0]
 
     def bound(self, element: XmlElement, key: str) -> float:
-        """Return a limit: zero if it is not given, infinite if the file says so or gives an absurd number."""
+        """Return a limit: zero if missing, infinite if stated or absurdly large."""
         text = element.attributes.get(key, "").strip().lower().removeprefix("+")
         value = INFINITIES[text] if text in INFINITIES else self.number(element, key, 0.0)
         return math.copysign(math.inf, value) if abs(value) >= UNLIMITED else value
 
     def origin(self, element: XmlElement) -> FloatArray:
-        """Return where the origin of an element puts it: parent_from_element, shape (4, 4)."""
+        """Return the origin of an element: parent_from_element, shape (4, 4)."""
         origin = element.first("origin")
         if origin is None:
             return IDENTITY

@@ -1,6 +1,6 @@
-"""Linkages to URDF files: the same motion with the same coordinate names, and remarks on what is written differently.
+"""Write URDF files: the same motion with the same coordinate names, and remarks on differences.
 
-Joints that URDF does not have are split into several that it has.
+Joints of kinds that URDF does not have are split into several.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from .urdf_links import capsule_parts
 from .urdf_source import UNLIMITED, turn
 from .xml import quoted
 
-WORLD = "world"  # the link that a root arc is written below
-NONE = (math.inf,)  # the limit of motion of a joint that has none
+WORLD = "world"  # the parent link of the root arc
+NONE = (math.inf,)  # motion limit of a joint without one
 ROTATION_TOLERANCE = 1e-9
 DIGITS = range(1, 17)
 
@@ -38,10 +38,10 @@ _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
-    """Write a linkage as URDF and return remarks on what the file holds differently, or not at all.
+    """Write a linkage as URDF and return remarks on what the file stores differently, or not at all.
 
     Raises:
-        FormatError: If a name holds what XML cannot, or the file cannot be written.
+        FormatError: If a name contains a character that XML cannot store, or the file cannot be written.
     """
     writer = _Writer(content, path)
     write_text(path, "\n".join(writer.lines()) + "\n")
@@ -49,10 +49,10 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
 
 
 def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
-    """Return the angles about fixed x, y and z axes of a rotation, as short as gives the same matrix.
+    """Return the angles of a rotation about fixed x, y and z axes, with the fewest digits that give the same matrix.
 
-    Near gimbal lock only the sum or difference of roll and yaw is known well. So roll is read from what is left when
-    yaw is undone, and the three make up the rotation whatever yaw is.
+    Near gimbal lock only the sum or difference of roll and yaw is well defined. So roll is computed from the rotation
+    with yaw removed; then the three angles give the rotation for any yaw.
 
     Example:
         >>> roll_pitch_yaw(np.array(turn(0.1, 1.5708, -3.0)))
@@ -65,7 +65,7 @@ def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
     roll = math.atan2(s * rows[0][2] - c * rows[1][2], c * rows[1][1] - s * rows[0][1])
     roll, pitch, yaw = roll + 0.0, pitch + 0.0, yaw + 0.0  # no negative zeros
     half = [math.copysign(math.pi, angle) for angle in (roll, pitch, yaw)]
-    both = (roll, pitch, yaw), (roll - half[0], half[1] - pitch, yaw - half[2])  # the other way, over the top
+    both = (roll, pitch, yaw), (roll - half[0], half[1] - pitch, yaw - half[2])  # and the other solution
     for digits, angles in product(DIGITS, both):
         short = round(angles[0], digits) + 0.0, round(angles[1], digits) + 0.0, round(angles[2], digits) + 0.0
         if turn(*short) == rows:
@@ -87,7 +87,7 @@ def _numbers(values: Iterable[float]) -> str:
 
 
 class _Writer:
-    """Turns the parts of a linkage into lines of XML, and collects remarks on the way."""
+    """Converts the parts of a linkage to lines of XML, and collects remarks."""
 
     def __init__(self, content: Content, path: FilePath) -> None:
         self.content, self.path = content, path
@@ -99,14 +99,14 @@ class _Writer:
         self.links: list[Link] = []
         self.joints: list[Joint] = []
 
-    # What is said
+    # Remarks
 
     def remark(self, key: str, kind: str, text: str, where: str = "") -> None:
-        """Keep one remark of a sort: the first, which may name an example."""
+        """Add a remark unless one with this key exists; the first may name an example."""
         self.remarks.setdefault(key, Remark(kind, text, where))
 
     def check_lost(self) -> None:
-        """Remark on what URDF has no place for."""
+        """Add remarks on what URDF cannot store."""
         lost = (
             ("poses", len(self.linkage.poses), "named pose"),
             ("loops", len(self.linkage.loops), "closed loop"),
@@ -118,16 +118,16 @@ class _Writer:
         )
         for key, count, what in lost:
             if count:
-                self.remark(key, "dropped", f"{count} {what}{'s' * (count > 1)} left out: URDF holds none.")
+                self.remark(key, "dropped", f"{count} {what}{'s' * (count > 1)} left out: URDF cannot store any.")
         root = self.linkage.root
         others = {arc.name for arc in self.linkage.arcs[1:]}
         if self.links[0] is self.linkage.nodes[0] and root.name != fresh(ROOT, others):
-            self.remark("root", "dropped", f"the name {root.name!r} of the root arc is left out: URDF has none.")
+            self.remark("root", "dropped", f"the name {root.name!r} of the root arc is left out: URDF cannot store it.")
 
-    # Parts as URDF has them
+    # Links and joints
 
     def arrange(self) -> None:
-        """Collect the links and joints to be written: a root arc, split joints and frames need more of both."""
+        """Collect the links and joints to write, with those added for a root arc, split joints and frames."""
         root, nodes = self.linkage.root, self.linkage.nodes
         if not (isinstance(root.articulation, Fixed) and np.array_equal(root.placement, IDENTITY)):
             world = self.new_link(WORLD)
@@ -158,7 +158,7 @@ class _Writer:
         return name
 
     def add(self, arc: Joint) -> None:
-        """Add a joint, in parts if URDF does not have its kind."""
+        """Add a joint, split into parts if URDF does not have its kind."""
         motion = arc.articulation
         if isinstance(motion, Screw):
             self.add_screw(arc, motion)
@@ -176,7 +176,7 @@ class _Writer:
                 parent, placement = child, IDENTITY
 
     def add_screw(self, arc: Joint, screw: Screw) -> None:
-        """Add a screw as a revolute joint and a prismatic one that follows it."""
+        """Add a screw joint as a revolute joint and a prismatic joint that follows it."""
         turn = Revolute(screw.axis, screw.lower, screw.upper)
         advance = screw.elements[0].advance
         if advance == 0.0:
@@ -206,14 +206,14 @@ class _Writer:
 
     def quoted(self, text: str) -> str:
         if bad := _UNWRITABLE.search(text):
-            raise FormatError(self.path, f"the name {text!r} holds {bad[0]!r}, which XML cannot; rename it.")
+            raise FormatError(self.path, f"the name {text!r} contains {bad[0]!r}, which XML cannot store; rename it.")
         return quoted(text)
 
     def origin(self, placement: FloatArray) -> str:
         """Return the origin element for a placement."""
         angles = roll_pitch_yaw(placement[:3, :3])
         if np.abs(turn(*angles) - placement[:3, :3]).max() > ROTATION_TOLERANCE:
-            text = "rotations that are not quite orthonormal are written as the nearest that are."
+            text = "rotations that are not exactly orthonormal are written as the nearest rotation."
             self.remark("rotation", "rounded", text)
         return f'<origin xyz="{_numbers(placement[:3, 3].tolist())}" rpy="{_numbers(angles)}"/>'
 
@@ -228,7 +228,7 @@ class _Writer:
     def inertial_lines(self, link: Link) -> Iterator[str]:
         inertia = link.inertia
         if inertia is not None and not inertia.known:
-            text = "links whose mass is not known are written without one: URDF has no word for that."
+            text = "links of unknown mass are written without a mass: URDF cannot mark it as unknown."
             self.remark("unknown mass", "dropped", text, link.name)
         if inertia is None or not inertia.known:
             return
@@ -245,11 +245,11 @@ class _Writer:
         folded = not np.array_equal(link.matrix, IDENTITY)
         for number, visual in enumerate(link.visuals, start=1):
             if folded:
-                text = "node transforms of links are written into the origins of their shapes."
+                text = "node transforms of links are merged into the origins of their shapes."
                 self.remark("node", "dropped", text, link.name)
                 visual = replace(visual, placement=link.matrix @ visual.placement)
             if isinstance(visual.shape, Capsule):
-                text = "capsules are written as a cylinder and two spheres: URDF has none."
+                text = "capsules are written as a cylinder and two spheres: URDF has no capsules."
                 self.remark("capsule", "split", text, link.name)
                 for name, part in capsule_parts(visual, f"{link.name}.capsule{number}").items():
                     yield from self.part_lines(link, part, f" name={self.quoted(name)}")
@@ -257,10 +257,10 @@ class _Writer:
                 yield from self.part_lines(link, visual)
 
     def part_lines(self, link: Link, visual: Visual, name: str = "") -> Iterator[str]:
-        """Return the lines of one shape, with the attribute that names it."""
+        """Yield the lines of one shape; `name` is its name attribute."""
         shape = self.shape(visual.shape)
         if shape is None:
-            text = f"shapes of kind {visual.shape.kind!r} are left out: URDF has none."
+            text = f"shapes of kind {visual.shape.kind!r} are left out: URDF has no such shape."
             self.remark(f"shape {visual.shape.kind}", "dropped", text, link.name)
             return
         yield f"<{visual.role}{name}>"
@@ -274,7 +274,7 @@ class _Writer:
         yield f"</{visual.role}>"
 
     def shape(self, shape: Shape) -> str | None:
-        """Return a shape's element; None if URDF does not have it."""
+        """Return the element of a shape; None if URDF does not have it."""
         match shape:
             case Box():
                 return f'<box size="{_numbers(shape.size)}"/>'
@@ -288,7 +288,7 @@ class _Writer:
 
     def mesh(self, mesh: Mesh) -> str:
         if mesh.file is not None and meshes.resolve(mesh.path, Path(self.path), DEFAULTS).file is None:
-            text = f"mesh {mesh.path} is not found from {os.fspath(self.path)}; take the mesh files along."
+            text = f"mesh {mesh.path} is not found from {os.fspath(self.path)}; copy the mesh files too."
             self.remark(f"mesh {mesh.path}", "missing-mesh", text)
         scale = "" if mesh.scale == (1.0, 1.0, 1.0) else f' scale="{_numbers(mesh.scale)}"'
         return f"<mesh filename={self.quoted(mesh.path)}{scale}/>"
@@ -297,7 +297,7 @@ class _Writer:
         for joint in self.joints:
             kind = _urdf_type(joint.articulation)
             if kind == "spherical":
-                text = "ball joints are written as type spherical, which not every reader of URDF knows."
+                text = "ball joints are written as type spherical, which not every URDF reader supports."
                 self.remark("spherical", "extension", text, joint.name)
             yield f"  <joint name={self.quoted(joint.name)} type={self.quoted(kind)}>"
             yield f"    {self.origin(joint.placement)}"
@@ -327,15 +327,15 @@ class _Writer:
             yield f'<mimic joint={leader} multiplier="{multiplier}" offset="{offset}"/>'
 
     def motion_limits(self, joint: Joint) -> str:
-        """Return attributes for the limits of motion; URDF demands the first two."""
+        """Return the attributes of motion limits; URDF requires effort and velocity."""
         effort, velocity, acceleration = joint.effort, joint.velocity, joint.acceleration
         if effort is None or velocity is None:
-            text = f"URDF demands limits of effort and velocity; where there is none, {UNLIMITED:g} stands for it."
+            text = f"URDF requires limits of effort and velocity; missing ones are written as {UNLIMITED:g}."
             self.remark("effort", "assumed", text, joint.name)
         result = f'effort="{_number((effort or NONE)[0])}" velocity="{_number((velocity or NONE)[0])}"'
         if acceleration is None:
             return result
-        self.remark("acceleration", "extension", "limits of acceleration are written, which not every reader knows.")
+        self.remark("acceleration", "extension", "acceleration limits are written, which not every reader supports.")
         return f'{result} acceleration="{_number(acceleration[0])}"'
 
 
@@ -344,7 +344,7 @@ def _has_motion_limits(joint: Joint) -> bool:
 
 
 def _urdf_type(motion: Articulation) -> str:
-    """Return the type that URDF has for a motion with all its limits; empty if it has none."""
+    """Return the URDF type of an articulation with its limits; empty if URDF has none."""
     limited = bool(np.isfinite(motion.limits).any())
     match motion.kind:
         case "revolute":

@@ -1,7 +1,7 @@
-"""USD: skeletons and their animations, or plain hierarchies of transforms, as linkages and clips.
+"""Read USD files: skeletons and their animations, or plain hierarchies of transforms, as linkages and clips.
 
-A file is opened by `usd_stage` in a process of its own, with limits on time and memory; what comes back is checked here
-like any other input.
+A file is opened by `usd_stage` in a separate process, with limits on time and memory. The result is checked here like
+any other input.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from .usd_writer import joint_paths, world_matrices, write
 __all__ = ["read", "write", "write_into"]
 
 SCALE_TOLERANCE = 1e-4
-ALONG = {"x": np.eye(3)[:, [1, 2, 0]], "y": np.eye(3)[:, [2, 0, 1]]}  # turn the z axis of a shape there
+ALONG = {"x": np.eye(3)[:, [1, 2, 0]], "y": np.eye(3)[:, [2, 0, 1]]}  # rotate the z axis of a shape to this axis
 
 
 def read(path: FilePath, options: Options = DEFAULTS) -> Content:
-    """Return what a USD file holds: its first skeleton, or its transforms, and the motions of either.
+    """Return the content of a USD file: its first skeleton, or else its transforms, and their motions.
 
     Raises:
         FormatError: If the file cannot be read, or has neither.
@@ -43,30 +43,30 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     """
     with on_disk(path) as real:
         header, arrays = opened(path, real, options.folders)
-    with file_errors(path), np.errstate(over="ignore", invalid="ignore"):  # `rigid` refuses what becomes infinite
+    with file_errors(path), np.errstate(over="ignore", invalid="ignore"):  # `rigid` refuses infinite values
         reading = _UsdReader(path, options, header, arrays)
         return reading.skeleton() if header["skeletons"] else reading.transforms()
 
 
 @dataclass(frozen=True)
 class _Motion(WorldMotion):
-    """A motion with the poses that linkwork wrote beside it, if it did."""
+    """A motion with the exact poses written by linkwork, if any."""
 
     frames: FloatArray | None = None
 
 
 class _UsdReader:
-    """A file on its way to a linkage."""
+    """Converts a file to a linkage."""
 
     def __init__(self, path: FilePath, options: Options, header: dict[str, Any], arrays: dict[str, FloatArray]) -> None:
         self.path, self.options, self.header, self.arrays = path, options, header, arrays
         self.remarks = Remarks()
         if not header["unit_is_said"] and options.units is None:
-            self.remarks.add("units", "the file does not say its unit; one centimetre, USD's own, is assumed.")
+            self.remarks.add("units", "the file does not state its unit; centimetres, the default of USD, are assumed.")
         for name in header["empty"]:
             self.remarks.add("skeletons", f"the skeleton {name} has no joints; it is skipped.", name)
         for name in header["absent"]:
-            self.remarks.add("missing-file", f"the file takes in {name!r}, which is not there.", name)
+            self.remarks.add("missing-file", f"the file refers to {name!r}, which does not exist.", name)
         self.unit = header["unit"] if options.units is None else options.units
         if not 0.0 < self.unit < np.inf or not 0.0 < header["rate"] < np.inf:
             raise FormatError(path, f"has {self.unit} metres per unit and {header['rate']} time codes per second.")
@@ -78,11 +78,11 @@ class _UsdReader:
     def _times(self, codes: list[float], name: str) -> FloatArray:
         times: FloatArray = np.array(codes, np.float64) / self.header["rate"]
         if not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
-            raise FormatError(self.path, f"motion {name!r} has times that do not rise.")
+            raise FormatError(self.path, f"motion {name!r} has times that do not increase.")
         return times
 
     def _places(self, worlds: FloatArray) -> FloatArray:
-        """Return rigid transforms in metres, z up, of whatever the file has."""
+        """Return rigid transforms in metres, z up, from transforms of the file."""
         result = rigid(worlds)
         result[..., :3, :] = self.upright @ result[..., :3, :]
         result[..., :3, 3] *= self.unit
@@ -94,13 +94,13 @@ class _UsdReader:
         """Return the first skeleton of the file, with its motions."""
         header, found = self.header, self.header["skeletons"]
         if len(found) > 1:
-            text = f"the file has {len(found)} skeletons; the first is read, {found[0]}."
+            text = f"the file has {len(found)} skeletons; only the first is read, {found[0]}."
             self.remarks.add("skeletons", text, found[0])
         joints = header["joints"]
         parents = parents_of(joints, self.path)
         local = rest_of(self.arrays, parents, self.path)
         if "rest" not in self.arrays:
-            self.remarks.add("rest", "the skeleton has no rest pose; its bind pose is taken for it.")
+            self.remarks.add("rest", "the skeleton has no rest pose; its bind pose is used instead.")
         rest = self._places(composed(local.copy(), parents, self.arrays["world"]))
         motions = [self._motion(entry, k, parents, local) for k, entry in enumerate(header["animations"])]
         own = self._own(rest, motions)
@@ -108,13 +108,13 @@ class _UsdReader:
             return own
         if header["meshes"]:
             what = f"{header['meshes']} meshes, curves or point clouds"
-            text = f"{what} are not in the linkage; files of this kind that are written of it keep them."
+            text = f"{what} are not in the linkage, but are kept when it is saved in this format."
             self.remarks.add("meshes", text)
         links = [Link(name) for name in link_names(header)]
         return self._content(links, parents, rest, motions, [True] * len(joints))
 
     def _motion(self, entry: dict[str, Any], k: int, parents: list[int], local: FloatArray) -> _Motion:
-        """Return one animation of the skeleton; joints that it does not have stay at rest."""
+        """Return one animation of the skeleton; joints without values stay at rest."""
         name, times = entry["name"], self._times(entry["times"], entry["name"])
         place = {joint: i for i, joint in enumerate(self.header["joints"])}
         columns = [i for i, joint in enumerate(entry["joints"]) if joint in place]
@@ -125,21 +125,21 @@ class _UsdReader:
         turns, scales = rigid(local)[targets, :3, :3], np.linalg.norm(local[targets, :3, :3], axis=1)
         if (values := self.arrays.pop(f"rotations{k}", None)) is not None:
             if not has_direction(values):
-                raise FormatError(self.path, f"animation {name!r} has a quaternion without direction.")
+                raise FormatError(self.path, f"animation {name!r} has a quaternion of invalid length.")
             turns = quaternion_matrix(values[:, columns])
         if (values := self.arrays.pop(f"scales{k}", None)) is not None:
             scales = values[:, columns]
             if np.ptp(values, axis=0).max(initial=0.0) > SCALE_TOLERANCE:
-                self.remarks.add("dropped", f"scales that change over time in {name!r} are not held.", name)
+                self.remarks.add("dropped", f"changes of scale over time in {name!r} are not kept.", name)
         steps[:, targets, :3, :3] = turns * scales[..., None, :]
         top = self.arrays.get(f"worlds{k}", self.arrays["world"][None])
         worlds = self._places(composed(steps, parents, top))
         return _Motion(name, times, worlds, self.arrays.get(f"frames{k}"))
 
-    # What linkwork wrote
+    # Content written by linkwork
 
     def _own(self, rest: FloatArray, motions: list[_Motion]) -> Content | None:
-        """Return what linkwork wrote into the file, if it did and the skeleton still says the same."""
+        """Return the content that linkwork wrote, if it still agrees with the skeleton."""
         text = self.header["scene"]
         if text is None or self.unit != 1.0 or (self.options.up or self.header["up"]) != "z":
             return None
@@ -152,21 +152,21 @@ class _UsdReader:
                 return Content(linkage, clips, tuple(self.remarks))
         except LinkworkError as error:
             reason = f"cannot be read back ({str(error)[:200].rstrip('.')})"
-        self.remarks.add("extras", f"the linkage that the file carries {reason}; the skeleton is read instead.")
+        self.remarks.add("extras", f"the linkage stored in the file {reason}; the skeleton is read instead.")
         return None
 
     # Transforms without a skeleton
 
     def transforms(self) -> Content:
-        """Return the transforms of a file as links, moving ones free and the others fixed, with simple shapes."""
+        """Return the transforms of a file as links, with free joints if they move and simple shapes."""
         entries, worlds = self.header["transforms"], self.arrays["worlds"]
         kept = [k for k, entry in enumerate(entries) if entry["shape"] is None or entry["moves"]]
         if not kept:
-            raise FormatError(self.path, "has no skeleton, and no transforms that could be links.")
+            raise FormatError(self.path, "has neither a skeleton nor transforms that could be links.")
         self.remarks.add("skeletons", "the file has no skeleton; its transforms are read as links.")
         if self.header["meshes"]:
             self.remarks.add("dropped", f"{self.header['meshes']} meshes, curves or point clouds are not read.")
-        owners: list[int] = []  # of every entry, the link that it is or stands on
+        owners: list[int] = []  # the link of every entry
         place = {k: i for i, k in enumerate(kept)}
         for k, entry in enumerate(entries):
             above = owners[entry["parent"]] if entry["parent"] >= 0 else -1
@@ -189,7 +189,7 @@ class _UsdReader:
     # Both
 
     def _origin(self) -> Origin | None:
-        """Return the file, if it shows more than a skeleton, or says how that was bound."""
+        """Return the file, if it contains meshes or the bind pose of the skeleton."""
         meshes = bool(self.header["meshes"])
         if not self.header["skeletons"] or not (meshes or "bind" in self.arrays):
             return None
@@ -199,20 +199,20 @@ class _UsdReader:
     def _content(
         self, links: list[Link], parents: list[int], rest: FloatArray, motions: list[_Motion], free: list[bool]
     ) -> Content:
-        """Return the linkage that rests as the file does, and its clips."""
+        """Return the linkage with the rest pose of the file, and its clips."""
         name = self.header["name"] or Path(self.path).stem or "model"
         linkage, clips = moving_skeleton(name, links, parents, rest, motions, free, origin=self._origin())
         return Content(linkage, clips, tuple(self.remarks))
 
 
 def _difference(linkage: Linkage, joints: list[str], rest: FloatArray, motions: list[_Motion]) -> str:
-    """Return how a skeleton differs from the linkage beside it, or nothing."""
+    """Return the first difference of a skeleton from the stored linkage; empty if there is none."""
     if joint_paths(linkage) != joints:
         return "has other joints"
     if not agree(world_matrices(linkage, linkage.neutral()), rest[..., :3, :3], rest[..., :3, 3]):
         return "rests in another pose"
     if len({motion.name for motion in motions}) < len(motions):
-        return "has motions of one name"
+        return "has motions with the same name"
     for motion in motions:
         frames = motion.frames
         if frames is None or frames.shape != (len(motion.times), 1 + linkage.nq):
@@ -221,12 +221,12 @@ def _difference(linkage: Linkage, joints: list[str], rest: FloatArray, motions: 
             return f"has other times for {motion.name!r}"
         ours, theirs = world_matrices(linkage, linkage.pose(frames[:, 1:])), motion.worlds
         if not agree(ours, theirs[..., :3, :3], theirs[..., :3, 3]):
-            return f"moves otherwise in {motion.name!r}"
+            return f"moves differently in {motion.name!r}"
     return ""
 
 
 def _visual(entry: dict[str, Any], placement: FloatArray, scale: float) -> Visual:
-    """Return a simple shape in its link, scaled as the file scales it: by the mean where that is uneven."""
+    """Return a simple shape in its link, with the scale of the file; uneven scales are averaged."""
     a, b = ([size * scale for size in entry["sizes"]] * 2)[:2]
     shapes: dict[str, Callable[[], Shape]] = {
         "Cube": lambda: Box((a, a, a)),

@@ -1,6 +1,6 @@
-"""A motion put into a USD file that is there: one more animation for its skeleton, and all else as it was.
+"""Add a motion to an existing USD file, as one more animation of its skeleton; all else is unchanged.
 
-The file is changed by `usd_edit`, in a process of its own like the one that reads it.
+The file is changed by `usd_edit`, in a separate process.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from .options import UP, FilePath
 from .skeletons import rigid
 from .usd_skeleton import MAX_SIZE, MEMORY, SECONDS, link_names, opened, parents_of, rest_of, surroundings
 
-WORK = 32  # bytes for each byte of a file, while it is written anew
-SLOWEST = 2**22  # bytes of a file that are written in a second
+WORK = 32  # memory for each byte of a file while it is rewritten [bytes]
+SLOWEST = 2**22  # slowest writing speed [bytes/s]
 
 
 def write_into(content: Content, path: FilePath, origin: Origin) -> tuple[Remark, ...]:
-    """Write a copy of a USD file with motions added for its skeleton, the first of them bound to it.
+    """Write a copy of a USD file with motions added to its skeleton; the first of them is bound to it.
 
     Args:
         content: The linkage and the motions to add.
-        path: The file to write. Files that the other one refers to are referred to from there, or packed into a .usdz.
-        origin: The file to start from.
+        path: The file to write. References to other files are adapted to it, or the files are packed into a .usdz.
+        origin: The file to copy.
 
     Returns:
-        Remarks on what was left out.
+        Remarks on omissions.
 
     Raises:
         FormatError: If the file cannot be read or written, or does not have the links of the linkage.
@@ -70,7 +70,7 @@ def write_into(content: Content, path: FilePath, origin: Origin) -> tuple[Remark
         if "error" in answer:
             raise FormatError(origin.file, f"{answer['error'].rstrip('.')}.")
         for name in answer["absent"]:
-            remarks.add("missing-file", f"{name!r} is not there, and not in the package.", name)
+            remarks.add("missing-file", f"{name!r} does not exist and is not in the package.", name)
         data = draft.read_bytes()
     with replacing(path) as file:
         file.write(data)
@@ -78,7 +78,7 @@ def write_into(content: Content, path: FilePath, origin: Origin) -> tuple[Remark
 
 
 class _Appending:
-    """A skeleton in a file, and how links move its joints."""
+    """Converts clips to animations of the skeleton in a file."""
 
     def __init__(self, content: Content, origin: Origin, real: Path, remarks: Remarks) -> None:
         self.linkage, self.origin, self.remarks = content.linkage, origin, remarks
@@ -86,7 +86,7 @@ class _Appending:
         self.header, arrays = opened(origin.file, real, origin.folders, times.tolist())
         header = self.header
         if not header["skeletons"]:
-            raise FormatError(origin.file, "has no skeleton that could be moved.")
+            raise FormatError(origin.file, "has no skeleton to animate.")
         self.placed = dict(zip(times.tolist(), arrays["placed"], strict=True))
         self.parents = parents_of(header["joints"], origin.file)
         self.rest = rest_of(arrays, self.parents, origin.file)
@@ -109,7 +109,7 @@ class _Appending:
         turned = Rotation.from_matrix(steps[..., :3, :3].reshape(-1, 3, 3)).as_quat().reshape(*steps.shape[:2], 4)
         moved = steps[..., :3, 3]
         if np.abs(moved).max(initial=0.0) > 1e38:
-            raise FormatError(self.origin.file, f"positions of clip {name!r} do not fit into the float32 of USD.")
+            raise FormatError(self.origin.file, f"positions of clip {name!r} are too large for float32.")
         numbers = {"translations": moved, "rotations": steady(turned), "scales": scales}
         return {"codes": clip.times * self.header["rate"]} | {
             key: value.astype(np.float32) for key, value in numbers.items()
@@ -118,7 +118,7 @@ class _Appending:
     def _steps(self, clip: Clip, top: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return parent_from_joint without scale, shape (frames, n, 4, 4), and the scales (n, 3) of all joints.
 
-        Joints stand where the links of the clip do, whatever scales are above them.
+        Joints have the positions of the links in the clip, whatever scales are above them.
         """
         frames, upright = clip.linkage.forward(clip.poses), UP[self.origin.up].T
         scales = np.linalg.norm(self.rest[:, :3, :3], axis=1)

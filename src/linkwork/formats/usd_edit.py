@@ -1,6 +1,6 @@
-"""A USD file opened in a process of its own, given animations, and written to another place.
+"""Program that adds animations to a copy of a USD file, in a separate process.
 
-`usd_append` runs this file as a program, so it imports nothing of the package.
+`usd_append` runs this file as a program, so it imports nothing of linkwork.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ import numpy as np
 
 try:
     from pxr import Ar, Sdf, Tf, Usd, UsdSkel, UsdUtils, Vt
-except ImportError:  # `_answer` says so
+except ImportError:  # `_answer` reports it
     Usd = None
 
 
-class Refusal(Exception):  # noqa: N818 - never leaves this program: it becomes the answer
-    """What is wrong with the file."""
+class Refusal(Exception):  # noqa: N818 - internal: it becomes the answer
+    """An error in the file."""
 
 
 def main() -> None:
     """Answer the request on stdin with JSON on stdout."""
     answer = os.dup(1)
-    os.dup2(2, 1)  # whatever USD prints is no answer
+    os.dup2(2, 1)  # output of USD is not part of the answer
     said = json.dumps(_answer(json.load(sys.stdin))).encode()
     with os.fdopen(answer, "wb") as file:
         file.write(said)
-    os._exit(0)  # USD's own threads and tables need no farewell
+    os._exit(0)  # skips the slow shutdown of USD's threads and tables
 
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Edit:
-    """A layer that gets animations, and the way from its old place to the new one."""
+    """Adds animations to a layer, and adapts it to its new location."""
 
     def __init__(self, request: dict[str, Any]) -> None:
         self.request = request
@@ -64,7 +64,7 @@ class _Edit:
 
     def done(self) -> dict[str, Any]:
         self._animate()
-        layer = Sdf.Layer.CreateAnonymous(".usda")  # a copy: what lies in a package cannot be changed
+        layer = Sdf.Layer.CreateAnonymous(".usda")  # a copy: layers in a package cannot be changed
         layer.TransferContent(self.stage.GetRootLayer())
         packed, packs = self.path.suffix.lower() == ".usdz", self.draft.suffix == ".usdz"
         if packed and packs:
@@ -114,14 +114,14 @@ class _Edit:
     # Files beside it
 
     def _from_there(self, name: str) -> str:
-        """Return what a file beside the old place is called from the new one."""
+        """Return the name of a file beside the original, relative to the new location."""
         full = Path(self.path.parent, name)
         if Path(name).is_absolute() or ":" in name or not full.parent.exists():
             return name
         return Path(os.path.relpath(full, self.output)).as_posix()
 
     def _from_package(self, name: str) -> str:
-        """Return what a file in the old package is called from the new place."""
+        """Return the name of a file in the original package, relative to the new location."""
         package = Path(os.path.relpath(self.path, self.output)).as_posix()
         return name if Path(name).is_absolute() else f"{package}[{PurePosixPath(name)}]"
 
@@ -132,13 +132,13 @@ class _Edit:
             raise Refusal("USD cannot write it")
 
     def _packed(self, layer: Any) -> None:
-        """Write a package of the layer and all that it refers to."""
+        """Write a package of the layer and all files that it refers to."""
         layers, files, self.absent = UsdUtils.ComputeAllDependencies(Sdf.AssetPath(str(self.path)))
         for file in [*(layer.realPath for layer in layers), *files]:
             real = Path(os.path.realpath(Ar.SplitPackageRelativePathOuter(file)[0]))
             if not any(real.is_relative_to(folder) for folder in self.folders):
                 advice = "allow it with folders=[...] (--folder)"
-                raise Refusal(f"refers to {file!r}, which lies outside the model's folder; {advice}")
+                raise Refusal(f"refers to {file!r}, which is outside the model's folder; {advice}")
         UsdUtils.ModifyAssetPaths(layer, self.stage.GetRootLayer().ComputeAbsolutePath)
         root = self.draft.with_suffix(".usdc")
         self._export(layer, root)
@@ -146,7 +146,7 @@ class _Edit:
             raise Refusal("USD cannot pack it")
 
     def _repacked(self, layer: Any) -> None:
-        """Write the package anew: its first layer as it is now, and all other files as they are."""
+        """Rewrite the package with the changed first layer and all other files unchanged."""
         old = Sdf.ZipFile.Open(str(self.path))
         first, *others = old.GetFileNames()
         with tempfile.TemporaryDirectory(dir=self.draft.parent) as folder:

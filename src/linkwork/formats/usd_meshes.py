@@ -1,6 +1,6 @@
-"""The meshes that a skeleton of a USD stage moves, with their materials, as plain arrays.
+"""Extract the skinned meshes of a USD skeleton, with their materials, as plain arrays.
 
-`usd_stage` runs this file in its process, so it imports nothing of the package.
+`usd_stage` runs this file in its process, so it imports nothing of linkwork.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ import numpy as np
 
 try:
     from pxr import Ar, Usd, UsdGeom, UsdShade, UsdSkel
-except ImportError:  # `usd_stage` says so
+except ImportError:  # `usd_stage` reports it
     Usd = None
 
-MAX_CORNERS = 4_000_000  # of faces, in all meshes together
-MAX_BYTES = 2**26  # of all textures together
+MAX_CORNERS = 4_000_000  # face corners of all meshes
+MAX_BYTES = 2**26  # of all textures
 UNSEEN = ("proxy", "guide")
 GREY = (0.5, 0.5, 0.5)
 TEXTURE, PLACED, SURFACE = "UsdUVTexture", "UsdTransform2d", "UsdPreviewSurface"
 
 
 class SkinnedMeshes:
-    """Meshes on their way to arrays.
+    """The skinned meshes of a skeleton as arrays.
 
     Args:
         stage: The stage.
         skeleton: The skeleton that moves them.
-        folders: Real folders that textures may be read from.
+        folders: Real paths of folders that textures may be read from.
 
     Attributes:
-        entries: What is said of each mesh.
-        materials: What is said of each material.
-        arrays: Numbers of meshes, and textures as bytes, by name.
+        entries: Properties of each mesh.
+        materials: Properties of each material.
+        arrays: Arrays of meshes, and bytes of textures, by name.
     """
 
     def __init__(self, stage: Any, skeleton: Any, folders: Sequence[str]) -> None:
@@ -60,7 +60,7 @@ class SkinnedMeshes:
                         self._take(UsdGeom.Mesh(prim), query)
 
     def _is_moved(self, prim: Any) -> bool:
-        """Return whether a mesh is seen, and the skeleton moves it."""
+        """Return whether a mesh is visible and bound to the skeleton."""
         seen = UsdGeom.Imageable(prim)
         if seen.ComputeVisibility() == UsdGeom.Tokens.invisible or str(seen.ComputePurpose()) in UNSEEN:
             return False
@@ -77,7 +77,7 @@ class SkinnedMeshes:
             return
         owners, weights = (np.array(values).reshape(len(points), -1) for values in found)
         order = query.GetJointOrder()
-        if order is not None:  # joints of its own
+        if order is not None:  # it has its own joint order
             own = np.array([self._places.get(str(joint), -1) for joint in order], np.int64)
             if owners.min(initial=0) < 0 or owners.max(initial=0) >= len(own):
                 return
@@ -87,7 +87,7 @@ class SkinnedMeshes:
         bound = np.array(query.GetGeomBindTransform(), np.float64)
         k, prim = len(self.entries), mesh.GetPrim()
         numbers = self._of_faces(prim, len(counts))
-        self.arrays[f"points{k}"] = points @ bound[:3, :3] + bound[3, :3]  # USD has rows
+        self.arrays[f"points{k}"] = points @ bound[:3, :3] + bound[3, :3]  # USD uses row vectors
         self.arrays[f"joints{k}"], self.arrays[f"weights{k}"] = owners, weights.astype(np.float64)
         self.arrays[f"counts{k}"], self.arrays[f"indices{k}"], self.arrays[f"materials{k}"] = counts, indices, numbers
         painted = [self.materials[i] for i in np.unique(numbers[numbers >= 0]).tolist()]
@@ -112,7 +112,7 @@ class SkinnedMeshes:
         return numbers
 
     def _material(self, prim: Any) -> int:
-        """Return the number of the material that something has, -1 for none that says a colour."""
+        """Return the index of the material of a prim, -1 if it has none with a colour."""
         material = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial()[0]
         if not material:
             return -1
@@ -139,7 +139,7 @@ class SkinnedMeshes:
         return said
 
     def _follow(self, texture: Any, said: dict[str, Any]) -> None:
-        """Find which coordinates a texture is read at."""
+        """Find the texture coordinates of a texture."""
         _, source = _input(texture, "st")
         if source is not None and source.GetIdAttr().Get() == PLACED:
             for key, name in (("scale", "scale"), ("shift", "translation")):
@@ -150,7 +150,7 @@ class SkinnedMeshes:
             said["uv"] = str(name)
 
     def _texture(self, file: Any) -> int | None:
-        """Return the number of a picture file, whose bytes are kept; None for one that is not there or may not be."""
+        """Return the index of an image file, and store its bytes; None if it is missing or not allowed."""
         path = str(file.resolvedPath) if file is not None else ""
         if path not in self._textures:
             outer = Ar.SplitPackageRelativePathOuter(path)[0] if Ar.IsPackageRelativePath(path) else path
@@ -170,7 +170,7 @@ class SkinnedMeshes:
 
 
 def _input(shader: Any, name: str) -> tuple[Any, Any]:
-    """Return the value of an input, or the shader that it comes from."""
+    """Return the value of an input, or the shader it is connected to."""
     port = shader.GetInput(name)
     if not port:
         return None, None
@@ -187,13 +187,13 @@ def _first(attribute: Any) -> Any:
 
 
 def _numbers(attribute: Any, width: int, kind: Any = np.float64) -> Any:
-    """Return an array of an attribute, of no rows where it says nothing."""
+    """Return the array of an attribute; without rows if it has no value."""
     value = _first(attribute) if attribute else None
     return np.array(() if value is None else value, kind).reshape(-1, width)
 
 
 def _at_corners(prim: Any, name: str, width: int, counts: Any, indices: Any) -> Any:
-    """Return what a primvar says at every corner of every face; None where it does not."""
+    """Return the values of a primvar at every face corner; None if it has none."""
     primvar = UsdGeom.PrimvarsAPI(prim).FindPrimvarWithInheritance(name)
     values = primvar.ComputeFlattened() if primvar else None
     if values is None and primvar:

@@ -1,6 +1,6 @@
-"""What stands in a USD file about its skeleton: asked of another process, and put into matrices.
+"""The skeleton of a USD file, read in a separate process, as matrices.
 
-`usd` makes a linkage of it, and `usd_append` finds its joints again.
+`usd` converts it to a linkage, and `usd_append` uses it to find the joints for new animations.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .child import ask_arrays
 from .content import UniqueNames
 from .options import FilePath
 
-SECONDS = 1.0  # of computing, and one more for every 8 MiB
-MEMORY = 450 * 2**20  # bytes that the other process may claim, and sixteen times the size of the file
+SECONDS = 1.0  # CPU time of the process [s], and one more for every 8 MiB
+MEMORY = 450 * 2**20  # memory of the process [bytes], in addition to sixteen times the size of the file
 MAX_SIZE = 256 * 2**20
 
 
 def surroundings() -> dict[str, str]:
-    """Return the variables that a process with USD sees: no search path, one thread."""
+    """Return the environment of a process with USD: no search path, one thread."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PXR_AR_")}
     return kept | {"PXR_WORK_THREAD_LIMIT": "1"}
 
@@ -33,14 +33,14 @@ def surroundings() -> dict[str, str]:
 def opened(
     path: FilePath, real: Path, folders: Sequence[FilePath], times: Sequence[float] = (), *, skin: bool = False
 ) -> tuple[dict[str, Any], dict[str, FloatArray]]:
-    """Return what the other process found in the file.
+    """Return the header and arrays of a file, read in a separate process.
 
     Args:
         path: The file.
-        real: Where it really lies, if it was given as text.
-        folders: Further folders that it may take files in from.
-        times: Times [s] at which the place of the skeleton is wanted, as the array ``"placed"``.
-        skin: Whether the meshes that the skeleton moves are wanted too; see `usd_meshes`.
+        real: Its real path; a temporary file if it was given as text.
+        folders: Further folders that it may refer to.
+        times: Times [s] at which to return the transform of the skeleton, as the array ``"placed"``.
+        skin: Whether to return the skinned meshes too; see `usd_meshes`.
     """
     size = len(read_bytes(path, MAX_SIZE))
     request: dict[str, Any] = {"path": str(real), "folders": [str(real.parent), *map(str, folders)]}
@@ -50,7 +50,7 @@ def opened(
 
 
 def link_names(header: dict[str, Any]) -> list[str]:
-    """Return the names that the joints of a skeleton have as links."""
+    """Return the link names of the joints of a skeleton."""
     joints, names = header["joints"], header["joint_names"]
     if not (len(names) == len(joints) == len(set(names)) and all(names)):
         names = unique_names([joint.rpartition("/")[2] for joint in joints])
@@ -58,13 +58,13 @@ def link_names(header: dict[str, Any]) -> list[str]:
 
 
 def unique_names(given: list[str]) -> list[str]:
-    """Return names that are given once each."""
+    """Return names made unique."""
     names = UniqueNames(given)
     return [names.take(name, "joint") for name in given]
 
 
 def parents_of(joints: list[str], path: FilePath) -> list[int]:
-    """Return the index of every joint's nearest ancestor by path; parents must come first."""
+    """Return the index of the nearest ancestor of every joint, by path; parents must precede their children."""
     tree: dict[str | None, Any] = {}
     for k, joint in enumerate(joints):
         branch = tree
@@ -79,13 +79,13 @@ def parents_of(joints: list[str], path: FilePath) -> list[int]:
             branch = branch[step]
             above = branch.get(None, above)
         if above >= k:
-            raise FormatError(path, f"joint {joint!r} comes before the one it hangs on.")
+            raise FormatError(path, f"joint {joint!r} comes before its parent.")
         parents.append(above)
     return parents
 
 
 def rest_of(arrays: dict[str, FloatArray], parents: list[int], path: FilePath) -> FloatArray:
-    """Return parent_from_joint at rest, with scale; from the bind pose where there is no rest pose."""
+    """Return parent_from_joint at rest, with scale; from the bind pose if there is no rest pose."""
     if "rest" in arrays:
         return arrays["rest"]
     if "bind" not in arrays:
@@ -96,7 +96,7 @@ def rest_of(arrays: dict[str, FloatArray], parents: list[int], path: FilePath) -
 
 
 def composed(steps: FloatArray, parents: list[int], top: FloatArray) -> FloatArray:
-    """Turn transforms (..., n, 4, 4) to the parents into those to the root of all, in their place, and return them."""
+    """Convert transforms (..., n, 4, 4) relative to parents to world transforms, in place, and return them."""
     for k, parent in enumerate(parents):
         steps[..., k, :, :] = (steps[..., parent, :, :] if parent >= 0 else top) @ steps[..., k, :, :]
     return steps

@@ -1,6 +1,6 @@
-"""The meshes of a USD file that its skeleton moves, as the skin of a linkage, and the pose they were bound in.
+"""Read the skinned meshes of a USD file as the skin of a linkage, and their bind pose.
 
-`usd_meshes` finds them, in the process that reads the file.
+`usd_meshes` extracts them, in the process that reads the file.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .usd_skeleton import composed, link_names, opened as opened_file, parents_o
 
 
 def read_skin(linkage: Linkage, origin: Origin) -> Skin | None:
-    """Return the meshes that the skeleton of a linkage's file moves; None if there are none.
+    """Return the skinned meshes in the file of a linkage; None if there are none.
 
     Args:
         linkage: The linkage.
-        origin: Its file, and how that was read.
+        origin: Its file, and how it was read.
 
     Raises:
-        FormatError: If the file is gone or cannot be read.
+        FormatError: If the file no longer exists or cannot be read.
     """
     reading = _SkinReader(linkage, origin, meshes=True)
     if not reading.binds:
@@ -38,16 +38,16 @@ def read_skin(linkage: Linkage, origin: Origin) -> Skin | None:
 
 
 def read_binds(linkage: Linkage, origin: Origin) -> dict[str, FloatArray]:
-    """Return link_from_bound by link; nothing where the skeleton does not say how it was bound."""
+    """Return link_from_bound by link; empty if the skeleton has no bind pose."""
     return _SkinReader(linkage, origin, meshes=False).binds
 
 
 class _SkinReader:
-    """A skeleton of a file with its meshes.
+    """The skeleton of a file with its meshes.
 
     Attributes:
         binds: link_from_bound by link, for joints that are links.
-        bones: The bone of every joint of the skeleton, -1 for one that is no link.
+        bones: The bone of every joint of the skeleton, -1 for a joint that is not a link.
     """
 
     def __init__(self, linkage: Linkage, origin: Origin, *, meshes: bool) -> None:
@@ -65,13 +65,13 @@ class _SkinReader:
         self.bones = np.full(len(links), -1, np.int64)
         for k, link in enumerate(links):
             if link is not None and abs(np.linalg.det(self.arrays["bind"][k])) > 0.0:
-                stretch = np.eye(4)  # a joint is its link times a stretch that no link has
+                stretch = np.eye(4)  # a joint transform is that of its link times a stretch
                 stretch[:3, :3] = origin.units * turned[k].T @ worlds[k, :3, :3]
                 self.bones[k] = len(self.binds)
                 self.binds[link] = stretch @ np.linalg.inv(self.arrays["bind"][k])
 
     def piece(self, k: int) -> Piece | None:
-        """Return a mesh; None for one that is damaged or of which nothing is left."""
+        """Return a mesh; None if it is damaged or nothing of it is left."""
         entry = self.header["skin"][k]
         points, owners = self.arrays[f"points{k}"], self.arrays[f"joints{k}"].astype(np.int64)
         counts, indices = (self.arrays[f"{name}{k}"].astype(np.int64) for name in ("counts", "indices"))
@@ -80,7 +80,7 @@ class _SkinReader:
         if owners.min(initial=0) < -1 or owners.max(initial=-1) >= len(self.bones):
             return None
         light = self._light(k, len(indices), np.repeat(self.arrays[f"materials{k}"].astype(np.int64), counts))
-        # Corners of faces that share a point and a colour are one.
+        # Face corners with the same point and colour are merged.
         keys = np.concatenate([indices[:, None], np.round(255.0 * light)], axis=1)
         _, first, same = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         self.left -= len(first)
@@ -103,7 +103,7 @@ class _SkinReader:
         return np.where(owners >= 0, self.bones[owners], -1)
 
     def _light(self, k: int, count: int, materials: IntArray) -> FloatArray:
-        """Return the colours of the corners of all faces, in linear light: of their materials, else of their own."""
+        """Return the colours of all face corners in linear light: of their materials, else their own."""
         light = np.full((count, 3), 0.5)
         if f"colors{k}" in self.arrays:
             light = self.arrays[f"colors{k}"].copy()
@@ -126,7 +126,7 @@ class _SkinReader:
 
 
 def fans(counts: IntArray, holes: Any) -> IntArray:
-    """Return the triangles of polygons as places in the list of their corners.
+    """Return the triangles of polygons as indices of face corners.
 
     Example:
         >>> fans(np.array([3, 4]), np.zeros(2, bool)).tolist()
@@ -140,5 +140,5 @@ def fans(counts: IntArray, holes: Any) -> IntArray:
 
 
 def _smooth(points: FloatArray, used: IntArray, triangles: IntArray) -> FloatArray:
-    """Return normals at corners, those of one point alike."""
+    """Return normals at vertices, equal for vertices at the same point."""
     return mean_normals(points, used[triangles])[used]

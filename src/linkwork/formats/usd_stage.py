@@ -1,7 +1,7 @@
-"""A USD file opened in a process of its own, and what a linkage needs of it written out as plain arrays.
+"""Program that opens a USD file in a separate process, and returns what a linkage needs as plain arrays.
 
-`usd` runs this file as a program, so it imports nothing of the package. Damaged crate files make usd-core claim memory
-or time without end, or end the process; here that hurts nobody.
+`usd` runs this file as a program, so it imports nothing of linkwork. Damaged crate files make usd-core use unlimited
+memory or time, or crash, without harm to the caller.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ import numpy as np
 
 try:
     from pxr import Ar, Sdf, Tf, Usd, UsdGeom, UsdSkel
-except ImportError:  # `_answer` says so
+except ImportError:  # `_answer` reports it
     Usd = None
 
 MAX_LAYERS = 100
 MAX_PRIMS = 20_000
 MAX_JOINTS = 10_000
-MAX_VALUES = 400_000  # joints times frames, of all animations together: 5,000 frames of 80 joints
+MAX_VALUES = 400_000  # joints times frames of all animations: 5,000 frames of 80 joints
 MAX_CHARACTERS = 2**24
 SHAPES = {"Cube": ("size",), "Sphere": ("radius",), "Cylinder": ("radius", "height"), "Capsule": ("radius", "height")}
 UNSEEN = ("Camera", "Scope")
 
 
-class Refusal(Exception):  # noqa: N818 - never leaves this program: it becomes the answer
-    """What is wrong with the file."""
+class Refusal(Exception):  # noqa: N818 - internal: it becomes the answer
+    """An error in the file."""
 
 
 def main() -> None:
     """Answer the request on stdin with an NPZ archive on stdout."""
     answer = os.dup(1)
-    os.dup2(2, 1)  # whatever USD prints is no answer
+    os.dup2(2, 1)  # output of USD is not part of the answer
     header, arrays = _answer(json.load(sys.stdin))
     buffer = io.BytesIO()
     np.savez(buffer, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
     with os.fdopen(answer, "wb") as file:
         file.write(buffer.getvalue())
-    os._exit(0)  # USD's own threads and tables need no farewell
+    os._exit(0)  # skips the slow shutdown of USD's threads and tables
 
 
 def _answer(request: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -63,7 +63,7 @@ def _answer(request: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _complaint(text: str) -> dict[str, Any]:
-    """Return what USD says and, where it says so, the line of the file."""
+    """Return the message of USD and, if given, the line of the file."""
     said = re.search(r" : '(.*)'", text, re.DOTALL)
     message = " ".join((said[1] if said else text).split())
     place = re.match(r"\S+?:(\d+):\d+: (.*)", message)
@@ -72,7 +72,7 @@ def _complaint(text: str) -> dict[str, Any]:
 
 
 class _Extract:
-    """A stage on its way to plain arrays."""
+    """Extracts plain arrays from a stage."""
 
     def __init__(self, path: str, folders: list[str]) -> None:
         self.path, self.folders = path, [os.path.realpath(folder) for folder in folders]
@@ -113,25 +113,25 @@ class _Extract:
             self._transforms()
         return self.header, self.arrays
 
-    # What may be read at all
+    # Access control
 
     def _check_layers(self, layer: Any) -> None:
-        """Raise if the file would make USD read anything outside the folders that are allowed."""
+        """Raise if the file would make USD read a file outside the allowed folders."""
         waiting, seen = [layer], {layer.identifier}
         while waiting:
             here = waiting.pop()
-            for name in filter(None, here.GetCompositionAssetDependencies()):  # an empty one is the file itself
+            for name in filter(None, here.GetCompositionAssetDependencies()):  # an empty name is the file itself
                 full = here.ComputeAbsolutePath(name)
                 outer = Ar.SplitPackageRelativePathOuter(full)[0] if Ar.IsPackageRelativePath(full) else full
                 real = Path(os.path.realpath(outer))
                 if not any(real.is_relative_to(folder) for folder in self.folders):
                     advice = "allow it with folders=[...] (--folder)"
-                    raise Refusal(f"takes in {name!r}, which lies outside the model's folder; {advice}")
+                    raise Refusal(f"refers to {name!r}, which is outside the model's folder; {advice}")
                 if full in seen:
                     continue
                 seen.add(full)
                 if len(seen) > MAX_LAYERS:
-                    raise Refusal(f"takes in more than {MAX_LAYERS} other files")
+                    raise Refusal(f"refers to more than {MAX_LAYERS} other files")
                 if not real.is_file():
                     self.absent.append(name)
                 elif (inner := Sdf.Layer.FindOrOpen(full)) is not None:
@@ -141,10 +141,10 @@ class _Extract:
         result = []
         for prim in Usd.PrimRange(self.stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
             if prim.HasAuthoredMetadata("clips"):
-                raise Refusal("has value clips, motion spread over other files, which are not read")
+                raise Refusal("has value clips (motion in other files), which are not read")
             result.append(prim)
             if len(result) > MAX_PRIMS:
-                raise Refusal(f"has more than {MAX_PRIMS} prims, the most that are read")
+                raise Refusal(f"has more than {MAX_PRIMS} prims, the largest number that is read")
         return result[1:]
 
     def _scene_text(self) -> str | None:
@@ -160,7 +160,7 @@ class _Extract:
         skeleton = UsdSkel.Skeleton(prim)
         joints = [str(token) for token in skeleton.GetJointsAttr().Get() or ()]
         if len(joints) > MAX_JOINTS or sum(map(len, joints)) > MAX_CHARACTERS:
-            raise Refusal(f"has a skeleton of {len(joints)} joints, more than is read")
+            raise Refusal(f"has a skeleton of {len(joints)} joints, more than are read")
         self.header["joints"] = joints
         self.header["joint_names"] = [str(name) for name in skeleton.GetJointNamesAttr().Get() or ()]
         for name, attribute in (("rest", skeleton.GetRestTransformsAttr()), ("bind", skeleton.GetBindTransformsAttr())):
@@ -176,7 +176,7 @@ class _Extract:
         self.arrays["world"] = self._worlds([prim], [None])[0, 0]
 
     def _animation(self, animation: Any, k: int, skeleton: Any) -> dict[str, Any]:
-        """Take in one animation; its times also have those at which the skeleton as a whole moves."""
+        """Extract one animation; its times include those at which the skeleton as a whole moves."""
         joints = [str(token) for token in animation.GetJointsAttr().Get() or ()]
         tracks = {
             "translations": (animation.GetTranslationsAttr(), 3),
@@ -188,7 +188,7 @@ class _Extract:
         codes: list[Any] = sorted(times | moving) or [None]
         self.values += max(len(joints), 1) * len(codes)
         if len(joints) > MAX_JOINTS or self.values > MAX_VALUES:
-            raise Refusal(f"has motion of more than {MAX_VALUES} joints times frames, the most that is read")
+            raise Refusal(f"has motion of more than {MAX_VALUES} joints times frames, the limit")
         for name, (attribute, width) in tracks.items():
             rows = [np.array(_at(attribute, code), np.float64).reshape(-1, width) for code in codes]
             if all(len(row) == len(joints) for row in rows) and joints:
@@ -206,13 +206,13 @@ class _Extract:
         return {"name": str(name), "joints": joints, "times": [0.0 if code is None else float(code) for code in codes]}
 
     def _skin(self, skeleton: Any) -> None:
-        """Take in the meshes that the skeleton moves."""
+        """Extract the skinned meshes of the skeleton."""
         program = runpy.run_path(str(Path(__file__).with_name("usd_meshes.py")))
         meshes = program["SkinnedMeshes"](self.stage, skeleton, self.folders)
         self.header |= {"skin": meshes.entries, "materials": meshes.materials}
         self.arrays |= meshes.arrays
 
-    # Places
+    # Transforms
 
     def _moving_times(self, prim: Any) -> set[float]:
         times: set[float] = set()
@@ -223,7 +223,7 @@ class _Extract:
         return times
 
     def _first_time(self, prims: list[Any]) -> Any:
-        """Return when prims stand where they do without motion: at no time, or at the first if they have no other."""
+        """Return the time code of prims at rest: the default, or the earliest if they have only time samples."""
         seen: set[Any] = set()
         for prim in prims:
             while prim and not prim.IsPseudoRoot() and prim not in seen:
@@ -245,7 +245,7 @@ class _Extract:
         return worlds
 
     def _transforms(self) -> None:
-        """Take in the transforms of a file without skeleton, and the simple shapes on them."""
+        """Extract the transforms of a file without skeleton, and their simple shapes."""
         entries: list[dict[str, Any]] = []
         index: dict[str, int] = {}
         times: set[float] = set()
@@ -264,7 +264,7 @@ class _Extract:
             kept.append(prim)
         codes: list[Any] = sorted(times) or [None]
         if len(entries) * len(codes) > MAX_VALUES:
-            raise Refusal(f"has motion of more than {MAX_VALUES} transforms times frames, the most that is read")
+            raise Refusal(f"has motion of more than {MAX_VALUES} transforms times frames, the limit")
         self.header["transforms"], self.header["times"] = entries, [0.0 if c is None else float(c) for c in codes]
         self.header["moves"] = bool(times)
         self.arrays["worlds"] = self._worlds(kept, codes)
@@ -283,14 +283,14 @@ class _Extract:
 
 
 def _moving_times(prim: Any) -> set[float]:
-    """Return the times at which a transform is said, if it changes at all: one time alone holds for all."""
+    """Return the sample times of a transform; empty if it is constant."""
     transform = UsdGeom.Xformable(prim)
     moves = any(step.MightBeTimeVarying() for step in transform.GetOrderedXformOps())
     return set(transform.GetTimeSamples()) if moves else set()
 
 
 def _first(attribute: Any) -> Any:
-    """Return what an attribute says without motion, or first where it says nothing else."""
+    """Return the default value of an attribute, or else its earliest sample."""
     value = attribute.Get()
     return attribute.Get(Usd.TimeCode.EarliestTime()) if value is None else value
 

@@ -1,7 +1,7 @@
-"""USD files written: a skeleton with the links as its joints, skinned geometry, an animation for each clip.
+"""Write USD files: a skeleton with the links as joints, skinned geometry, and an animation for each clip.
 
-Files are in metres with z up. Rotations and positions are float32 in USD; the linkage itself and the exact frames stand
-beside them, for linkwork alone.
+Files are in metres, z up. Rotations and positions are float32 in USD; the linkage and the exact frames are stored
+beside them, for linkwork only.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from .skeletons import local_matrices
 
 KEY = "linkwork"
 FRAME = "linkwork:frame"  # the time [s] and the pose of a frame, as float64
-RATE = 24.0  # time codes a second, where the frames suggest none
+RATE = 24.0  # default number of time codes per second
 MAX_RATE = 1000.0
 MAX_CHARACTERS = 2**24
-LINE_WIDTH = 0.005  # of the linkage
-SHARE = 0.25  # of the frames in the draft: so many wait to be added, for each time leaves some bytes behind
+LINE_WIDTH = 0.005  # relative to the size of the linkage
+SHARE = 0.25  # fraction of new frames at which the draft is saved; each save leaves some unused bytes
 _ODD = re.compile(r"[^A-Za-z0-9_]")
 
 
 def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
-    """Write a linkage and its motions, whole or not at all; text for ``.usda``, a package for ``.usdz``, else binary.
+    """Write a linkage and its motions, completely or not at all; ``.usda`` is text, ``.usdz`` a package, else binary.
 
     Returns:
-        Remarks on what the file cannot hold.
+        Remarks on what the file cannot store.
 
     Raises:
         FormatError: If the file cannot be written.
@@ -60,7 +60,7 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
 
 
 def _packed(layer: Path) -> Path:
-    """Return a package that holds one layer."""
+    """Return a package that contains one layer."""
     from pxr import Sdf
 
     package = layer.with_suffix(".usdz")
@@ -86,7 +86,7 @@ def joint_paths(linkage: Linkage) -> list[str]:
 
 
 def _identifier(name: str) -> str:
-    """Return a name that USD takes: letters, digits and underscores, no digit first."""
+    """Return a valid USD identifier: letters, digits and underscores, not starting with a digit."""
     text = _ODD.sub("_", name)
     return f"_{text}" if not text or text[0].isdigit() else text
 
@@ -98,7 +98,7 @@ def world_matrices(linkage: Linkage, poses: FloatArray) -> FloatArray:
 
 
 class _UsdWriter:
-    """A stage on its way out."""
+    """Builds a stage."""
 
     def __init__(self, content: Content, path: FilePath, draft: Path) -> None:
         try:
@@ -109,13 +109,13 @@ class _UsdWriter:
         self.remarks = Remarks()
         self.stage: Any = Usd.Stage.CreateNew(str(draft))
         self.layer: Any = self.stage.GetRootLayer()
-        self.saved = 0  # frames that are in the draft
+        self.saved = 0  # frames saved in the draft
         self.joints = joint_paths(self.linkage)
         self.names = UniqueNames()
         self.rest = world_matrices(self.linkage, self.linkage.neutral())
         self.low, self.high = self.rest[:, :3, 3].min(axis=0), self.rest[:, :3, 3].max(axis=0)
         if sum(map(len, self.joints)) > MAX_CHARACTERS:
-            raise FormatError(path, "the linkage is too deep for USD, which names every joint by its whole path.")
+            raise FormatError(path, "the linkage is too deep for USD, which names every joint by its full path.")
 
     def build(self) -> None:
         from pxr import Kind, Usd, UsdGeom, UsdSkel
@@ -139,7 +139,7 @@ class _UsdWriter:
         self.layer.Save()
 
     def close(self) -> None:
-        """Let go of the draft."""
+        """Release the draft."""
         self.stage = self.layer = None
 
     def _skeleton(self) -> Any:
@@ -189,16 +189,16 @@ class _UsdWriter:
                 frames.Set(Vt.DoubleArray.FromNumpy(np.concatenate([[time], pose])), code)
             waiting += len(poses)
             if waiting >= max(BLOCK, SHARE * self.saved):
-                self.layer.Save()  # what is in the file is not held
+                self.layer.Save()  # saved frames need no memory
                 self.saved, waiting = self.saved + waiting, 0
         return animation.GetPath()
 
     def _places(self, poses: FloatArray, last: FloatArray | None) -> tuple[Any, FloatArray]:
-        """Return where links are on their parents in some frames, as float32, and how they are turned.
+        """Return positions of links on their parents in some frames, as float32, and their quaternions.
 
         Args:
-            poses: The frames.
-            last: How they were turned before, which these go on from.
+            poses: The poses.
+            last: Quaternions of the frame before, for continuous signs.
         """
         from scipy.spatial.transform import Rotation
 
@@ -206,19 +206,19 @@ class _UsdWriter:
         self.low = np.minimum(self.low, worlds[..., :3, 3].min(axis=(0, 1)))
         self.high = np.maximum(self.high, worlds[..., :3, 3].max(axis=(0, 1)))
         local = local_matrices(self.linkage, poses)
-        flat = Rotation.from_matrix(local[..., :3, :3].reshape(-1, 3, 3)).as_quat()  # x, y, z, w, as USD's arrays are
+        flat = Rotation.from_matrix(local[..., :3, :3].reshape(-1, 3, 3)).as_quat()  # x, y, z, w, as in USD arrays
         turns = flat.reshape(*local.shape[:2], 4)
         turns = steady(turns) if last is None else steady(np.concatenate([last[None], turns]))[1:]
         return _narrowed(local[..., :3, 3], self.path), turns
 
     def _free(self, name: str) -> str:
-        """Return a path directly below the top that no prim has."""
+        """Return an unused path directly below the root prim."""
         return self.names.take(f"{self.top}/{_identifier(name)}")
 
     # Geometry
 
     def _geometry(self) -> FloatArray:
-        """Write what the links look like, and return how far it reaches beyond their origins."""
+        """Write the geometry of the links, and return its largest distance from their origins."""
         missing: list[str] = []
         reach = 0.0
         for part in mesh_export.parts(self.linkage, missing):
@@ -226,11 +226,11 @@ class _UsdWriter:
             reach = max(reach, float(np.linalg.norm(part.facets.corners, axis=1).max()))
         if missing:
             more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-            self.remarks.add("dropped", f"of the mesh {missing[0]!r}{more} only the name is in the file.", missing[0])
+            self.remarks.add("dropped", f"of mesh {missing[0]!r}{more}, only the name is in the file.", missing[0])
         return np.full(3, reach)
 
     def _part(self, part: mesh_export.MeshPart) -> None:
-        """Write the facets of one link where they are in the rest pose, bound to its joint alone."""
+        """Write the facets of one link in the rest pose, bound only to its joint."""
         from pxr import Gf, UsdGeom, UsdSkel, Vt
 
         facets = mesh_export.placed(part.facets, self.rest[part.link])
@@ -260,7 +260,7 @@ class _UsdWriter:
 
 
 def _rows(matrices: FloatArray) -> FloatArray:
-    """Return matrices as USD has them, for row vectors."""
+    """Return matrices in USD's convention, for row vectors."""
     return np.ascontiguousarray(np.swapaxes(matrices, -1, -2))
 
 
@@ -271,14 +271,14 @@ def _vectors(points: FloatArray) -> Any:
 
 
 def _narrowed(points: FloatArray, path: FilePath) -> Any:
-    """Return positions as float32, or say that they are too large for it."""
+    """Return positions as float32; raise if they are too large."""
     if np.abs(points).max(initial=0.0) > 1e38:
-        raise FormatError(path, "positions beyond 1e38 m do not fit into the float32 of USD.")
+        raise FormatError(path, "positions beyond 1e38 m are too large for float32.")
     return np.ascontiguousarray(points, np.float32)
 
 
 def _rate(times: list[FloatArray]) -> float:
-    """Return the time codes a second at which frames fall on whole numbers, if there is such a rate."""
+    """Return the time codes per second at which frames have whole numbers, if possible."""
     steps = np.concatenate([np.diff(row) for row in times if len(row) > 1] or [np.zeros(0)])
     if not len(steps):
         return RATE

@@ -1,6 +1,6 @@
-"""VRM animations (.vrma): the motion of a humanoid by the names of its bones, for any avatar.
+"""VRM animations (.vrma): the motion of a humanoid by bone names, for any avatar.
 
-Such a file holds the bones in a T-pose, all axes along the world's, and their rotations from there.
+Such a file contains the bones in a T-pose, with axes parallel to the world's, and their rotations from there.
 """
 
 from __future__ import annotations
@@ -26,35 +26,35 @@ __all__ = ["read", "write"]
 
 NEEDED = ("hips", "spine", "head", *(f"{side}{bone}" for side in ("left", "right") for bone in (
     "UpperArm", "LowerArm", "Hand", "UpperLeg", "LowerLeg", "Foot")))  # fmt: skip
-SHORT = 1e-9  # of a bone's length: it has no direction
-UPRIGHT = 0.4  # of the way from hips to head that goes up, and of that from ankle to toes that goes forward
+SHORT = 1e-9  # shorter bones have no direction
+UPRIGHT = 0.4  # smallest upward component from hips to head, and forward component from ankle to toes
 
 
 def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     """Write the motion of a humanoid.
 
-    Which link is which bone is said by the content's roles, or by the .vrm or .vrma file that its linkage came from.
+    The bones of links are given by the roles of the content, or by the .vrm or .vrma file of its linkage.
 
     Raises:
-        FormatError: If there is no motion, the bones are not known, or the body does not rest upright.
+        FormatError: If there is no motion, the bones are unknown, or the rest pose is not upright.
     """
     if not content.clips:
-        raise FormatError(path, "a VRM animation holds a motion, and there is none.")
+        raise FormatError(path, "a VRM animation stores a motion, but there is none to write.")
     origin = content.linkage.origin
     roles = {**({} if origin is None else origin.roles), **content.roles}
     bones = {bone: roles[role] for bone, role in BONES.items() if role in roles}
     missing = [bone for bone in NEEDED if bone not in bones]
     if missing:
-        advice = "give roles=lw.retargeting.recognise(clip.linkage).roles, or retarget the motion onto a .vrm file"
-        raise FormatError(path, f"{content.linkage.name!r} has no link known as {listed(missing[:4])}; {advice}.")
+        advice = "give roles=lw.retargeting.recognise(clip.linkage).roles, or retarget the motion to a .vrm file"
+        raise FormatError(path, f"{content.linkage.name!r} has no link for the bones {listed(missing[:4])}; {advice}.")
     remarks = Remarks()
     (name, clip), *_ = content.clips.items()
     document: dict[str, Any] = {"asset": {"version": "2.0", "generator": "linkwork"}, "scene": 0}
     numbers = Packing(document, path)
     figure = _Figure(clip, bones)
     if not figure.upright:
-        advice = "retarget the motion onto a body that does first, such as lw.models.human()"
-        raise FormatError(path, f"{content.linkage.name!r} does not stand upright as it rests: {advice}.")
+        advice = "first retarget the motion to a body that does, such as lw.models.human()"
+        raise FormatError(path, f"{content.linkage.name!r} does not stand upright at rest: {advice}.")
     document |= {"scenes": [{"nodes": [0]}], "nodes": figure.nodes()}
     times, poses = Keys(clip, name, remarks).whole()
     animation: dict[str, Any] = {"name": name, "channels": [], "samplers": []}
@@ -72,11 +72,11 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
 
 
 class _Figure:
-    """The bones of a linkage, and how they stand with arms stretched out, legs straight and facing along z of glTF.
+    """The bones of a linkage and their T-pose: arms stretched out, legs straight, facing along z of glTF.
 
     Attributes:
-        upright: Whether the trunk goes up and the feet go forward as its skin was bound, or as it rests; arms and legs
-            may be anywhere.
+        upright: Whether the trunk points up and the feet point forward in the bind pose, or else the rest pose; arms
+            and legs may be anywhere.
     """
 
     def __init__(self, clip: Clip, bones: dict[str, str]) -> None:
@@ -94,7 +94,7 @@ class _Figure:
         self._stand()
 
     def _stand(self) -> None:
-        """Work out the T-pose: world rotations and positions of the bones, y up."""
+        """Compute the T-pose: world rotations and positions of the bones, y up."""
         bound = bind_pose(self.linkage)
         turned, placed = self._worlds((rest_pose(self.linkage) if bound is None else bound)[None])
         turned, placed = turned[:, 0], placed[:, 0]
@@ -114,7 +114,7 @@ class _Figure:
                     swings[one] = _swing(placed[two] - placed[one], way)
         for i, parent in enumerate(self.parents):
             if any(part in self.bones[i] for part in ("Hand", "Thumb", "Index", "Middle", "Ring", "Little")):
-                swings[i] = swings[parent]  # hands go with forearms; feet stay flat
+                swings[i] = swings[parent]  # hands follow forearms; feet stay flat
         stand = placed.copy()
         for i, parent in enumerate(self.parents[1:], start=1):
             stand[i] = stand[parent] + swings[parent] @ (placed[i] - placed[parent])
@@ -140,7 +140,7 @@ class _Figure:
         return nodes
 
     def motion(self, poses: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return rotations of the nodes on their parents (bones, frames, 3, 3), and where the hips go (frames, 3)."""
+        """Return rotations of nodes on their parents (bones, frames, 3, 3), and positions of the hips (frames, 3)."""
         turned, placed = self._worlds(poses)
         whole = turned @ np.swapaxes(self.rest, -1, -2)[:, None]  # from the T-pose, in axes of the world
         own = [whole[0]]
@@ -150,7 +150,7 @@ class _Figure:
 
 
 def _swing(direction: FloatArray, way: FloatArray) -> FloatArray:
-    """Return the shortest rotation that brings a direction to a way, both in three dimensions."""
+    """Return the shortest rotation from a direction (3,) to a unit vector `way` (3,)."""
     from scipy.spatial.transform import Rotation
 
     length = float(np.linalg.norm(direction))

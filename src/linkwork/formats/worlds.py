@@ -1,6 +1,6 @@
-"""Worlds from a file and to a file: linkwork's scene, MoveIt's planning scene (YAML and ``.scene``), MJCF.
+"""Read and write worlds: linkwork's scene, MoveIt's planning scene (YAML and ``.scene``), MJCF.
 
-Any other file that holds a linkage is a world too: a kitchen as URDF, a second robot that stands still.
+Any other file with a linkage can be read as a world too: a kitchen as URDF, or a second robot that does not move.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .registry import FORMATS, format_of
 WorldKind = Literal["scene", "moveit", "mjcf"]
 DOCUMENTS = (".yaml", ".yml", ".json")
 WRITTEN: dict[str, tuple[WorldKind, ...]] = dict.fromkeys(DOCUMENTS, ("scene", "moveit"))
-WRITTEN |= {".scene": ("moveit",), ".xml": ("mjcf",)}  # the usual kind first
+WRITTEN |= {".scene": ("moveit",), ".xml": ("mjcf",)}  # the default first
 _LOG = logging.getLogger("linkwork")
 
 
@@ -32,24 +32,24 @@ def load_world(path: FilePath, **options: Unpack[ReadOptions]) -> World:
     """Return the world in a file.
 
     Args:
-        path: A scene of linkwork (``.yaml``, ``.json``; the obstacles of one that holds a linkage too), a planning
-            scene of MoveIt (``.yaml``, ``.json``, ``.scene``), an MJCF model (``.xml``; all of it that cannot move),
-            or any other file with a linkage, which stands as in its neutral pose.
-        **options: How to read it: `packages` and `folders` say where meshes are, as in `load`.
+        path: A scene of linkwork (``.yaml``, ``.json``; only its obstacles are read), a planning scene of MoveIt
+            (``.yaml``, ``.json``, ``.scene``), an MJCF model (``.xml``; only its static parts are read), or any other
+            file with a linkage, which is placed in its neutral pose.
+        **options: Options for reading: `packages` and `folders` locate meshes, as in `load`.
 
-    What the file holds and a world does not, or what had to be guessed, is logged as a warning.
+    Content that a world cannot store, and guesses, are logged as warnings.
 
     Raises:
-        FormatError: If the file cannot be read; with its name and, where there is one, the line.
+        FormatError: If the file cannot be read; the message names the file and, if known, the line.
     """
     world, remarks = read_world(path, as_options(options))
-    for remark in (remark for remark in remarks if remark.kind != "pairs"):  # those are no part of a world
+    for remark in (remark for remark in remarks if remark.kind != "pairs"):  # these belong to the linkage
         _LOG.warning("%s%s: %s", path, "" if remark.line is None else f":{remark.line}", remark.text)
     return world
 
 
 def read_world(path: FilePath, options: Options) -> tuple[World, tuple[Remark, ...]]:
-    """Return the world in a file, and remarks on what was left out or guessed."""
+    """Return the world in a file, and remarks on omissions and guesses."""
     suffix, remarks = PurePath(path).suffix.lower(), Remarks()
     with file_errors(path):
         if suffix in DOCUMENTS:
@@ -70,8 +70,8 @@ def read_world(path: FilePath, options: Options) -> tuple[World, tuple[Remark, .
             return World.from_linkage(content.linkage), tuple(remarks)
         else:
             known = dict.fromkeys((*WRITTEN, *(suffix for suffix, row in FORMATS.items() if row.linkages)))
-            got = f"no format {suffix!r} of worlds" if suffix else "no suffix that says its format"
-            raise FormatError(path, f"{got}; known are {', '.join(known)}.")
+            got = f"unknown format {suffix!r} of worlds" if suffix else "has no suffix to select a format"
+            raise FormatError(path, f"{got}; known formats: {', '.join(known)}.")
         return _with_meshes(world, path, options, remarks), tuple(remarks)
 
 
@@ -85,7 +85,7 @@ def _document(path: FilePath, remarks: Remarks) -> World:
         return planning_scene.parse(content, text, path, remarks)
     if not isinstance(content, dict) or "linkwork" not in content:
         keys = ", ".join(planning_scene.SIGNS)
-        raise FormatError(path, f"no world: a scene has 'linkwork' and 'obstacles', a planning scene one of {keys}.")
+        raise FormatError(path, f"not a world: a scene has 'linkwork' and 'obstacles', a planning scene one of {keys}.")
     return scene.parse_world(content, text, path)
 
 
@@ -94,7 +94,7 @@ def _kind(path: FilePath) -> str:
 
 
 def _with_meshes(world: World, path: FilePath, options: Options, remarks: Remarks) -> World:
-    """Return a world whose meshes say where they are on this machine, with a remark on each that is not there."""
+    """Return a world with its mesh files located on this machine, and add a remark on each missing one."""
     finder = MeshFinder(Path(path), options)
 
     def found(obstacle: Obstacle) -> Obstacle:
@@ -111,23 +111,23 @@ def _with_meshes(world: World, path: FilePath, options: Options, remarks: Remark
 def save_world(
     world: World, path: FilePath, *, linkage: Linkage | None = None, kind: WorldKind | None = None
 ) -> tuple[Remark, ...]:
-    """Write a world to a file, whole or not at all; return remarks on what the format cannot hold.
+    """Write a world to a file, completely or not at all; return remarks on what the format cannot store.
 
     Args:
         world: The world.
-        path: The file: ``.yaml`` or ``.json`` is a scene of linkwork, ``.scene`` MoveIt's text, ``.xml`` MJCF.
-        linkage: A linkage that a scene of linkwork holds too.
+        path: The file: ``.yaml`` or ``.json`` for a scene of linkwork, ``.scene`` for MoveIt's text, ``.xml`` for MJCF.
+        linkage: A linkage to write into the same scene of linkwork.
         kind: ``"moveit"`` writes a planning scene to a ``.yaml`` or ``.json`` file.
     """
     suffix = PurePath(path).suffix.lower()
     if suffix not in WRITTEN:
-        raise FormatError(path, f"no format {suffix!r} that holds a world; written are {', '.join(WRITTEN)}.")
+        raise FormatError(path, f"worlds cannot be written as {suffix!r}; use {', '.join(WRITTEN)}.")
     wanted = kind or WRITTEN[suffix][0]
     if wanted not in WRITTEN[suffix]:
         known = " or ".join(map(repr, WRITTEN[suffix]))
         raise OptionError(f"a {suffix} file holds a world as {known}, got {kind!r}.")
     if linkage is not None and wanted != "scene":
-        raise LinkageError(f"a {suffix} file of {wanted} holds the world alone; save the linkage to a file of its own.")
+        raise LinkageError(f"a {suffix} file of {wanted} stores only the world; save the linkage to another file.")
     remarks = Remarks()
     write_text(path, _text(world, path, wanted, linkage, remarks))
     return tuple(remarks)

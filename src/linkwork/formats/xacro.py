@@ -1,7 +1,7 @@
-"""xacro files to the URDF that they stand for, expanded by the `xacro` package.
+"""Expand xacro files to URDF, with the `xacro` package.
 
-`xacro_program` does it in a process of its own: expressions in such files are Python, and files include others. Nothing
-outside the model's folder, its package, the packages that it names and the folders of the options is read.
+`xacro_program` does so in a separate process, because expressions in such files are Python and files include others.
+Only the folder of the model, its package, the packages that it names and the folders in the options are read.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from . import meshes
 from .atomic_files import read_bytes
 from .options import FilePath, Options
 
-SECONDS, MEMORY = 10.0, 512 * 2**20  # of computing, and bytes, for one expansion
+SECONDS, MEMORY = 10.0, 512 * 2**20  # limits of CPU time [s] and memory [bytes] of one expansion
 MAX_PACKAGES = 50
 MAX_BYTES = 16 * 2**20
 
 
 @dataclass(frozen=True)
 class Expanded:
-    """What a xacro file stands for.
+    """An expanded xacro file.
 
     Args:
         text: The URDF.
-        arguments: The values of all arguments, given or by default.
+        arguments: The values of all arguments, including defaults.
         packages: Folders of the packages that it names.
     """
 
@@ -37,18 +37,18 @@ class Expanded:
 
 
 def expand(path: FilePath, options: Options) -> Expanded:
-    """Return what a xacro file stands for.
+    """Expand a xacro file.
 
     Args:
         path: The file.
-        options: Of these, `arguments` are the file's, and `packages` and `folders` say where included files may lie.
+        options: Used are `arguments` of the file, and `packages` and `folders` (locations of included files).
 
     Raises:
-        FormatError: If it cannot be expanded; with what xacro says.
-        OptionError: If an argument is given that the file does not have.
+        FormatError: If it cannot be expanded; with the message of xacro.
+        OptionError: If a given argument is not one of the file.
         MissingExtraError: If xacro is not installed.
     """
-    from .child import ask  # what starts a process is not loaded for files without macros
+    from .child import ask  # not imported for files without macros
 
     try:
         text = read_bytes(path, MAX_BYTES).decode("utf-8-sig")
@@ -66,7 +66,7 @@ def expand(path: FilePath, options: Options) -> Expanded:
         name = str(answer["package"])
         found = meshes.package_folder(name, path, options)
         if found is None:
-            advice = f"say where it is with packages={{{name!r}: ...}} (--package {name}=FOLDER)"
+            advice = f"give its folder with packages={{{name!r}: ...}} (--package {name}=FOLDER)"
             raise FormatError(path, f"includes files of package {name!r}, which is not found; {advice}.")
         folder, linked = found
         request["packages"][name] = str(folder)
@@ -75,7 +75,7 @@ def expand(path: FilePath, options: Options) -> Expanded:
 
 
 def _checked(answer: dict[str, Any], path: FilePath, options: Options, packages: dict[str, str]) -> Expanded:
-    """Return a good answer, or say what is wrong."""
+    """Return the expanded file from an answer, or raise its error."""
     if "missing" in answer:
         raise MissingExtraError("xacro", "xacro", "reading xacro files")
     if "version" in answer:
@@ -91,7 +91,7 @@ def _checked(answer: dict[str, Any], path: FilePath, options: Options, packages:
 
 
 def _advice(answer: dict[str, Any]) -> str:
-    """Return what to do about an argument that is missing."""
+    """Return advice about a missing argument."""
     if "Undefined substitution argument" not in answer["error"]:
         return ""
     asked = f"it asks for {listed(answer['asked'])}"

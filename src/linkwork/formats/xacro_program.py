@@ -1,7 +1,7 @@
-"""A xacro file expanded by the `xacro` package, in a process of its own.
+"""Program that expands a xacro file with the `xacro` package, in a separate process.
 
-`xacro` runs this file as a program, so it imports nothing of the package. Expressions in xacro files are Python. Here
-they see numbers, texts and lists alone, and the process reads files of given folders and does nothing else.
+linkwork's module `xacro` runs this file as a program, so it imports nothing of linkwork. Expressions in xacro files are
+Python. Here they can only use numbers, texts and lists, and the process can only read files in given folders.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 try:
     import xacro
     from xacro import substitution_args
-except ImportError:  # `_answer` says so
+except ImportError:  # `_answer` reports it
     xacro = None
 
 HARMLESS = ("list", "dict", "map", "str", "float", "int", "bool", "len", "min", "max", "round", "abs", "sum", "range")
@@ -31,16 +31,16 @@ LONGEST_EXPRESSION = 10_000
 WARM = '<robot xmlns:xacro="http://x"><xacro:arg name="a" default="1"/><a b="${2*$(arg a)}" c="$(eval 1+1)"/></robot>'
 
 
-class Refusal(Exception):  # noqa: N818 - never leaves this program: it becomes the answer
-    """What is wrong with the file."""
+class Refusal(Exception):  # noqa: N818 - internal: it becomes the answer
+    """An error in the file."""
 
 
 class Unknown(Exception):  # noqa: N818 - likewise
-    """A package that is asked for."""
+    """An unknown package that the file refers to."""
 
 
 class Arguments(dict[str, str]):
-    """The arguments of a file, and which of them it asks for."""
+    """The arguments of a file, with a record of those that it uses."""
 
     def __init__(self, given: dict[str, str]) -> None:
         super().__init__(given)
@@ -58,7 +58,7 @@ class Arguments(dict[str, str]):
 def main() -> None:
     """Answer the request on stdin with JSON on stdout."""
     answer = os.dup(1)
-    os.dup2(2, 1)  # whatever xacro prints is no answer
+    os.dup2(2, 1)  # output of xacro is not part of the answer
     text = json.dumps(_answer(json.load(sys.stdin))).encode()
     while text:
         text = text[os.write(answer, text) :]
@@ -69,20 +69,20 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     if xacro is None:
         return {"missing": "xacro"}
     if not hasattr(xacro, "safe_eval") or not hasattr(substitution_args, "_eval_find"):
-        return {"version": metadata.version("xacro")}  # it would evaluate expressions elsewhere, unchecked
+        return {"version": metadata.version("xacro")}  # other versions would evaluate expressions unchecked
     limits = runpy.run_path(str(Path(__file__).with_name("child_limits.py")))
     limits["limit"](request["seconds"], request["bytes"])
     xacro.safe_eval, substitution_args.eval = _evaluated, _evaluated
     finder = _Finder(request["packages"])
     substitution_args._eval_find = substitution_args._eval_dict["find"] = finder.find
-    _expanded(WARM, "warm.xacro", {})  # imports what will be needed
+    _expanded(WARM, "warm.xacro", {})  # imports all modules before the guard is set
     guard = _Guard(request["folders"], request["linked"])
     sys.addaudithook(guard.check)
     arguments = Arguments(request["arguments"])
     try:
         text = _expanded(request["text"], request["path"], arguments)
     except RecursionError:
-        return {"error": "it calls itself without end"}
+        return {"error": "it calls itself endlessly"}
     except Exception as error:
         if finder.unknown is not None:
             return {"package": finder.unknown}
@@ -98,14 +98,14 @@ def _expanded(text: str, path: str, arguments: dict[str, str]) -> str:
 
 
 def _message(error: Exception, path: str) -> str:
-    """Return what xacro says, and in which file if it is not the first."""
+    """Return the message of xacro, with the file if it is an included one."""
     said = " ".join(str(error).split())[:300] or type(error).__name__
     file = (xacro.filestack or [path])[-1]
     return said if file in (path, None) else f"{said} (in {file})"
 
 
 class _Finder:
-    """Knows where packages are, and remembers the first that it does not know."""
+    """Finds packages, and remembers the first unknown one."""
 
     def __init__(self, packages: dict[str, str]) -> None:
         self.packages = packages
@@ -119,9 +119,10 @@ class _Finder:
 
 
 def _evaluated(expression: str, names: dict[str, Any], values: Any = None) -> Any:
-    """Return the value of an expression that knows nothing of the machine.
+    """Evaluate an expression without access to the machine.
 
-    Both ways of xacro come here: ``${...}`` brings its names, ``$(eval ...)`` none, and would get all of Python's own.
+    Both forms of xacro are evaluated here: ``${...}`` passes its names; ``$(eval ...)`` passes none and would otherwise
+    get all of Python's builtins.
     """
     if len(expression) > LONGEST_EXPRESSION:
         raise Refusal("an expression is too long")
@@ -136,7 +137,7 @@ def _evaluated(expression: str, names: dict[str, Any], values: Any = None) -> An
 
 
 class _Guard:
-    """Lets the process read files of some folders and compute, and do nothing else."""
+    """Restricts the process to computing and to reading files in given folders."""
 
     def __init__(self, folders: list[str], linked: list[str]) -> None:
         self.real = [os.path.realpath(folder).rstrip(os.sep) + os.sep for folder in folders]
@@ -152,7 +153,7 @@ class _Guard:
         elif event in LISTED:
             allowed, what = self._allowed(os.path.join(str(details[0]), "x")), f"lists {details[0]!r}"  # noqa: PTH118
         else:
-            allowed, what = False, f"does what no model needs ({event})"
+            allowed, what = False, f"does something that no model needs ({event})"
         if not allowed:
             self.refused = self.refused or what
             raise Refusal(what)

@@ -1,7 +1,7 @@
-"""XML as a tree of elements that know their line, read with limits and without trust.
+"""Read untrusted XML, with limits, as a tree of elements with line numbers.
 
-The parser is Python's Expat, told to refuse document types: without one there are no entities and no other files. Names
-keep their prefixes as they are written, declared or not, as robot files have both.
+The parser is Python's Expat. Document types are refused, so there are no entities and no other files. Names keep their
+prefixes as written, whether declared or not, since robot files have both.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ LONGEST_TAG = 2**20
 _ESCAPES = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 )
-_LONG_TAG = re.compile(rb"<[^<]{%d}" % LONGEST_TAG)  # "<" cannot stand inside a tag
+_LONG_TAG = re.compile(rb"<[^<]{%d}" % LONGEST_TAG)  # "<" cannot occur inside a tag
 
 
 def quoted(text: str) -> str:
-    """Return a text as the value of an attribute, with its quotes.
+    """Return a text as an attribute value, with quotes.
 
     Example:
         >>> quoted('3" & more')
@@ -39,7 +39,7 @@ def quoted(text: str) -> str:
 
 
 class XmlElement:
-    """An element: its name, its attributes, the elements in it, its file and the line on which it begins."""
+    """An element: its tag, attributes, children, file and first line."""
 
     __slots__ = ("attributes", "children", "line", "path", "tag")
 
@@ -48,15 +48,15 @@ class XmlElement:
         self.children: list[XmlElement] = []
 
     def first(self, tag: str) -> XmlElement | None:
-        """Return the first element of a name directly inside, or None."""
+        """Return the first child with this tag, or None."""
         return next(self.all(tag), None)
 
     def all(self, *tags: str) -> Iterator[XmlElement]:
-        """Return all elements of some names directly inside, in file order."""
+        """Return all children with one of these tags, in file order."""
         return (child for child in self.children if child.tag in tags)
 
     def walk(self) -> Iterator[XmlElement]:
-        """Return this element and all in it, in file order; what is taken out of one on the way is not met."""
+        """Yield this element and all its descendants, in file order; children removed meanwhile are skipped."""
         waiting = [self]
         while waiting:
             element = waiting.pop()
@@ -69,11 +69,11 @@ class Document:
     """An XML file.
 
     Args:
-        root: Its outermost element.
-        text: What was read, without blanks before it.
-        blanks: Whether blanks stand before the XML declaration, where strict readers allow none.
-        elements: How many elements it has.
-        rest: The line on which something stands after the end of the outermost element, where nothing may; or None.
+        root: Its root element.
+        text: The bytes of the file, without leading blanks.
+        blanks: Whether there are blanks before the XML declaration, which strict readers refuse.
+        elements: Number of elements.
+        rest: The line of content after the end of the root element, which is not allowed; or None.
     """
 
     root: XmlElement
@@ -90,12 +90,12 @@ def read(
 
     Args:
         path: The file.
-        hollow: Names of elements whose inside is not kept.
-        depth: How deep elements may stand in each other.
-        elements: How many there may be.
+        hollow: Tags of elements whose children are not kept.
+        depth: Largest nesting depth.
+        elements: Largest number of elements.
 
     Raises:
-        FormatError: If it is not XML, or more than is read: with the line.
+        FormatError: If it is not XML, or exceeds a limit; the message names the line.
     """
     data = atomic_files.read_bytes(path, MAX_BYTES).removeprefix(b"\xef\xbb\xbf")
     text = data.lstrip(b" \t\r\n")
@@ -115,7 +115,7 @@ def read(
         if not tree.ended:
             raise FormatError(path, f"not XML: {expat.ErrorString(error.code)}.", line=line) from error
         rest = line
-    except (LookupError, ValueError) as error:  # it says that it is in an encoding that there is not
+    except (LookupError, ValueError) as error:  # it declares an unknown encoding
         raise FormatError(path, f"not XML: {error}.", line=tree.line) from error
     if tree.root is None:
         raise FormatError(path, "not XML: no element found.")
@@ -124,7 +124,7 @@ def read(
 
 
 class _Tree:
-    """Keeps the elements that the parser finds."""
+    """Collects the elements found by the parser."""
 
     def __init__(self, path: FilePath, skipped: int, hollow: Collection[str], deepest: int, most: int) -> None:
         self.parser = expat.ParserCreate()
@@ -142,7 +142,7 @@ class _Tree:
 
     @property
     def ended(self) -> bool:
-        """Whether the outermost element has come to its end."""
+        """Whether the root element is closed."""
         return self.root is not None and self.depth == 0
 
     @property
@@ -150,8 +150,8 @@ class _Tree:
         return int(self.parser.CurrentLineNumber) + self.skipped
 
     def refuse(self, *_: object) -> NoReturn:
-        what = "a document type (<!DOCTYPE>), and with it perhaps entities, stands here"
-        raise FormatError(self.path, f"{what}; neither is read, take it out.", line=self.line)
+        what = "contains a document type (<!DOCTYPE>) or entities"
+        raise FormatError(self.path, f"{what}; neither is read, so remove it.", line=self.line)
 
     def start_element(self, name: str, attrs: Mapping[str, str]) -> None:
         self.depth += 1
@@ -173,7 +173,7 @@ class _Tree:
             self.hidden = self.depth
         self.open.append(element)
 
-    def end_element(self, name: str) -> None:  # noqa: ARG002  (the parser calls it so)
+    def end_element(self, name: str) -> None:  # noqa: ARG002  (signature of the parser)
         if self.depth <= self.hidden:
             self.open.pop()
             self.hidden = self.deepest

@@ -1,7 +1,7 @@
-"""YAML and JSON documents: text to plain values and back, strictly and without losing a bit.
+"""Read and write YAML and JSON documents as plain values, strictly and with all digits of numbers.
 
-Plain values are dict, list, str, bool, None, int and finite float. A YAML file is read from the events of a safe
-loader, so that nothing in it can make objects, refer to itself or say a thing twice.
+Plain values are dict, list, str, bool, None, int and finite float. YAML is read from the events of a safe loader, so
+that it cannot create objects, refer to itself or repeat a key.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..errors import FormatError, LinkageError
 KINDS = ("yaml", "json")
 MAX_DEPTH = 32
 WIDTH = 100
-LONGEST_KEY = 512  # YAML finds keys of up to 1024 characters without a mark in front of them
+LONGEST_KEY = 512  # YAML allows keys of up to 1024 characters without a question mark before them
 
 Path = tuple[str | int, ...]
 
@@ -29,13 +29,13 @@ _NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|nan)", re.IGNORECASE)
 _WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "~": None, "": None}
 _UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_HALVES = re.compile(r"\\u[dD][89a-fA-F]")  # JSON writes some characters as two halves; one alone is none
+_HALVES = re.compile(r"\\u[dD][89a-fA-F]")  # JSON writes some characters as surrogate pairs; half a pair is invalid
 _PLAIN = re.compile(r"[^\W\d][\w./-]*(?: [\w./-]+)*|-?\d+(?:\.\d+)?deg")
-_QUOTED_WORDS = {"yes", "no", "on", "off", "true", "false", "null"}  # to other readers these are no texts
+_QUOTED_WORDS = {"yes", "no", "on", "off", "true", "false", "null"}  # other readers do not read these as text
 
 
 class _RefusedError(ValueError):
-    """Something that JSON's own reader would let pass."""
+    """Invalid input that Python's JSON reader would accept."""
 
 
 def read(text: str, where: object, kind: str) -> Any:
@@ -43,7 +43,7 @@ def read(text: str, where: object, kind: str) -> Any:
 
     Args:
         text: The document.
-        where: What to call it in an error.
+        where: Its name in error messages.
         kind: ``"yaml"`` or ``"json"``.
 
     Example:
@@ -53,17 +53,17 @@ def read(text: str, where: object, kind: str) -> Any:
     _check_kind(kind, where)
     text = text.removeprefix("\ufeff")
     if "\0" in text:
-        raise FormatError(where, "holds a NUL byte: this is not a text file.", line=_line_at(text, text.index("\0")))
+        raise FormatError(where, "contains a NUL byte: this is not a text file.", line=_line_at(text, text.index("\0")))
     if not text.strip():
         raise FormatError(where, "is empty.")
     value = _YamlReader(text, where).document() if kind == "yaml" else _read_json(text, where)
     if value is None:
-        raise FormatError(where, "holds nothing.")
+        raise FormatError(where, "has no content.")
     return value
 
 
 def write(value: Any, kind: str) -> str:
-    """Return a document of plain values: vectors on one line, short mappings too, everything else one thing a line.
+    """Return a document of plain values, with vectors and short mappings on one line each.
 
     Example:
         >>> print(write({"name": "arm", "at": [0.0, -0.0, 1e-5]}, "yaml"), end="")
@@ -76,11 +76,11 @@ def write(value: Any, kind: str) -> str:
 
 
 def line_of(text: str, path: Path) -> int | None:
-    """Return the line on which the value at a path begins, or the nearest thing around it, in YAML or JSON."""
+    """Return the first line of the value at a path in YAML or JSON, or of the nearest enclosing value."""
     lines: dict[tuple[int, str | int], int] = {}
     try:
         value = _YamlReader(text.removeprefix("\ufeff"), "", lines).document()
-    except FormatError:  # JSON that is no YAML: then there are no lines
+    except FormatError:  # JSON that is not YAML: no line numbers
         return None
     line = None
     for step in path:
@@ -94,7 +94,7 @@ def line_of(text: str, path: Path) -> int | None:
 
 def _check_kind(kind: str, where: object) -> None:
     if kind not in KINDS:
-        raise FormatError(where, f"a document is {' or '.join(map(repr, KINDS))}, got {kind!r}.")
+        raise FormatError(where, f"a document must be {' or '.join(map(repr, KINDS))}, got {kind!r}.")
 
 
 def _line_at(text: str, position: int) -> int:
@@ -105,7 +105,7 @@ def _line_at(text: str, position: int) -> int:
 
 
 def _number(text: str) -> float | int:
-    """Return a number, as an integer if it is written as one and a float can hold it exactly."""
+    """Return a number, as an integer if it is written as one and a float can represent it exactly."""
     if len(text) <= 15 and text.lstrip("+-").isdigit():
         return int(text)
     value = float(text)
@@ -121,11 +121,11 @@ class _YamlReader:
         self.text, self.where, self.lines = text, where, lines
 
     def document(self) -> Any:
-        """Return the one document of the text; None if there is none."""
+        """Return the single document of the text; None if there is none."""
         unreadable = _UNREADABLE.search(self.text)
         if unreadable:
             line = _line_at(self.text, unreadable.start())
-            raise FormatError(self.where, f"holds the control character {unreadable[0]!r}.", line=line)
+            raise FormatError(self.where, f"contains the control character {unreadable[0]!r}.", line=line)
         self.events: Iterator[Any] = yaml.parse(self.text, Loader=_LOADER)
         try:
             return self._one_document()
@@ -136,14 +136,14 @@ class _YamlReader:
             raise FormatError(self.where, f"not YAML: {message}.", line=mark.line + 1 if mark else None) from error
 
     def _one_document(self) -> Any:
-        next(self.events)  # the stream begins
+        next(self.events)  # start of the stream
         if not isinstance(next(self.events), yaml.DocumentStartEvent):
             return None
         value = self._value(next(self.events), 1)
-        next(self.events)  # the document ends
+        next(self.events)  # end of the document
         after = next(self.events)
         if isinstance(after, yaml.DocumentStartEvent):
-            self._refuse(after, "a second document begins here; a file holds one")
+            self._refuse(after, "a second document begins here; only one per file is read")
         return value
 
     def _keep_line(self, owner: Any, key: str | int, event: Any) -> None:
@@ -155,9 +155,9 @@ class _YamlReader:
 
     def _check(self, event: Any) -> None:
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
-            self._refuse(event, f"anchors and aliases ({event.anchor!r}) are not used here; write the value out")
+            self._refuse(event, f"anchors and aliases ({event.anchor!r}) are not supported; write the value out")
         if event.tag is not None:
-            self._refuse(event, f"the tag {event.tag!r} is not used here; leave it out")
+            self._refuse(event, f"the tag {event.tag!r} is not supported; remove it")
 
     def _value(self, event: Any, depth: int) -> Any:
         self._check(event)
@@ -169,12 +169,12 @@ class _YamlReader:
 
     def _scalar(self, event: Any) -> Any:
         text: str = event.value
-        if not event.implicit[0]:  # it was quoted
+        if not event.implicit[0]:  # quoted
             return text
         if text in _WORDS:
             return _WORDS[text]
         if _NOT_FINITE.fullmatch(text):
-            self._refuse(event, f"{text} is not a finite number; a limit that is not there is left out, or null")
+            self._refuse(event, f"{text} is not a finite number; for no limit, leave it out or write null")
         if _NUMBER.fullmatch(text):
             try:
                 return _number(text)
@@ -194,8 +194,8 @@ class _YamlReader:
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             self._check(event)
             if not isinstance(event, yaml.ScalarEvent):
-                self._refuse(event, "the key of a mapping must be a text")
-            key: str = event.value  # as it is written: a key is always a text
+                self._refuse(event, "the key of a mapping must be text")
+            key: str = event.value  # as written: keys are always text
             if key in result:
                 self._refuse(event, f"{key!r} appears twice in one mapping")
             self._keep_line(result, key, event)
@@ -212,7 +212,7 @@ def _read_json(text: str, where: object) -> Any:
         if _HALVES.search(text):
             json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        raise FormatError(where, f"holds {error.object[error.start]!r}, which is not a character.") from error
+        raise FormatError(where, f"contains {error.object[error.start]!r}, which is not a character.") from error
     except json.JSONDecodeError as error:
         raise FormatError(where, f"not JSON: {error.msg}.", line=error.lineno) from error
     except RecursionError as error:
@@ -231,7 +231,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _constant(text: str) -> None:
-    raise _RefusedError(f"{text} is not a finite number; a limit that is not there is left out, or null.")
+    raise _RefusedError(f"{text} is not a finite number; for no limit, leave it out or write null.")
 
 
 def _check_depth(value: Any) -> None:
@@ -245,7 +245,7 @@ def _check_depth(value: Any) -> None:
 
 
 def _refused_line(text: str) -> int | None:
-    """Return the line of what was refused: most of JSON is YAML, and its reader stumbles over the same thing."""
+    """Return the line of a refused value: most JSON is YAML, whose reader refuses the same value."""
     try:
         _YamlReader(text, "").document()
     except FormatError as error:
@@ -257,7 +257,7 @@ def _refused_line(text: str) -> int | None:
 
 
 def _yaml_block(value: Any, indent: int) -> Iterator[str]:
-    """Yield the lines of a value, first line without its indent: that one follows a key or a dash."""
+    """Yield the lines of a value; the first has no indent, since it follows a key or a dash."""
     margin = " " * indent
     lead = ""
     if isinstance(value, list):
@@ -285,7 +285,7 @@ def _yaml_block(value: Any, indent: int) -> Iterator[str]:
 
 
 def _json_block(value: Any, indent: int) -> Iterator[str]:
-    """Yield the lines of a value, first line without its indent, last line without a comma."""
+    """Yield the lines of a value; the first has no indent, the last no comma."""
     text = _inline(value, "json", WIDTH - indent)
     if text is not None and indent:
         yield text
@@ -306,7 +306,7 @@ def _json_block(value: Any, indent: int) -> Iterator[str]:
 
 
 def _inline(value: Any, kind: str, room: int) -> str | None:
-    """Return a value on one line; None if it should not stand on one: too long, or a collection of mappings."""
+    """Return a value on one line; None if it is too long, or a collection of mappings."""
     if not isinstance(value, list | dict):
         return _scalar(value, kind)
     members: Sequence[Any] = value if isinstance(value, list) else list(value.values())
@@ -335,11 +335,11 @@ def _scalar(value: Any, kind: str) -> str:
         return _float(value)
     if value is None or isinstance(value, int):
         return json.dumps(value)
-    raise LinkageError(f"a file holds texts and numbers, not {value!r}.")
+    raise LinkageError(f"a file can store texts and numbers, not {value!r}.")
 
 
 def _float(value: float) -> str:
-    """Return the shortest text that reads back as the same float; whole numbers without their point."""
+    """Return the shortest text that gives the same float; whole numbers without a decimal point."""
     text = float.__repr__(value)
     if text.endswith(".0") and text != "-0.0" and len(text) < 15:
         return text[:-2]
@@ -348,7 +348,7 @@ def _float(value: float) -> str:
 
 
 def _text(value: str, kind: str) -> str:
-    """Return a text, in quotes unless it is a plain word in YAML; what does not print is escaped."""
+    """Return a text, quoted unless it is a plain word in YAML; unprintable characters are escaped."""
     if kind == "yaml" and _PLAIN.fullmatch(value) and value.lower() not in _QUOTED_WORDS:
         return value
     return '"' + "".join(c if c.isprintable() and c not in '"\\' else _escape(c, kind) for c in value) + '"'
@@ -357,5 +357,5 @@ def _text(value: str, kind: str) -> str:
 def _escape(character: str, kind: str) -> str:
     code = ord(character)
     if 0xD800 <= code < 0xE000:
-        return character  # half a character: it has no UTF-8 form, and the writer of the file says so
+        return character  # half a surrogate pair, which the file writer refuses
     return f"\\U{code:08x}" if kind == "yaml" and code >= 0x10000 else json.dumps(character)[1:-1]

@@ -156,7 +156,7 @@ def _not_known(linkage: Linkage) -> LinkageError:
     fix = f"replace(links={{{names[0]!r}: {{'inertia': Inertia(mass, center)}}}}) gives a link its mass"
     return LinkageError(
         f"the mass of linkage {linkage.name!r} is not known: {len(names)} of its {len(parts)} links with a mass "
-        f"({listed(names)}) weigh something that could not be read, such as a mesh that is not there; {known:.4g} kg "
+        f"({listed(names)}) weigh something that could not be read, such as a missing mesh; {known:.4g} kg "
         f"are known. Load it where its meshes are found, or give them: {fix}."
     )
 

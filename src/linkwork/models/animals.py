@@ -37,9 +37,9 @@ class Leg(NamedTuple):
     Args:
         kind: ``"front"`` or ``"hind"``.
         joints: Names of the three joints from the trunk down.
-        at: Where the left one meets the trunk, x and y [m].
-        lengths: Of the three links [m].
-        radii: Of the three links [m].
+        at: Position where the left leg meets the trunk, x and y [m].
+        lengths: Lengths of the three links [m].
+        radii: Radii of the three links [m].
         swing: Range of the first joint forwards [degrees].
         bend: 1 if the second joint bends backwards and the third forwards (a knee), -1 for the other way (an elbow).
         stand: Values of the three joints in ``"stand"`` [degrees].
@@ -56,7 +56,7 @@ class Leg(NamedTuple):
 
     @property
     def end(self) -> tuple[float, float]:
-        """Where the end of the leg is in ``"stand"``, forwards of and above the first joint [m]."""
+        """Position of the end of the leg in ``"stand"``, forwards of and above the first joint [m]."""
         first, second, third = np.radians(self.stand).tolist()
         tilts = (-first, self.bend * second - first, self.bend * (second - third) - first)  # backwards from hanging
         x = -sum(length * math.sin(tilt) for length, tilt in zip(self.lengths, tilts, strict=True))
@@ -69,7 +69,7 @@ class Leg(NamedTuple):
         return SOLE - self.end[1]
 
     def reaching(self, x: float, z: float, tilt: float) -> tuple[float, float, float]:
-        """Return the angles that put the end of the leg at x, z from the first joint, the last link tilted backwards.
+        """Return the angles that put the end of the leg at x, z from the first joint, with the last link tilted back.
 
         The law of cosines gives the second angle from the distance to the upper end of the last link.
         """
@@ -200,7 +200,7 @@ def slither(linkage: Linkage, phase: float) -> FloatArray:
     """Return a snake's pose at a phase of its wave, 0 to 1, which runs from head to tail.
 
     Segment m heads ``SWAY · sin(2π (phase + wave · m))`` off its course; every sideways joint turns by the difference
-    of two headings, so the snake as a whole keeps to its course. It carries its head a little raised.
+    of two headings, so the whole snake keeps its course. Its head is slightly raised.
     """
     count = sum(name.startswith("j") for name in linkage.joints)
     yaws = np.arange(1, count + 1, 2)

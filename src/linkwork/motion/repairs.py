@@ -113,7 +113,7 @@ def _first_frame(report: Report) -> Repaired:
     clip = report.clip
     if not has_stray_first_frame(clip, report.findings):
         return clip, ""
-    return without_first_frame(clip), "frame 0 left out: it was a pose of its own, not of the motion."
+    return without_first_frame(clip), "frame 0 left out: it was a separate pose, not part of the motion."
 
 
 def _unwound(report: Report) -> Repaired:

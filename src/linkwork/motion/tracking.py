@@ -55,25 +55,22 @@ def track(
 
     Args:
         linkage: The linkage.
-        goals: A goal or a list of goals for each frame; a function of the time [s], with `frames`; or one `Reach`,
-            which is approached in a straight line.
+        goals: A goal or list of goals per frame; a function of the time [s]; or one `Reach`, approached in a line.
         fps: Frames per second.
         frames: Number of frames, for a function or a single goal (21 by default).
         method: A method's name.
         start: Pose before the first frame, or its name; by default the neutral pose, with a joint bent if that helps.
-        steps: Solver steps per frame (one in the chapter); frame 0 is then the start. None solves each frame
-            completely.
+        steps: Solver steps per frame (one in the chapter), with the start as frame 0; None solves every frame fully.
         lookahead: Choose among the branches of all frames and the motion found without it, by dynamic programming:
-            fewest missed goals, then fewest jumps (0.5 rad or m per frame), then least motion; for one `Reach` per
-            frame.
+            fewest missed goals, then jumps (0.5 rad or m per frame), then least motion. One `Reach` per frame only.
         avoid: An `Avoid` or `World` to keep clear of, in and between frames; its errors are the last of the residuals.
         joints: Names of the joints that may move, or of a group of them; the others keep the values of the start.
         weights: Cost of moving each joint, as in `solve`.
-        progress: Called with the number of frames done and the total number.
+        progress: Called with the number of frames done and in total.
         **options: As in `solve`.
 
     Returns:
-        A clip whose `residuals` are the errors of each goal, shape (frames, blocks).
+        The clip; its `residuals` are the errors of each goal, shape (frames, blocks).
 
     Example:
         >>> import linkwork as lw

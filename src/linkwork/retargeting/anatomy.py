@@ -1,9 +1,9 @@
-"""Anatomical axes of bones, from where joints are: forward, left and up of each bone in the coordinates of its link.
+"""Anatomical axes of bones, from joint positions: forward, left and up of each bone in the coordinates of its link.
 
-They are as they would be with arms stretched out sideways, palms down, and legs straight down. All of it is told from
-what is seen in the world, over a motion or in one pose, and from what is constant in a link, so that the pose in which
-a file rests has no part in it: where the next joint is, about which axis an elbow or a knee folds, where the trunk
-points while it stands, what is level while a sole is on the ground.
+They refer to a pose with arms stretched out sideways, palms down, and legs straight down. They are derived from
+positions and orientations in the world, over a motion or in one pose, and from what is constant in a link, so they do
+not depend on the rest pose of a file: the position of the next joint, the folding axis of an elbow or a knee, the
+direction of the trunk while standing, and what is level while a sole is on the ground.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from ..motion.contacts import Mask
 from ..transforms import FloatArray, cross
 from .names import LEG, SIDES
 
-UPRIGHT = 8  # how much more frames count in which it stands upright on straight legs: a power of both
-BENT = 1e-3  # how much all other frames count
-FOLDED = 0.02  # mean square sine of a limb's fold, above which the motion itself says about which axis it folds
-OVERSTRETCHED = 0.5  # sine of the fold below which a limb that folds the wrong way is only stretched too far
-ASIDE = 1e-3  # how much the axis across the body counts where an arm or a leg points the other way
-SLOPE = 0.5  # [rad]: how steeply a foot goes down to its toes where nothing tells
-SHORT = 1e-9  # [m]: shorter ways have no direction
-# Bone and axis of folding of each limb, forward, left and up; those of a right arm are the other way round.
+UPRIGHT = 8  # exponent of the weight of frames, by how upright the trunk and how straight the legs are
+BENT = 1e-3  # weight of all other frames
+FOLDED = 0.02  # mean square sine of a limb's fold, above which the motion itself determines the folding axis
+OVERSTRETCHED = 0.5  # sine of the fold below which a limb that folds the wrong way is taken as overstretched
+ASIDE = 1e-3  # weight of the axis across the body, for limbs that point the opposite way
+SLOPE = 0.5  # [rad]: default slope of a foot from ankle to toes
+SHORT = 1e-9  # [m]: shorter vectors have no direction
+# Direction of the bone and folding axis of each limb, as (forward, left, up); negated for a right arm.
 ARM_OUT, ARM_FOLD = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, -1.0])
 LEG_OUT, LEG_FOLD = np.array([0.0, 0.0, -1.0]), np.array([0.0, 1.0, 0.0])
 
 
 @dataclass(frozen=True, eq=False)
 class Sight:
-    """What is seen of a skeleton in the world, over the frames of a motion or in a single pose.
+    """Positions and orientations of a skeleton in the world, over the frames of a motion or in a single pose.
 
     Args:
-        places: Where the joints are, by role, (frames, 3).
-        turns: How the bones are turned, world_from_link by role, (frames, 3, 3).
-        up: What is up, (3,).
-        toes: The way from the ankle to the toes, by side, (frames, 3), where it is known.
-        flat: When a sole is on the ground, by side, (frames,).
-        palms: The way from the wrist to the knuckles, and that from the little finger to the index, by side.
-        hinges: The axis about which an elbow or a knee turns, by role, (frames, 3), where its joint says so.
-        folds: The same of those of which it is known which way they fold.
+        places: Positions of the joints, by role, (frames, 3).
+        turns: Orientations of the bones, world_from_link by role, (frames, 3, 3).
+        up: The up direction, (3,).
+        toes: Vectors from the ankle to the toes, by side, (frames, 3), if known.
+        flat: Whether the sole is on the ground, by side, (frames,).
+        palms: Vectors from the wrist to the knuckles, and from the little finger to the index, by side.
+        hinges: Axes of elbows and knees, by role, (frames, 3), if their joints define them.
+        folds: The same for joints whose direction of folding is known.
     """
 
     places: Mapping[str, FloatArray]
@@ -57,19 +57,19 @@ class Sight:
     folds: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def way(self, start: str, end: str) -> FloatArray:
-        """Return unit ways (frames, 3) from one joint to another."""
+        """Return unit vectors (frames, 3) from one joint to another."""
         return _unit(self.places[end] - self.places[start])
 
     def length(self, *roles: str) -> float:
-        """Return the length of the bones from role to role [m], on average where it changes."""
+        """Return the length of the bones from role to role [m], averaged over the frames."""
         points = [self.places[role] for role in roles]
         return sum(float(np.linalg.norm(b - a, axis=1).mean()) for a, b in pairwise(points))
 
     @cached_property
     def trunk(self) -> FloatArray:
-        """Where the trunk points, from between the hip joints to the neck or to what is nearest to it, (frames, 3).
+        """Direction of the trunk, from between the hip joints to the neck or the joint nearest to it, (frames, 3).
 
-        The origin of the hips' link may be anywhere in the pelvis, behind the hip joints or above them.
+        The origin of the hips' link may be anywhere in the pelvis, behind or above the hip joints.
         """
         tops = [["neck"], [f"{side}_shoulder" for side in SIDES], ["head"], ["chest"]]
         feet = [[f"{side}_hip" for side in SIDES], ["hips"]]
@@ -83,7 +83,7 @@ class Sight:
 
     @cached_property
     def standing(self) -> FloatArray:
-        """How much it stands upright on straight legs, from 0 to 1, (frames,)."""
+        """Score from 0 to 1 for standing upright on straight legs, (frames,)."""
         score = np.clip(self.trunk @ self.up, 0.0, 1.0)
         for side in SIDES:
             leg = [self.places.get(f"{side}_{part}") for part in ("hip", "knee", "ankle")]
@@ -95,11 +95,11 @@ class Sight:
 
     @cached_property
     def ahead(self) -> FloatArray:
-        """Where the body faces, (frames, 3)."""
+        """Direction that the body faces, (frames, 3)."""
         return cross(self.across("hip", "knee", "ankle", "shoulder", "elbow"), self.trunk)
 
     def across(self, *parts: str) -> FloatArray:
-        """Return unit ways (frames, 3) from right to left, by the first of some parts that both sides have."""
+        """Return unit vectors (frames, 3) from right to left, by the first of some parts that both sides have."""
         for part in parts:
             pair = [self.places.get(f"{side}_{part}") for side in SIDES]
             if pair[0] is not None and pair[1] is not None:
@@ -139,7 +139,7 @@ def local_axes(sight: Sight) -> dict[str, FloatArray]:
 
 
 def limb_way(role: str) -> FloatArray:
-    """Return where the bone of a limb's role points in anatomical axes: out sideways of an arm, down of a leg."""
+    """Return the direction of a limb's bone in anatomical axes: sideways for an arm, down for a leg."""
     if role.endswith(LEG):
         return LEG_OUT
     return ARM_OUT if role.startswith("left") else -ARM_OUT
@@ -162,7 +162,7 @@ def _arm(sight: Sight, side: str, chest: FloatArray, weights: FloatArray, axes: 
 
 
 def _slope(sight: Sight) -> float:
-    """Return how steeply feet go down from ankle to toes while soles are flat [rad]; as usual if none ever is."""
+    """Return the slope of feet from ankle to toes while soles are flat [rad]; the default if no sole ever is."""
     ways = [sight.toes[side][flat] for side, flat in sight.flat.items() if side in sight.toes and flat.any()]
     if not ways:
         return SLOPE
@@ -172,9 +172,9 @@ def _slope(sight: Sight) -> float:
 
 
 def _leg(sight: Sight, side: str, hips: FloatArray, slope: float, axes: dict[str, FloatArray]) -> None:
-    """Add the axes of thigh, shank, foot and toes of a side; a foot that is never flat goes by the slope of feet."""
+    """Add the axes of thigh, shank, foot and toes of a side; a foot that is never flat gets the usual slope of feet."""
     hip, knee, ankle, toe = (f"{side}_{part}" for part in ("hip", "knee", "ankle", "toe"))
-    aside = None  # of a straight leg, the foot says where the knee points
+    aside = None  # for a straight leg, the foot tells where the knee points
     if side in sight.toes and knee in sight.places:
         aside = cross(_unit(sight.toes[side]), sight.way(knee, ankle))
     shank = _limb(sight, (hip, knee, ankle), LEG_OUT, LEG_FOLD, hips, axes, aside)
@@ -184,7 +184,7 @@ def _leg(sight: Sight, side: str, hips: FloatArray, slope: float, axes: dict[str
     ahead = sight.toes.get(side)
     if flat.any():
         level = _headed(shank[..., 0] if ahead is None else ahead, sight.up, shank)
-    else:  # never on the ground: square to the shank, or as steep as feet are
+    else:  # never on the ground: perpendicular to the shank, or with the usual slope of feet
         flat = np.ones_like(flat)
         level = shank if ahead is None else _sloping(_unit(ahead), cross(shank[..., 2], ahead), slope)
     axes[ankle] = mean_axes(sight.turns[ankle], level, flat)
@@ -193,7 +193,7 @@ def _leg(sight: Sight, side: str, hips: FloatArray, slope: float, axes: dict[str
 
 
 def _sloping(toes: FloatArray, left: FloatArray, slope: float) -> FloatArray:
-    """Return axes (frames, 3, 3) of feet whose toes, along unit ways, are below what is level by an angle."""
+    """Return axes (frames, 3, 3) of feet whose unit vectors to the toes point below the horizontal by an angle."""
     left = _unit(left)
     up = cross(toes, left)
     return _frame(left, np.cos(slope) * up - np.sin(slope) * toes)
@@ -210,18 +210,18 @@ def _limb(
 ) -> FloatArray:
     """Add the axes of the two bones of a limb, and return those of the last one in the world, (frames, 3, 3).
 
-    A bone points from its joint to the next. It is twisted so that the axis about which the limb folds is where it
-    belongs: forward at an elbow, backward at a knee. A limb that never folds goes by its foot, or is as if it had been
-    turned the shortest way from where it belongs.
+    A bone points from its joint to the next. Its twist is such that the limb folds about the right axis: forward at an
+    elbow, backward at a knee. The twist of a limb that never folds is taken from its foot, or from the shortest
+    rotation out of the anatomical pose.
 
     Args:
-        sight: What is seen.
+        sight: Positions and orientations of the skeleton.
         roles: The joints at both ends and in the middle.
-        out: Where the bones point in anatomical axes.
-        fold: The axis of folding in them.
+        out: Direction of the bones in anatomical axes.
+        fold: The folding axis in anatomical axes.
         base: Axes of the trunk, (frames, 3, 3).
-        axes: What is found, by role.
-        aside: Where the axis of folding seems to be, (frames, 3), if the foot tells.
+        axes: Axes found so far, by role; those of the limb are added.
+        aside: Expected folding axis, (frames, 3), if the foot determines it.
     """
     first, middle, last = roles
     if first not in sight.turns or middle not in sight.places:
@@ -237,7 +237,7 @@ def _limb(
         size = np.linalg.norm(bend, axis=1)
         hinge = _mean(sight.turns[first], bend * size[:, None])
         if hinge @ expected < 0.0 and np.percentile(size, 95.0) < OVERSTRETCHED:
-            hinge = -hinge  # as knees are that were fitted badly
+            hinge = -hinge  # such as badly fitted knees
         hinge = hinge + FOLDED * np.exp(-float((size**2).mean()) / FOLDED) * expected
     if middle in sight.folds:
         hinge = _mean(sight.turns[first], sight.folds[middle])
@@ -257,7 +257,7 @@ def _limb(
 
 
 def levelled(axes: FloatArray) -> FloatArray:
-    """Return axes (..., 3, 3) turned upright, with the same heading."""
+    """Return axes (..., 3, 3) made upright, with the same heading."""
     ahead = axes[..., :, 0] * (1.0, 1.0, 0.0)
     length = np.linalg.norm(ahead, axis=-1, keepdims=True)
     ahead = np.where(length > 1e-6, ahead / np.maximum(length, 1e-6), (1.0, 0.0, 0.0))
@@ -266,7 +266,7 @@ def levelled(axes: FloatArray) -> FloatArray:
 
 
 def _untwisted(base: FloatArray, way: FloatArray, out: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the axes of the trunk turned the shortest way so that a bone points along a way, and how sure that is."""
+    """Return the trunk's axes after the shortest rotation of a bone onto a direction, and how certain they are."""
     from scipy.spatial.transform import Rotation
 
     straight = base @ out
@@ -275,18 +275,18 @@ def _untwisted(base: FloatArray, way: FloatArray, out: FloatArray) -> tuple[Floa
 
 
 def _mean(turns: FloatArray, ways: FloatArray, weights: FloatArray | None = None) -> FloatArray:
-    """Return ways in the world (frames, 3) as they are in a link on average, (3,); the longer, the surer."""
+    """Return the mean (3,) of world vectors (frames, 3) in the coordinates of a link; long vectors weigh more."""
     seen = np.einsum("tji,tj->ti", turns, ways)
     return np.asarray(np.average(seen, axis=0, weights=_some(weights)))
 
 
 def mean_axes(turns: FloatArray, axes: FloatArray, weights: FloatArray | None = None) -> FloatArray:
-    """Return axes in the world (frames, 3, 3) as they are in a link on average, (3, 3)."""
+    """Return the mean (3, 3) of world axes (frames, 3, 3) in the coordinates of a link."""
     return nearest_rotation(np.average(np.swapaxes(turns, -1, -2) @ axes, axis=0, weights=_some(weights)))
 
 
 def _some(weights: FloatArray | None) -> FloatArray | None:
-    """Return weights, or None where all of them are zero."""
+    """Return weights, or None if all of them are zero."""
     return None if weights is None or not weights.any() else weights
 
 
@@ -301,7 +301,7 @@ def _unit(ways: FloatArray) -> FloatArray:
 
 
 def _frame(left: FloatArray, up: FloatArray) -> FloatArray:
-    """Return axes (..., 3, 3) whose third points up, and whose second points left as nearly as that allows."""
+    """Return axes (..., 3, 3) whose third points up and whose second points as nearly left as possible."""
     ahead, up = cross(left, up), _unit(up)
     length = np.linalg.norm(ahead, axis=-1, keepdims=True)
     aside = cross(np.eye(3)[np.abs(up).argmin(axis=-1)], up)
@@ -310,7 +310,7 @@ def _frame(left: FloatArray, up: FloatArray) -> FloatArray:
 
 
 def _headed(ahead: FloatArray, up: FloatArray, otherwise: FloatArray) -> FloatArray:
-    """Return upright axes (frames, 3, 3) that point ahead; others where the way ahead is vertical."""
+    """Return upright axes (frames, 3, 3) that point ahead; `otherwise` in frames where ahead is vertical."""
     level = ahead - (ahead @ up)[:, None] * up
     steep = np.linalg.norm(level, axis=1) < 0.05 * np.linalg.norm(ahead, axis=1)
     made = _frame(cross(up, level), np.broadcast_to(up, level.shape))
@@ -318,7 +318,7 @@ def _headed(ahead: FloatArray, up: FloatArray, otherwise: FloatArray) -> FloatAr
 
 
 def _placed(bone: FloatArray, hinge: FloatArray, out: FloatArray, fold: FloatArray) -> FloatArray:
-    """Return the axes in which a bone is what `out` is in anatomical ones, and a hinge, nearly, what `fold` is."""
+    """Return the axes in which a bone has the anatomical direction `out`, and a hinge as nearly as possible `fold`."""
     x = _unit(bone)
     y = hinge - x * (x @ hinge)
     if np.linalg.norm(y) < SHORT:

@@ -1,4 +1,4 @@
-"""Bodies that keep clear of themselves and of obstacles in a motion that is given to them."""
+"""Collision avoidance in retargeting: bodies keep clear of themselves and of obstacles."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from ..transforms import FloatArray
 from .frame_blocks import pose_blocks
 from .report import SHAKEN
 
-FIRMLY = 150.0  # how much a metre too near counts, beside those of hands, feet and hips
-SAME = 1e-3  # [rad, m]: two ways that differ by less in a frame are one there
-FADING = 0.15  # [s]: over which time fingers open where they would touch
-LEAP, AROUND = 0.2, 5  # [rad, m]: a joint that moves by so much more in a frame than in those around it has jumped
-ROUNDS = 5  # of adding what is missing to margins
-EASING = 0.05  # [s]: over which time margins become wider
-NOTHING = 1e-4  # [m]: what is less is not missing
-SLOW, LOOKS = 0.02, 8  # [rad, m]: frames that differ by less have nothing between them; parts of the way of others
+FIRMLY = 150.0  # weight of a metre of missing clearance, compared with the goals of hands, feet and hips
+SAME = 1e-3  # [rad, m]: poses of a frame that differ by less count as the same
+FADING = 0.15  # [s]: time in which fingers open where they would touch
+LEAP, AROUND = 0.2, 5  # [rad, m]: a joint that moves by LEAP more than in AROUND frames before and after has jumped
+ROUNDS = 5  # of adding missing clearance to margins
+EASING = 0.05  # [s]: time in which margins become wider
+NOTHING = 1e-4  # [m]: smaller shortfalls are ignored
+SLOW, LOOKS = 0.02, 8  # [rad, m]: steps to the next frame below SLOW are not checked; others in LOOKS parts
 
 
 def as_wish(avoid: Avoid | None) -> Avoid | None:
-    """Return what is to be avoided as a goal beside others: it counts much, but frames are not judged by it."""
+    """Return the goal of keeping clear with a large weight, and an infinite tolerance so that no frame fails by it."""
     if avoid is None:
         return None
     return replace(avoid, weight=FIRMLY * avoid.weight, tolerance=math.inf, priority=0)
@@ -47,20 +47,20 @@ def better_ways(
     *,
     joined: bool = False,
 ) -> FloatArray:
-    """Return poses (frames, nq) that were found frame after frame, or, where those are better, found backwards in time.
+    """Return poses (frames, nq) solved forwards in time or, in the stretches where they are better, backwards.
 
-    A hand that is wanted on the far side of a thigh stays on the near side, for a pose is found from the one before.
-    From the end of the motion the same frames are come to from the far side. Where both ways agree, one may pass over
-    into the other.
+    Each pose is solved from the one before. So a hand whose goal is on the far side of a thigh stays on the near side;
+    solved from the end of the motion, it comes from the far side. The result changes between the two only where both
+    agree.
 
     Args:
         linkage: The linkage.
         tracks: Its goals.
-        planned: Poses without goals, to begin with.
-        poses: The poses found forwards.
+        planned: Start poses, without goals.
+        poses: The poses solved forwards.
         avoid: What they keep clear of.
         cuts: Frames to which the motion jumps.
-        joined: Whether the first frame goes on from one before, so that there is no other way to it.
+        joined: Whether the first frame continues a part before it, so that it must not change.
     """
     frames = len(poses)
     begins = {frames - frame: planned[frame - 1] for frame in cuts}
@@ -81,10 +81,10 @@ def better_ways(
 def kept_apart(
     linkage: Linkage, tracks: Sequence[GoalTrack], poses: FloatArray, times: FloatArray, avoid: Avoid
 ) -> FloatArray:
-    """Return poses (frames, nq) that keep the margin where goals took some of it, and do not overlap between frames.
+    """Return poses (frames, nq) with the margin restored where other goals reduced it, and no overlap between frames.
 
-    What is missing is added to the margin of the links and frames about it, which are solved for again from the frame
-    before. What does not help is not taken.
+    Missing clearance is added to the margin of the links and frames around it, and these frames are solved again from
+    the frame before. Results that are no better are discarded.
 
     Args:
         linkage: The linkage.
@@ -102,7 +102,7 @@ def kept_apart(
         more = replace(avoid, links=sorted(links))
         for first, last in runs(wider > 0.0):
             part = slice(first, last + 1)
-            if not missing[part].any():  # nothing can be better there
+            if not missing[part].any():  # nothing to improve there
                 continue
             cut, begin = [track.between(part) for track in tracks], poses[max(first - 1, 0)]
             tried = follow(linkage, cut, begin, avoid=avoid, wider=(more, wider[part]))
@@ -117,13 +117,13 @@ def kept_apart(
 
 @dataclass(frozen=True, eq=False)
 class _Seen:
-    """What is nearest in frames of a motion and on the ways between them.
+    """Nearest pairs in the frames of a motion and between them.
 
     Args:
         linkage: The linkage.
         avoid: What it keeps clear of.
         here: The nearest pair in each frame, (frames, NEAR.size).
-        near: That on the way to the next, (frames - 1, NEAR.size).
+        near: The nearest pair between each frame and the next, (frames - 1, NEAR.size).
     """
 
     linkage: Linkage
@@ -133,12 +133,12 @@ class _Seen:
 
     @classmethod
     def of(cls, linkage: Linkage, avoid: Avoid, poses: FloatArray) -> _Seen:
-        """Look at poses (frames, nq)."""
+        """Return the nearest pairs of poses (frames, nq)."""
         here = avoid.near(linkage, poses, math.inf, most=1)[:, 0]
         return cls(linkage, avoid, here, on_the_way(linkage, poses, avoid))
 
     def missing(self) -> tuple[FloatArray, set[str]]:
-        """Return how much frames (n,) are short of the margin, or ways about them of touching [m], and which links."""
+        """Return the clearance [m] that frames (n,) lack, to the margin or, between frames, to touching; and links."""
         least, deep = (NEAR.view(records).distance for records in (self.here, self.near))
         short, crossed = self.avoid.margin - least, min(self.avoid.margin, 0.0) - deep
         found = [*self.here[short > NOTHING], *self.near[crossed > NOTHING]]
@@ -146,14 +146,14 @@ class _Seen:
         return np.where(short > NOTHING, short, 0.0), {self._outer(record) for record in found}
 
     def _outer(self, record: FloatArray) -> str:
-        """Return which link of a pair is further from the root: the one that is to give way."""
+        """Return the link of a pair that is further from the root; this one should give way."""
         frames = [int(k) for k in (NEAR.view(record).frame_a, NEAR.view(record).frame_b)]
         names = [self.avoid.scene(self.linkage).frames[k] for k in frames if k >= 0]
         return max(names, key=lambda name: len(self.linkage.path_to(name)[0]))
 
 
 def on_the_way(linkage: Linkage, poses: FloatArray, avoid: Avoid) -> FloatArray:
-    """Return the nearest pair on the way from each frame to the next, at some instants: (frames - 1, NEAR.size)."""
+    """Return the nearest pair between each frame and the next, at some instants: (frames - 1, NEAR.size)."""
     change = between(linkage, poses[:-1], poses[1:])
     result = np.full((len(change), NEAR.size), np.inf)
     quick = np.flatnonzero(np.abs(change).max(axis=1, initial=0.0) > SLOW)
@@ -166,7 +166,7 @@ def on_the_way(linkage: Linkage, poses: FloatArray, avoid: Avoid) -> FloatArray:
 
 
 def _costs(linkage: Linkage, tracks: Sequence[GoalTrack], poses: FloatArray, avoid: Avoid) -> FloatArray:
-    """Return how badly poses (frames, nq) serve the places that are wanted and keep clear: squares, (frames,)."""
+    """Return the squared errors (frames,) of poses (frames, nq): of position goals and of keeping clear."""
     total = np.square(avoid.weight * avoid.error(linkage, poses)).sum(axis=-1)
     for track in tracks:
         if track.kind == "place":
@@ -178,14 +178,14 @@ def _costs(linkage: Linkage, tracks: Sequence[GoalTrack], poses: FloatArray, avo
 def opened(
     linkage: Linkage, solved: FloatArray, moved: FloatArray, times: FloatArray, avoid: Avoid | None
 ) -> FloatArray:
-    """Return poses whose fingers are as they were solved for where the motion of the fingers makes them touch.
+    """Return poses with moving fingers, but with fingers at rest where their motion would make them touch.
 
     Args:
         linkage: The linkage.
         solved: Poses that keep clear, with fingers at rest (frames, nq).
-        moved: The same with fingers that move.
+        moved: The same poses with moving fingers.
         times: Times of the frames.
-        avoid: What is kept clear of; None leaves the fingers as they move.
+        avoid: What to keep clear of; None returns `moved`.
     """
     if avoid is None or np.array_equal(solved, moved):
         return moved
@@ -198,7 +198,7 @@ def opened(
 
 
 def touching(clip: Clip, avoid: Avoid) -> tuple[str, ...]:
-    """Return remarks on a motion whose frames are nearer to something than a margin, or that overlaps between them."""
+    """Return remarks on frames that do not keep the margin, and on overlaps between frames."""
     linkage, poses, remarks = clip.linkage, clip.poses, []
     short = np.concatenate([avoid.margin - avoid.clearance(linkage, some) for some in pose_blocks(clip)])
     if count := int((short > 0.0).sum()):
@@ -210,20 +210,20 @@ def touching(clip: Clip, avoid: Avoid) -> tuple[str, ...]:
     if count := int((near < min(avoid.margin, 0.0)).sum()):
         worst = int(np.argmin(near))
         most = f"worst is from frame {worst} to {worst + 1}, by {-1e3 * near[worst]:.3g} mm"
-        remarks.append(f"parts overlap on the way from {count} of {len(clip)} frames to the next; {most}")
+        remarks.append(f"parts overlap between {count} of {len(clip)} frames and the next; {most}")
     return tuple(remarks)
 
 
 def _nearest(linkage: Linkage, pose: FloatArray, avoid: Avoid) -> str:
-    """Return the names of the two that are nearest at a pose."""
+    """Return the names of the nearest pair at a pose."""
     near, owners = NEAR.view(avoid.near(linkage, pose, math.inf, most=1)), avoid.scene(linkage).owners
     return " and ".join(owners[int(one[0])] for one in (near.owner_a, near.owner_b))
 
 
 def shaken(clip: Clip, jerk: float) -> tuple[str, ...]:
-    """Return a remark on a motion that keeps clear at the price of jumps or jerk, if it does.
+    """Return a remark on jumps or jerk in a motion that keeps clear, if there are any.
 
-    Where a hand of the source goes through a thigh, one that keeps clear has to come to the other side at some frame.
+    If a hand of the source passes through a thigh, a hand that keeps clear has to jump to the other side.
 
     Args:
         clip: The motion, which keeps clear.

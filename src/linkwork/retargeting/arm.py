@@ -1,4 +1,4 @@
-"""One hand's path given to a robot arm: scaled about its middle until all of it is within reach."""
+"""Retarget the path of one hand to a robot arm, scaled about its middle until all of it is within reach."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .skeletons import ARMS, Skeleton
 from .transfer import anatomical_motion
 
 PATH, STEADY, STYLE = 20.0, 0.05, 0.05
-REACHED = 1e-3  # [m]: a path is followed if no place is missed by more
+REACHED = 1e-3  # [m]: a path is followed if no position is missed by more
 SMALLER, TRIES = 0.8, 12
-SAMPLES = 512  # poses that say how far an arm reaches
+SAMPLES = 512  # random poses to estimate the reach of an arm
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class HandPlan:
         source: The source's skeleton.
         linkage: The arm.
         frame: Its tip.
-        role: What of the source leads it.
+        role: The role of the source that leads it.
         motion: The motion of the source.
-        places: Where the tip should be, (frames, 3).
-        scale: What the path was multiplied by.
+        places: Goal positions of the tip, (frames, 3).
+        scale: Scale factor of the path.
         poses: The poses that follow it, (frames, nq).
     """
 
@@ -50,7 +50,7 @@ class HandPlan:
 
 
 def arm_of(linkage: Linkage) -> list[int]:
-    """Return the links that all moving ends have in common, from the root outwards: an arm, if it is one.
+    """Return the links on the path to every end that moves, from the root outwards: the arm, if there is one.
 
     Example:
         >>> import linkwork as lw
@@ -65,7 +65,7 @@ def arm_of(linkage: Linkage) -> list[int]:
 
 
 def tip_of(linkage: Linkage, frame: str | None) -> str:
-    """Return the frame that follows a path: the one named, else ``"tip"``, else the last that all fingers hang on."""
+    """Return the frame that follows a path: the one named, else ``"tip"``, else the last link before any fingers."""
     if frame is None:
         arm = arm_of(linkage)
         return "tip" if "tip" in linkage.frames or not arm else linkage.links[arm[-1]]
@@ -84,10 +84,10 @@ def plan_hand(
     progress: Progress | None = None,
     avoid: Avoid | None = None,
 ) -> HandPlan:
-    """Return the path of a part of the source, seen from its body, as an arm that stands still can follow it.
+    """Return the path of a part of the source, relative to its body, scaled so that a fixed arm can follow it.
 
-    Forward, left and up of the body become x, y and z. The middle of the path is put where the tip is in the pose
-    ``"ready"``, or else the neutral one, and the path is made smaller until the arm reaches all of it.
+    Forward, left and up of the body become x, y and z. The middle of the path is moved to the tip in the pose
+    ``"ready"``, or else in the neutral one, and the path is scaled down until the arm reaches all of it.
     """
     if role not in source:
         raise MappingError(
@@ -121,7 +121,7 @@ def plan_hand(
 
 
 def _seen_from_body(motion: Clip, source: Skeleton, role: str, smooth: float) -> FloatArray:
-    """Return places (frames, 3) of a role, forward, left and up of the shoulder, or of the hips."""
+    """Return positions (frames, 3) of a role relative to the shoulder or the hips: forward, left, up."""
     side, _, part = role.partition("_")
     base = f"{side}_shoulder" if part in ("elbow", "hand") and f"{side}_shoulder" in source else "hips"
     seen = []
@@ -134,7 +134,7 @@ def _seen_from_body(motion: Clip, source: Skeleton, role: str, smooth: float) ->
 
 
 def _reach(linkage: Linkage, tip: str) -> float:
-    """Return how far a tip gets from its first joint that moves."""
+    """Return the reach of a tip from its first joint that moves [m]."""
     path = [arc for arc in linkage.path_to(tip)[0] if linkage.arcs[arc].articulation.nv]
     if not path:
         raise MappingError(f"nothing moves frame {tip!r} of {linkage.name!r}; name another by frame= (--frame).")

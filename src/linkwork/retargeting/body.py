@@ -1,4 +1,4 @@
-"""A motion of one body given to another: orientations transferred, then feet, hands, hips and gaze as goals."""
+"""Retarget a motion from one body to another: transfer orientations, then solve for feet, hands, hips and gaze."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ from .names import SIDES
 from .skeletons import ARMS, LEGS, Skeleton
 from .strides import Footing, Stride, astride, footing_of, strides
 
-# How much each goal counts: metres and radians, times these.
+# Weights of the goals, per metre and per radian.
 PLANTED, HANDS, ANKLES, HIPS, UPRIGHT, TOES, GAZE, STYLE = 40.0, 8.0, 6.0, 2.0, 1.0, 0.3, 0.3, 0.2
 SOLES, FLAT, FIRM = 0.1, 2.0, 6.0
-TOUCHING = 0.002  # [m]: feet less deep in the ground, and hands less deep in the body, stay there
-CORRECTIONS = 2  # how often feet that are in the ground, and hands that are in the body, are moved out of it
-JUMP, LEAP = 0.6, 1.0  # [rad]: hips, and joints, that turn by more in a frame have been cut
+TOUCHING = 0.002  # [m]: feet in the ground and hands in the body are corrected from this depth on
+CORRECTIONS = 2  # number of rounds of moving feet out of the ground and hands out of the body
+JUMP, LEAP = 0.6, 1.0  # [rad]: a larger rotation of hips, or of joints, in one frame is taken as a cut
 CALM = 1.2  # hips that shake more than planned by this factor are smoothed
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All that the target should do, before it is solved for.
+    """All goals of the target, before they are solved for.
 
     Args:
         source: The source's skeleton.
         target: The target's skeleton.
         motion: The motion of the source.
-        poses: Poses with the source's orientations, as nearly as joints and limits let them, (frames, nq).
-        feet: Foot by side.
-        hands: Places of the hands by side, (frames, 3).
-        reaches: Places of the hands before they were kept out of the body, by side, (frames, 3).
-        gaze: Where the face of the target should point, (frames, 3), or None.
+        poses: Poses with the source's orientations, as nearly as joints and limits allow, (frames, nq).
+        feet: Plans of the feet by side.
+        hands: Positions of the hands by side, (frames, 3).
+        reaches: Positions of the hands before they were kept out of the body, by side, (frames, 3).
+        gaze: Direction that the target's face should point, (frames, 3), or None.
         scale: Length of the target's legs (or arms) over that of the source's.
-        hips: Where the hips should be, (frames, 4, 4).
-        clearance: How near the hands may come to the body.
-        chest: How the chest should be turned, (frames, 3, 3), or None.
-        firmness: How much more than usual hips and chest count.
+        hips: Transforms of the hips, (frames, 4, 4).
+        clearance: Distances that the hands keep from the body.
+        chest: Orientations of the chest, (frames, 3, 3), or None.
+        firmness: Factor on the weights of hips and chest.
         avoid: What the target keeps clear of, or None.
     """
 
@@ -74,17 +74,17 @@ class Plan:
 
     @cached_property
     def points(self) -> tuple[Linkage, dict[str, dict[str, str]]]:
-        """The target with frames at ankles, toes and hands, and the names of these by side."""
+        """The target with frames at ankles, toes and hands, and the names of these frames by side."""
         return plans.with_points(self.target, self.feet, self.hands)
 
     @property
     def linkage(self) -> Linkage:
-        """The linkage that goals are for: the target with frames at ankles, toes and hands."""
+        """The linkage of the goals: the target with frames at ankles, toes and hands."""
         return self.points[0]
 
     @cached_property
     def goals(self) -> list[GoalTrack]:
-        """All goals of all frames."""
+        """Goals of all frames."""
         target, ones = self.target, np.ones(len(self.poses))
         result: list[GoalTrack] = []
         for side, foot in self.feet.items():
@@ -109,13 +109,13 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What the plan of a part of a long motion takes from all of it, and from the part before.
+    """What the plan for a part of a long motion takes from the whole motion, and from the part before.
 
     Args:
-        footing: When the source's feet stand, by side, over the frames of the part.
-        torsions: How far feet are turned below their shanks, by side.
-        levelling: Turns after which feet are level where they stand, by side; None for one that never does.
-        memory: What holds over contacts.
+        footing: Contacts of the source's feet, by side, over the frames of the part.
+        torsions: Rotation of the feet about their shanks, by side.
+        levelling: Rotations that make planted feet level, by side; None for a foot that is never planted.
+        memory: Values that are constant over each contact.
         begin: The pose of `Plan.poses` in the first frame, from the part before; None in the first part.
     """
 
@@ -127,7 +127,7 @@ class Known:
 
 
 def walks(source: Skeleton, target: Skeleton) -> bool:
-    """Return whether the feet of a source lead those of a target: both have legs, and the target is free to go."""
+    """Return whether the feet of a source lead those of a target: both have legs, and the target's root is floating."""
     legs = all(skeleton.has_legs and skeleton.length(*LEGS["left"]) > plans.SHORTEST for skeleton in (source, target))
     return legs and isinstance(target.linkage.root.articulation, Floating)
 
@@ -135,15 +135,15 @@ def walks(source: Skeleton, target: Skeleton) -> bool:
 def plan(
     motion: Clip, source: Skeleton, target: Skeleton, rules: Contacts, smooth: float = 0.0, known: Known | None = None
 ) -> Plan:
-    """Return what the target should do, so that it moves as the source does.
+    """Return the goals that make the target move like the source.
 
     Args:
         motion: The motion of the source.
         source: The source.
         target: The target.
-        rules: What counts as a planted foot.
-        smooth: Over which time the source is smoothed [s].
-        known: What is known of the longer motion that this is a part of.
+        rules: Criteria for a planted foot.
+        smooth: Smoothing time of the source [s].
+        known: Data of the longer motion, if this is a part of one.
     """
     if not any(role in target and role.endswith(("_hand", "_ankle", "_elbow", "_knee")) for role in source.roles):
         raise MappingError(
@@ -198,7 +198,7 @@ def _foot(
     times: FloatArray,
     known: Known | None,
 ) -> FootPlan:
-    """Return what a foot of the target should do, from what the source's does and its axes by role."""
+    """Return the plan of a foot of the target, from the stride and the axes of the source."""
     own = axes[f"{side}_ankle"]
     turn = levelling(own, step.footing.flat) if known is None else known.levelling[side]
     memory = None if known is None else known.memory
@@ -208,7 +208,7 @@ def _foot(
 def _feet_wanted(
     target: Skeleton, feet: Mapping[str, FootPlan], axes: Mapping[str, FloatArray], times: FloatArray
 ) -> dict[str, FloatArray]:
-    """Return how feet and toes should be turned, by role, (frames, 3, 3)."""
+    """Return the wanted orientations of feet and toes by role, (frames, 3, 3)."""
     result = {f"{side}_ankle": foot.rotation for side, foot in feet.items()}
     for side, foot in feet.items():
         if f"{side}_toe" in target:
@@ -218,7 +218,7 @@ def _feet_wanted(
 
 
 def _hip_width(skeleton: Skeleton) -> float:
-    """Return how far the hip joints are apart [m]."""
+    """Return the distance of the hip joints [m]."""
     return skeleton.length("left_hip", "right_hip")
 
 
@@ -235,7 +235,7 @@ def _scale(source: Skeleton, target: Skeleton) -> float:
 def _seen_from_hips(
     target: Skeleton, axes: dict[str, FloatArray], places: dict[str, FloatArray]
 ) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
-    """Return axes and places as they are seen from the hips, for a target whose hips stand still."""
+    """Return axes and positions relative to the hips, for a target with fixed hips."""
     turn = target.axes @ np.swapaxes(axes["hips"], -1, -2)
     return (
         {role: turn @ value for role, value in axes.items()},
@@ -250,17 +250,17 @@ def solve(
     calm: bool | None = None,
     known: FloatArray | None = None,
 ) -> FloatArray:
-    """Return the poses (frames, nq) that serve a plan best.
+    """Return the poses (frames, nq) that fulfil a plan best.
 
-    Where feet are still in the ground, or hands in the body, their goals are moved by as much as that, and the frames
-    about them are solved again.
+    Where feet are still in the ground, or hands in the body, their goals are moved out by that depth, and the frames
+    around them are solved again.
 
     Args:
         plan: The plan.
-        progress: Told how many frames of how many are done.
-        start: The pose to begin with; by default the plan's own.
-        calm: Whether the trunk is to be calmed; by default if it shakes, see `shakes`.
-        known: Poses of the first frames, which stay as they are.
+        progress: Called with the number of frames that are done and the number of all.
+        start: Start pose; by default the first pose of the plan.
+        calm: Smooth the trunk; by default if it shakes, see `shakes`.
+        known: Poses of the first frames, which are kept.
     """
     cuts, known = _cuts(plan), plan.poses[:0] if known is None else known
     poses = _first(plan, cuts, progress, start, known)
@@ -286,7 +286,7 @@ def solve(
 
 
 def _corrected(plan: Plan, poses: FloatArray) -> tuple[Plan, Mask]:
-    """Return a plan whose feet and hands are moved out of the ground and the body as they are in poses, and when."""
+    """Return a plan with feet moved out of the ground and hands out of the body, judged by poses, and which frames."""
     times, feet, touched = plan.motion.times, dict(plan.feet), np.zeros(len(poses), np.bool_)
     for side, foot in plan.feet.items():
         depth = -foot.sole.reached(plan.target.linkage, poses) - TOUCHING
@@ -306,7 +306,7 @@ def _first(
     start: FloatArray | None = None,
     known: FloatArray | None = None,
 ) -> FloatArray:
-    """Return the poses (frames, nq) that serve the goals of a plan as they are."""
+    """Return the poses (frames, nq) that fulfil the goals of a plan, without corrections."""
     known = plan.poses[:0] if known is None else known
     return _after(known, plan, plan.poses[0] if start is None else start, plan.poses, cuts, progress)
 
@@ -319,15 +319,15 @@ def _after(
     cuts: Sequence[int],
     progress: Progress | None,
 ) -> FloatArray:
-    """Return the poses (frames, nq) that serve the goals of a plan, after those that are known; else from a start.
+    """Return known poses followed by those that fulfil the goals of a plan, (frames, nq).
 
     Args:
         known: Poses of the first frames.
         plan: The plan.
-        start: The pose to begin with where none is known.
-        begins: Poses to begin with after cuts, (frames, nq).
+        start: Start pose, if no poses are known.
+        begins: Start poses after cuts, (frames, nq).
         cuts: Frames to which the motion jumps.
-        progress: Told how many frames of how many are done.
+        progress: Called with the number of frames that are done and the number of all.
     """
     count = len(known)
     tracks = [track.between(slice(count, None)) for track in plan.goals]
@@ -337,11 +337,11 @@ def _after(
 
 
 def shakes(plan: Plan, poses: FloatArray | None = None) -> FloatArray:
-    """Return the jerk of hips and head (2, 2) [m/s³], each in poses and as planned; zero where nothing stands.
+    """Return the jerk of hips and head (2, 2) [m/s³], each in poses and as planned; zero without feet.
 
     Args:
         plan: The plan.
-        poses: Poses that serve its goals; by default they are solved for.
+        poses: Poses that fulfil its goals; solved for by default.
     """
     poses = _first(plan, _cuts(plan)) if poses is None else poses
     if not plan.feet or len(poses) < 4:
@@ -357,17 +357,17 @@ def shakes(plan: Plan, poses: FloatArray | None = None) -> FloatArray:
 
 
 def is_shaken(found: FloatArray) -> bool:
-    """Return whether hips or head shake more than planned, by what `shakes` returns."""
+    """Return whether hips or head shake more than planned, by the result of `shakes`."""
     return bool((found[:, 0] > CALM * found[:, 1]).any())
 
 
 def _calm(
     plan: Plan, poses: FloatArray, cuts: Sequence[int], progress: Progress | None, known: FloatArray
 ) -> tuple[Plan, FloatArray]:
-    """Return a plan with a calm trunk, and the poses that serve its goals best.
+    """Return a plan with a smoothed trunk, and the poses that fulfil its goals best.
 
-    Where limits do not let the trunk go as planned, it leaves its path at one frame and comes back at another. Then the
-    way it went is smoothed, and all is solved again with a trunk that keeps to it.
+    Where limits prevent the planned motion of the trunk, it leaves its path abruptly and comes back abruptly. So its
+    actual path is smoothed, and everything is solved again with a trunk that keeps to the smoothed path.
     """
     linkage, roles, times = plan.target.linkage, plan.target.roles, plan.motion.times
     hips = linkage.forward(poses, frame=roles["hips"])
@@ -382,9 +382,9 @@ def _calm(
 
 
 def _cuts(plan: Plan) -> list[int]:
-    """Return the frames to which hips or limbs jump, as after a T-pose before the motion itself.
+    """Return the frames to which hips or limbs jump, such as after a T-pose at the beginning.
 
-    A body that was to turn by half a turn from one frame to the next would not find the way.
+    They are solved from new starts, because a body cannot follow half a turn from one frame to the next.
     """
     hips = plan.hips[:, :3, :3]
     turns = np.linalg.norm(rotation_vector(hips[:-1].swapaxes(1, 2) @ hips[1:]), axis=1)
@@ -394,7 +394,7 @@ def _cuts(plan: Plan) -> list[int]:
 
 
 def _calmed(turned: FloatArray, planned: FloatArray, times: FloatArray) -> FloatArray:
-    """Return planned rotations (frames, 3, 3) that give way, smoothly, towards those that were possible."""
+    """Return planned rotations (frames, 3, 3), moved smoothly towards those that were possible."""
     from scipy.spatial.transform import Rotation
 
     away = rotation_vector(turned @ np.swapaxes(planned, -1, -2))

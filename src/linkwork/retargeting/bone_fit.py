@@ -1,7 +1,7 @@
-"""The joints of one bone fitted to the rotations that it should have, over a whole motion and within limits.
+"""Fit the joints of one bone to its wanted rotations, over a whole motion and within limits.
 
-A fit that goes on from the frame before may wait at a limit while the bone has long gone round the other way. Where it
-is poor, a second one comes from the end, and each frame takes the better of both.
+A fit that continues from the frame before may get stuck at a limit that the bone has passed on the other side. If it is
+poor, a second fit runs backwards from the end, and each frame takes the better of both.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from ..transforms import FloatArray, axis_rotation, matrix_quaternion, rotation_
 from .crossings import crossings
 
 DAMPING = 1e-3  # of the fit of revolute joints to rotations: near gimbal lock they move little
-STRIDE = 0.15  # [rad]: how far joints turn in a frame towards a better fit; three without limits may jump
-POOR = 0.05  # [rad] that a bone is off on average from where it is fitted once more
-STARTS = (0.25, 0.75)  # of the way between limits: where a fit of one frame may begin
+STRIDE = 0.15  # [rad]: largest turn of joints per frame towards a better fit; three or more without limits may jump
+POOR = 0.05  # [rad]: mean error above which a bone is fitted a second time
+STARTS = (0.25, 0.75)  # start values for the fit of one frame, as fractions of the range between limits
 
 
 @dataclass(frozen=True)
 class OrientedLink:
-    """A link with the orientation it should have, and the joints that can turn it.
+    """A link with its wanted orientations, and the joints that can turn it.
 
     Args:
         link: The link.
-        above: The link before it that has an orientation too.
+        above: The next link towards the root that has wanted orientations.
         path: The joints from there to the link.
         moving: Those of them that turn it.
         wanted: The orientations, (frames, 3, 3).
-        way: Where a bone of a limb points, in the coordinates of the link; None of others.
+        way: Direction of the bone in the coordinates of the link, for limbs; else None.
     """
 
     link: int
@@ -60,7 +60,7 @@ class Row:
     upper: FloatArray
 
     def fitted(self, local: FloatArray, start: FloatArray) -> FloatArray:
-        """Return the angles (frames, n) nearest to rotations (frames, 3, 3), going on from those of a start."""
+        """Return the angles (frames, n) nearest to rotations (frames, 3, 3), continued from a start."""
         count = len(self.axes)
         stride = np.inf if count >= 3 and np.isinf(self.upper).all() else STRIDE
         angles, memory = np.repeat(start[None], len(local), axis=0), np.empty(memory_size(count))
@@ -69,7 +69,7 @@ class Row:
         return angles
 
     def off(self, local: FloatArray, angles: FloatArray) -> FloatArray:
-        """Return by how much angles miss rotations in each frame [rad]."""
+        """Return the error of angles against rotations in each frame [rad]."""
         turned = self.constants[0]
         for axis, angle, constant in zip(self.axes, angles.T, self.constants[1:], strict=True):
             turned = turned @ axis_rotation(axis, angle) @ constant
@@ -77,7 +77,7 @@ class Row:
         return result
 
     def best_start(self, local: FloatArray, first: FloatArray) -> FloatArray:
-        """Return the angles that fit one rotation (1, 3, 3) best, begun at the first or elsewhere within limits."""
+        """Return the angles that fit one rotation (1, 3, 3) best, started from `first` and elsewhere within limits."""
         places = [(1.0 - s) * self.lower + s * self.upper for s in STARTS]
         starts = [first, *(np.array(one) for one in product(*np.stack(places, axis=1)))]
         found = np.concatenate([self.fitted(local, start) for start in starts])
@@ -86,7 +86,7 @@ class Row:
 
 
 def fit_bone(linkage: Linkage, bone: OrientedLink, local: FloatArray, poses: FloatArray) -> None:
-    """Write the values of the joints of a bone that turn it nearest to local rotations (frames, 3, 3) into poses."""
+    """Fit the joints of a bone to local rotations (frames, 3, 3), and write their values into poses."""
     ball, row, columns = _joints(linkage, bone, poses)
     if ball is not None:
         column, before, after = ball
@@ -96,7 +96,7 @@ def fit_bone(linkage: Linkage, bone: OrientedLink, local: FloatArray, poses: Flo
 
 
 def _both_ways(row: Row, local: FloatArray, start: FloatArray) -> FloatArray:
-    """Return angles (frames, n) fitted to rotations from the start and, where that is poor, from the end too."""
+    """Return angles (frames, n) fitted to rotations from the start and, if that is poor, from the end too."""
     angles = row.fitted(local, start)
     off = row.off(local, angles)
     if off.mean() <= POOR or not np.isfinite([row.lower, row.upper]).all():
@@ -110,7 +110,7 @@ def _both_ways(row: Row, local: FloatArray, start: FloatArray) -> FloatArray:
 def _joints(
     linkage: Linkage, bone: OrientedLink, poses: FloatArray
 ) -> tuple[tuple[int, FloatArray, FloatArray] | None, Row, list[int]]:
-    """Return what turns a bone: a ball joint (its column, rotations before and after), or a row and its columns."""
+    """Return the joints of a bone: a ball joint (its column, rotations before and after), and a row and its columns."""
     constants: list[FloatArray] = [np.eye(3)]
     axes: list[FloatArray] = []
     columns: list[int] = []

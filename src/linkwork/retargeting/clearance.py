@@ -1,6 +1,6 @@
-"""Hands that keep out of the body: trunk and thighs as capsules, and places of hands pushed to their surface.
+"""Keep hands out of the body: trunk and thighs are capsules, and goals of hands are pushed to their surface.
 
-A body with other proportions, scaled hands and all, would put them into its own belly or legs.
+Otherwise a body with other proportions would put its hands into its belly or legs.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from .names import SIDES
 from .outlines import outline
 from .skeletons import Skeleton
 
-TRUNK, THIGH = 0.26, 0.16  # radius over length, of bodies whose shapes do not say
+TRUNK, THIGH = 0.26, 0.16  # least radius over length; also that of bodies without shapes
 FATTEST = 0.35  # radius over length, at most
-MIDDLE = (0.2, 0.8)  # of its length: where a shape is measured
-SOFT = 0.15  # of the distance that is kept: how softly a hand that comes near is turned away
-FORWARD = 0.5  # of the radius: how much a hand deep inside is pushed to the front
-SETTLING = 0.05  # [s]: over which time pushes are smoothed
+MIDDLE = (0.2, 0.8)  # part of its length over which a shape is measured
+SOFT = 0.15  # width of the soft zone in which a hand is turned away, as a fraction of the distance to keep
+FORWARD = 0.5  # push to the front of a hand deep inside, as a fraction of the radius
+SETTLING = 0.05  # [s]: smoothing time of pushes
 Places = Mapping[str, FloatArray]
 
 
@@ -30,10 +30,10 @@ class Capsule:
     """A part of the body that hands keep out of.
 
     Args:
-        start: Roles whose middle is at one end.
-        end: Roles whose middle is at the other.
-        radius: Its radius over its length.
-        solid: Whether shapes say where its surface is; otherwise hands may be as deep in it as the source's are.
+        start: Roles whose mean position is one end.
+        end: Roles whose mean position is the other.
+        radius: Radius over length.
+        solid: Whether shapes define its surface; otherwise hands may be as deep in it as the source's are.
     """
 
     start: tuple[str, ...]
@@ -42,7 +42,7 @@ class Capsule:
     solid: bool
 
     def ends(self, places: Places) -> tuple[FloatArray, FloatArray]:
-        """Return where its ends are, (frames, 3) each."""
+        """Return the positions of its ends, (frames, 3) each."""
         start, end = (np.mean([places[role] for role in roles], axis=0) for roles in (self.start, self.end))
         return start, end
 
@@ -62,7 +62,7 @@ def capsules(target: Skeleton) -> list[Capsule]:
 
 
 def _measured(target: Skeleton, capsule: Capsule, bodies: tuple[str, ...]) -> float:
-    """Return how thick the shapes of some bodies are about a capsule's axis at rest, over its length; 0 without any."""
+    """Return the radius of the shapes of some bodies about a capsule's axis at rest, over its length; 0 without any."""
     start, end = capsule.ends({role: target.place(role) for role in (*capsule.start, *capsule.end)})
     way = end - start
     length = float(np.linalg.norm(way))
@@ -82,15 +82,15 @@ def _measured(target: Skeleton, capsule: Capsule, bodies: tuple[str, ...]) -> fl
 
 
 def kept_out(ends: tuple[FloatArray, FloatArray], hand: FloatArray, ahead: FloatArray, least: FloatArray) -> FloatArray:
-    """Return places of a hand (frames, 3) away from the axis of a capsule.
+    """Return positions of a hand (frames, 3), pushed away from the axis of a capsule.
 
-    A hand that is nearer than a distance is turned away softly, and comes no nearer than `1 - SOFT` of it.
+    A hand nearer than the distance `least` is turned away softly, and comes no nearer than `1 - SOFT` of it.
 
     Args:
-        ends: Where the ends of the axis are.
-        hand: Places of the hand.
-        ahead: Where the body faces, (frames, 3).
-        least: The distance, (frames,).
+        ends: Positions of the ends of the axis.
+        hand: Positions of the hand.
+        ahead: Direction that the body faces, (frames, 3).
+        least: The distance to keep, (frames,).
     """
     start, way = ends[0], ends[1] - ends[0]
     along = np.clip(((hand - start) * way).sum(axis=1) / np.maximum((way**2).sum(axis=1), 1e-12), 0.0, 1.0)
@@ -107,12 +107,12 @@ def kept_out(ends: tuple[FloatArray, FloatArray], hand: FloatArray, ahead: Float
 
 @dataclass(frozen=True)
 class Clearance:
-    """How near the hands of a target may come to its own body.
+    """Distances that the hands of a target keep from its body.
 
     Args:
         target: The target.
         capsules: The parts of its body.
-        distances: Of every part, how near each hand may come to its axis, over the length of that: by side, (frames,).
+        distances: For each part, the least distance of each hand from its axis, over its length: by side, (frames,).
     """
 
     target: Skeleton
@@ -121,7 +121,7 @@ class Clearance:
 
     @classmethod
     def of(cls, source: Skeleton, target: Skeleton, places: Places) -> Clearance:
-        """Return it for a source whose roles are at places (frames, 3)."""
+        """Return the clearance of a target for a source whose roles are at `places` (frames, 3)."""
         sides = [side for side in SIDES if f"{side}_hand" in source and f"{side}_hand" in target]
         parts = [part for part in capsules(target) if part.solid or source.has(*part.start, *part.end)]
         frames = len(next(iter(places.values())))
@@ -133,7 +133,7 @@ class Clearance:
         return cls(target, parts, distances)
 
     def kept(self, hands: Places, poses: FloatArray, times: FloatArray) -> dict[str, FloatArray]:
-        """Return places of hands by side, away from the body as it is in poses (frames, nq)."""
+        """Return positions of hands by side, kept away from the body in poses (frames, nq)."""
         target, result = self.target, dict(hands)
         hips = target.linkage.forward(poses, frame=target.roles["hips"])[:, :3, :3]
         ahead = hips @ target.anatomy["hips"][:, 0]
@@ -149,7 +149,7 @@ class Clearance:
 
 
 def _distance(capsule: Capsule, places: Places, hand: FloatArray) -> FloatArray:
-    """Return how far a hand is from a capsule's axis, over the capsule's length, (frames,)."""
+    """Return the distance of a hand from a capsule's axis, over the capsule's length, (frames,)."""
     start, end = capsule.ends(places)
     way = end - start
     square = np.maximum((way**2).sum(axis=1), 1e-12)

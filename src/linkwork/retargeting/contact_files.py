@@ -1,4 +1,4 @@
-"""Contacts as files: which part stands from when to when, to be read, edited and given back."""
+"""Read and write files of contacts: which frame is planted from when to when. They can be edited by hand."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_contacts(path: str | os.PathLike[str]) -> list[Contact]:
     result = []
     for k, row in enumerate(content):
         if not isinstance(row, Mapping) or set(row) != set(FIELDS) or not isinstance(row["frame"], str):
-            raise FormatError(path, f"contact {k} has a frame, a start and an end and nothing else, got {row!r}.")
+            raise FormatError(path, f"contact {k} must have exactly a frame, a start and an end, got {row!r}.")
         try:
             result.append(Contact(row["frame"], row["start"], row["end"]))
         except OptionError as error:
@@ -35,6 +35,6 @@ def read_contacts(path: str | os.PathLike[str]) -> list[Contact]:
 
 
 def write_contacts(path: str | os.PathLike[str], contacts: Sequence[Contact]) -> None:
-    """Write contacts to a file: JSON where its name ends in .json, YAML otherwise."""
+    """Write contacts to a file: JSON if its name ends in .json, otherwise YAML."""
     kind = "json" if str(path).lower().endswith(".json") else "yaml"
     write_text(path, yaml_json.write([asdict(contact) for contact in contacts], kind))

@@ -1,8 +1,8 @@
-"""The core of a body: the joints that its roles need, with all others welded where they rest.
+"""The core of a body: the joints that its roles need, with all others fixed at rest.
 
-Fingers, twist bones, hair and controls have no part in where feet and hands are. They are left out of the solve, which
-is faster for it, and cannot bend where they should not; what moves some of them is added afterwards. Where a file lets
-every bone slide as well as turn, bones keep their lengths in the solve.
+Fingers, twist bones, hair and controls do not affect where feet and hands are. They are left out of the solve, which
+makes it faster and keeps them from bending; motion of fingers and twist bones is added afterwards. If a file lets every
+bone slide as well as turn, bones keep their lengths in the solve.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ..transforms import FloatArray, translation
 from .names import meaning_of_both
 from .skeletons import Skeleton
 
-BALL = 3  # velocities of a joint that turns every way
+BALL = 3  # number of velocities of a ball joint
 
 
 def core_of(skeleton: Skeleton) -> Skeleton:
-    """Return a skeleton whose linkage moves only in the joints on the way to its roles.
+    """Return a skeleton whose linkage moves only in the joints on the paths to its roles.
 
     Example:
         >>> import linkwork as lw
@@ -46,7 +46,7 @@ def core_of(skeleton: Skeleton) -> Skeleton:
         placed = arc.articulation.matrix(drive.values(rest))
         if i not in needed:
             welded[arc.name] = {"articulation": Fixed(), "placement": arc.placement @ placed}
-        elif i not in travelling and arc.articulation == Floating():  # bones that files let slide keep their lengths
+        elif i not in travelling and arc.articulation == Floating():  # sliding bones keep their lengths
             welded[arc.name] = {"articulation": Ball(), "placement": arc.placement @ translation(placed[:3, 3])}
     if not welded or linkage.constrained:
         return skeleton
@@ -61,13 +61,13 @@ def core_of(skeleton: Skeleton) -> Skeleton:
 
 
 def is_twist(linkage: Linkage, link: int) -> bool:
-    """Return whether a link is a bone that shares the twist of another, by its name, and no revolute joint."""
+    """Return whether a link is a bone that shares the twist of another, by its name, and not on a revolute joint."""
     arc = linkage.arcs[link]
     return arc.articulation.nv >= BALL and meaning_of_both(arc.name, linkage.links[link]).twist
 
 
 def columns_of(linkage: Linkage, core: Linkage) -> list[int]:
-    """Return which values of a pose of a linkage are those of its core: of bones that may slide, the rotation."""
+    """Return the columns of a linkage's poses that its core has; for sliding bones, those of the rotation."""
     result: list[int] = []
     for i, arc in enumerate(core.arcs):
         if arc.mimic is None and core.drives[i].nq:

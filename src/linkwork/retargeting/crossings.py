@@ -1,4 +1,4 @@
-"""Two fits of one motion, each good where the other is not: when to cross from one to the other."""
+"""Combine two fits of one motion, each good where the other is poor: when to cross from one to the other."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ..transforms import FloatArray
 def crossings(first: FloatArray, second: FloatArray, apart: FloatArray, stride: float) -> FloatArray:
     """Return the share of a second fit in every frame, between 0 and 1, shape (frames,).
 
-    The sum of squared errors and of squared crossings is the least (dynamic programming over frames); a crossing then
-    takes as many frames as its distance has strides.
+    Minimise the sum of squared errors and squared distances of crossings, by dynamic programming over frames. A
+    crossing then takes as many frames as its distance has strides.
 
     Args:
-        first: How far off the first fit is in each frame [rad].
-        second: How far off the second one is.
-        apart: How far joints of the two are apart.
-        stride: How far they may go in a frame.
+        first: Error of the first fit in each frame [rad].
+        second: Error of the second fit.
+        apart: Distance between the joints of the two fits.
+        stride: Largest change of a joint per frame.
 
     Example:
         >>> off = np.array([0.0, 0.0, 0.5, 0.5, 0.5])

@@ -1,7 +1,7 @@
-"""Feet that hang on the root of a rig and not on its legs, as rigs for inverse kinematics are exported.
+"""Feet attached to the root of a rig instead of its legs, as in exported rigs for inverse kinematics.
 
-The leg ends in a node without a bone; the foot, which the skin follows, is a bone of its own in the same place. In a
-source it is the ankle; in a target it is carried along with the end of the leg and turned as the foot should be.
+The leg ends in a node without a bone; the foot, which moves the skin, is a separate bone in the same place. In a source
+it is the ankle; in a target it is moved along with the end of the leg and given the orientation of the foot.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from ..transforms import FloatArray, inverse, steady
 from .names import SIDES
 from .skeletons import Skeleton
 
-SAME_PLACE = 0.01  # of the size of a linkage: a foot is that near to the end of its leg at rest
+SAME_PLACE = 0.01  # largest distance of a foot from the end of its leg at rest, over the size of the linkage
 
 
 def detached_foot(linkage: Linkage, end: str) -> str | None:
-    """Return the link that stands for the foot at the end of a leg but hangs elsewhere, if there is one.
+    """Return the link of the foot at the end of a leg, if it is attached elsewhere; else None.
 
     Args:
         linkage: The linkage.
-        end: The link at which the leg ends; only one that has nothing below it can miss its foot.
+        end: The link at which the leg ends; only a link without children can have a detached foot.
     """
     index = linkage.link_index(end)
     if linkage.children[index]:
@@ -45,7 +45,7 @@ def detached_foot(linkage: Linkage, end: str) -> str | None:
 
 
 def with_detached_feet(skeleton: Skeleton) -> Skeleton:
-    """Return a skeleton whose ankles are the feet themselves, where these hang elsewhere."""
+    """Return a skeleton whose ankles are the detached feet, if it has any."""
     feet = {
         role: foot
         for side in SIDES
@@ -56,11 +56,11 @@ def with_detached_feet(skeleton: Skeleton) -> Skeleton:
 
 
 def carry_feet(linkage: Linkage, turns: Mapping[str, FloatArray], poses: FloatArray) -> FloatArray:
-    """Return poses (frames, nq) in which feet that hang elsewhere go along with their legs.
+    """Return poses (frames, nq) in which detached feet follow their legs.
 
     Args:
         linkage: The linkage.
-        turns: How the links at the ends of legs should be turned in the world, (frames, 3, 3), by link.
+        turns: Wanted orientations in the world of the links at the ends of legs, (frames, 3, 3), by link.
         poses: The poses so far.
     """
     result = poses
@@ -77,7 +77,7 @@ def carry_feet(linkage: Linkage, turns: Mapping[str, FloatArray], poses: FloatAr
 
 
 def _placed(linkage: Linkage, link: str, wanted: FloatArray, poses: FloatArray) -> FloatArray:
-    """Return poses in which a link on a floating joint is where it is wanted, (frames, 4, 4)."""
+    """Return poses in which a link on a floating joint has the wanted transforms (frames, 4, 4)."""
     from scipy.spatial.transform import Rotation
 
     index = linkage.link_index(link)

@@ -1,4 +1,4 @@
-"""Where the feet of the target should be, frame by frame: scaled, flat and still where they stand, out of the ground.
+"""Plan the feet of the target, frame by frame: scaled, flat and still while planted, and out of the ground.
 
 The ground is z = 0.
 """
@@ -19,13 +19,13 @@ from .soles import Sole, sole
 from .strides import Stride
 
 BLEND = 0.15  # [s]: time in which the correction of a planted foot fades away
-LIFTING = 0.05  # [s]: within which a swinging foot is lifted off a ground it would enter
-YIELDING = 0.05  # [s]: over which time feet give way to the limits of their joints
-LIFTED, FIRM = 0.005, 0.3  # [m]: a foot that was lifted by as much has at least this grip on its path
-TOE_TIPS = 0.5  # of the toes' length: points farther ahead are raised out of the ground by the toes, others by the foot
-MOST_RAISED = 1.5  # [rad] that toes are bent up
+LIFTING = 0.05  # [s]: time in which a swinging foot is lifted off ground that it would enter
+YIELDING = 0.05  # [s]: smoothing time of feet that give way to joint limits
+LIFTED, FIRM = 0.005, 0.3  # [m]: a foot that was lifted by LIFTED keeps to its path with a grip of at least FIRM
+TOE_TIPS = 0.5  # fraction of the toes' length: points beyond are raised by bending the toes, others by the foot
+MOST_RAISED = 1.5  # [rad]: largest upward bend of toes
 SHORT = 1e-6  # [m]
-HIGH = 0.25  # of a leg's length: from there on the place of a foot counts little
+HIGH = 0.25  # height over leg length above which the position of a foot has little weight
 
 
 @dataclass(frozen=True)
@@ -34,16 +34,16 @@ class FootPlan:
 
     Args:
         sole: The foot.
-        ankle: Where the ankle should be, (frames, 3).
-        toe: Where the toes should be.
-        rotation: How its link should be turned, (frames, 3, 3).
-        planted: When its toes stand on the ground.
-        flat: When the whole sole does.
-        still: When the heel is at rest, on the ground or above it.
-        toe_grip: How firmly the toes stand, from 0 to 1, which they reach smoothly.
-        heel_grip: The same of the heel.
-        toes_down: How much the toes lie on the ground, from 0 to 1; not while it stands on their tips.
-        strain: How its shank is turned beyond where the source's points, so that its sole is flat, (frames, 3, 3).
+        ankle: Goal positions of the ankle, (frames, 3).
+        toe: Goal positions of the toes, (frames, 3).
+        rotation: Goal orientations of its link, (frames, 3, 3).
+        planted: Whether its toes are on the ground, (frames,).
+        flat: Whether the whole sole is on the ground, (frames,).
+        still: Whether the heel is at rest, on the ground or above it, (frames,).
+        toe_grip: Grip of the toes on the ground, smooth from 0 to 1, (frames,).
+        heel_grip: The same for the heel.
+        toes_down: Contact of the whole toes, smooth from 0 to 1; 0 while standing on tiptoe, (frames,).
+        strain: Rotation of its shank beyond the source's, needed for a flat sole, (frames, 3, 3).
     """
 
     sole: Sole
@@ -59,9 +59,9 @@ class FootPlan:
     strain: FloatArray
 
     def near_ground(self, leg: float) -> FloatArray:
-        """Return how much the place of the foot counts, (frames,): 1 at the ground, where a step is judged by places.
+        """Return the weight of the foot's position, (frames,): 1 at the ground, where positions matter most.
 
-        High above it, in a kick or a somersault, a leg is judged by how its bones are turned.
+        High above the ground, in a kick or a somersault, the orientations of the leg's bones matter more.
 
         Args:
             leg: Length of the leg [m].
@@ -71,16 +71,16 @@ class FootPlan:
         return result
 
     def lifted(self, higher: FloatArray) -> FootPlan:
-        """Return a foot that goes higher by so much, (frames,), and keeps more firmly to its path there."""
+        """Return a foot raised by `higher` (frames,) [m], with a firmer grip on its path there."""
         up = higher[:, None] * (0.0, 0.0, 1.0)
         grips = [np.maximum(grip, FIRM * np.minimum(higher / LIFTED, 1.0)) for grip in (self.toe_grip, self.heel_grip)]
         return replace(self, ankle=self.ankle + up, toe=self.toe + up, toe_grip=grips[0], heel_grip=grips[1])
 
 
 def levelling(axes: FloatArray, flat: Mask) -> FloatArray | None:
-    """Return the turn (3, 3) after which axes of a foot (frames, 3, 3) are level on average while its sole is flat.
+    """Return the rotation (3, 3) that makes the axes of a foot (frames, 3, 3) level on average while its sole is flat.
 
-    What the source shows while its sole is on the ground is level. None where it never is.
+    The source's foot counts as level while its sole is on the ground. None if it never is.
     """
     return mean_axes(axes[flat], levelled(axes[flat])) if flat.any() else None
 
@@ -94,16 +94,16 @@ def plan_foot(
     times: FloatArray,
     memory: SpanMemory | None = None,
 ) -> FootPlan:
-    """Return where a foot of the target should be: scaled, put flat and kept still where it is planted.
+    """Return the plan of a foot of the target: scaled, and flat and still while it is planted.
 
     Args:
-        target: The skeleton it belongs to.
-        side: Which foot.
-        steps: What the source's foot does.
+        target: The skeleton of the foot.
+        side: Its side.
+        steps: Motion and contacts of the source's foot.
         axes: Anatomical axes of the source's foot over time, (frames, 3, 3), after `levelling`.
         scale: Length of the target's legs over that of the source's.
         times: Times of the frames.
-        memory: What holds over contacts, where these are frames of a longer motion.
+        memory: Values that are constant over each contact, if these are frames of a longer motion.
     """
     from scipy.spatial.transform import Rotation
 
@@ -144,21 +144,21 @@ def plan_foot(
 def within_reach(
     foot: FootPlan, reached: FloatArray, times: FloatArray, side: str = "", memory: SpanMemory | None = None
 ) -> FootPlan:
-    """Return a foot that is turned as far as its leg can turn it; a flat sole stays flat, and takes its shank along.
+    """Return a foot with orientations that its leg can reach; a flat sole stays flat, and its shank follows.
 
     Args:
         foot: The foot.
-        reached: How it is turned by a leg that points as the source's does, within limits, (frames, 3, 3).
+        reached: Orientations on a leg that points as the source's does, within limits, (frames, 3, 3).
         times: Times of the frames.
-        side: Which foot it is, in a memory.
-        memory: What holds over contacts, where these are frames of a longer motion.
+        side: Side of the foot, the key in the memory.
+        memory: Values that are constant over each contact, if these are frames of a longer motion.
     """
     from scipy.spatial.transform import Rotation
 
     kept = over_spans(reached, foot.still & ~foot.flat, _mean_turn, f"{side} reach", memory)
     kept = np.where(foot.flat[:, None, None], foot.rotation, kept)
     short = rotation_vector(kept @ np.swapaxes(foot.rotation, -1, -2))
-    softly = smoothed(short, times, YIELDING)  # limits put kinks into it
+    softly = smoothed(short, times, YIELDING)  # limits cause kinks
     softly = softly + faded(short - softly, foot.still, _blend(times))
     rotation = Rotation.from_rotvec(softly).as_matrix() @ foot.rotation
     way = foot.sole.toe - foot.sole.ankle
@@ -174,7 +174,7 @@ def _mean_turn(rotations: FloatArray) -> FloatArray:
 
 
 def _blend(times: FloatArray) -> int:
-    """Return in how many frames corrections of planted feet fade."""
+    """Return the number of frames over which corrections of planted feet fade."""
     return max(2, round(BLEND / frame_time(times)))
 
 
@@ -189,21 +189,21 @@ def _grip(mask: Mask, blend: int) -> FloatArray:
 
 
 def lift(depth: FloatArray, grip: FloatArray, times: FloatArray) -> FloatArray:
-    """Return how much higher a foot goes that would be so deep in the ground, (frames,): smoothly while it swings."""
+    """Return the lift (frames,) of a foot that would be `depth` below the ground: smooth while it swings."""
     depth = np.maximum(depth, 0.0)
     return np.maximum(depth, (1.0 - grip) * smooth_cover(depth, times, LIFTING))
 
 
 def plan_toes(target: Skeleton, side: str, foot: FootPlan, bend: FloatArray, times: FloatArray) -> FloatArray:
-    """Return how the toes of a foot should be turned, (frames, 3, 3).
+    """Return the wanted orientations of the toes of a foot, (frames, 3, 3).
 
-    They are bent as the source's are, flat where they stand, and raised where they would be in the ground.
+    They bend like the source's, are flat while planted, and are raised where they would be in the ground.
 
     Args:
-        target: The skeleton they belong to.
-        side: Which foot.
-        foot: What the foot does.
-        bend: How the source's toes are turned, seen from the foot, (frames, 3, 3).
+        target: The skeleton of the foot.
+        side: Its side.
+        foot: The plan of the foot.
+        bend: Orientations of the source's toes relative to its foot, (frames, 3, 3).
         times: Times of the frames.
     """
     from scipy.spatial.transform import Rotation
@@ -221,20 +221,20 @@ def plan_toes(target: Skeleton, side: str, foot: FootPlan, bend: FloatArray, tim
 
 
 def _raised(axes: FloatArray, points: FloatArray, height: FloatArray) -> FloatArray:
-    """Return by how much toes bend up until their tips are out of the ground, (frames,) [rad].
+    """Return the upward bend of toes that brings their tips out of the ground, (frames,) [rad].
 
-    A point at a distance r from the joint, which is at a height h, and at an angle a above the level, is out of it
-    after a turn t if ``h + r sin(a + t) >= 0``.
+    A point at a distance r from the joint, which is at height h, and at an angle a above the horizontal, is out of the
+    ground after a rotation t if ``h + r sin(a + t) >= 0``.
 
     Args:
         axes: Anatomical axes of the toes, (frames, 3, 3).
         points: Points of their surface in these axes, (points, 3).
-        height: Of their joint above the ground, (frames,).
+        height: Height of their joint above the ground, (frames,).
     """
     tips = points[points[:, 0] > TOE_TIPS * points[:, 0].max(initial=0.0)]
     if not len(tips):
         return np.zeros(len(axes))
-    ahead, left, up = axes[:, 2].T[..., None]  # how high these axes point
+    ahead, left, up = axes[:, 2].T[..., None]  # vertical components of these axes
     x, y, z = tips.T
     cosine, sine = x * ahead + z * up, x * up - z * ahead
     need = -(height[:, None] + y * left) / np.maximum(np.hypot(cosine, sine), SHORT)
@@ -243,7 +243,7 @@ def _raised(axes: FloatArray, points: FloatArray, height: FloatArray) -> FloatAr
 
 
 def widened(mask: Mask, times: FloatArray) -> Mask:
-    """Return a mask that begins earlier and ends later, by the time in which corrections fade."""
+    """Return a mask that begins earlier and ends later, by the time over which corrections fade."""
     from scipy.ndimage import binary_dilation
 
     width = _blend(times)

@@ -1,7 +1,7 @@
-"""The motion of fingers: each bone of the target's points as the source's does, seen from the palm.
+"""The motion of fingers: each bone of the target points like the source's, relative to the palm.
 
-The palm is told by the knuckles, not by the rest pose. A finger that the source does not have follows its neighbour;
-where the source has no fingers at all, those of the target rest.
+The axes of the palm come from the knuckles, not from the rest pose. A finger that the source does not have follows its
+neighbour; if the source has no fingers at all, those of the target rest.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .names import DIGITS, PHALANGES, SIDES
 from .skeletons import Skeleton
 
 SWEEPS = 6  # of the fit of revolute joints to a direction
-SHORTEST = 1e-6  # [m]: nearer points show no direction
+SHORTEST = 1e-6  # [m]: points closer than this define no direction
 NEIGHBOURS = {
     "thumb": ("thumb",),
     "index": ("index", "middle", "ring", "little"),
@@ -36,9 +36,9 @@ class Bone:
     """A bone of a finger.
 
     Args:
-        path: Links from below the bone before it, or the palm, down to its own.
+        path: Links after the bone before it, or after the palm, up to its own.
         way: Its direction, in the coordinates of its link.
-        length: Its length [m], 0 where nothing tells it.
+        length: Its length [m], 0 if unknown.
     """
 
     path: tuple[int, ...]
@@ -51,7 +51,7 @@ class Hand:
     """The palm and the fingers of one hand.
 
     Args:
-        palm: The link that the fingers hang on.
+        palm: The link that the fingers are attached to.
         axes: Towards the knuckles, towards the thumb and out of the palm, as columns in the coordinates of that link.
         fingers: Bones by finger, from the palm outwards.
     """
@@ -84,7 +84,7 @@ def move_fingers(clip: Clip, source: Skeleton, target: Skeleton, poses: FloatArr
 
 
 def _directions(clip: Clip, hands: Mapping[str, Hand]) -> dict[tuple[str, str], list[FloatArray]]:
-    """Return where the bones of fingers point over a motion, (frames, 3) each in the axes of their palm, by finger."""
+    """Return the directions of finger bones over a motion, (frames, 3) each in the axes of the palm, by finger."""
     links = clip.linkage.links
     found = {
         (side, digit): [np.empty((len(clip), 3)) for _ in bones]
@@ -102,14 +102,14 @@ def _directions(clip: Clip, hands: Mapping[str, Hand]) -> dict[tuple[str, str], 
 
 
 def _hand(skeleton: Skeleton, side: str) -> Hand | None:
-    """Return the hand of a side as `hand_of` does; what is found is kept with the skeleton."""
+    """Return the hand of a side as `hand_of` does, cached in the skeleton."""
     return skeleton.cache.get("hand", side, lambda: (hand_of(skeleton, side),))[0]
 
 
 def hand_of(skeleton: Skeleton, side: str) -> Hand | None:
-    """Return the palm and the fingers on one side, or None if no fingers or no palm are known."""
+    """Return the palm and the fingers on one side, or None if no fingers or no hand are known."""
     linkage = skeleton.linkage
-    # A source is known by its motion; a target by the file's own pose, in which fingers are straight.
+    # A source is judged by its motion; a target by the rest pose of its file, in which fingers are straight.
     rest = rest_pose(linkage) if skeleton.seen is None else skeleton.rest
     world, hand = linkage.forward(rest), f"{side}_hand"
     joints = {
@@ -123,7 +123,7 @@ def hand_of(skeleton: Skeleton, side: str) -> Hand | None:
     turn = world[linkage.links[palm]][:3, :3]
     knuckles = {digit: world[links[-1 if len(links) == 1 else 0]][:3, 3] for digit, links in joints.items()}
     axes = _palm_axes(skeleton.path(hand, rest), knuckles)
-    if axes is None:  # forward, left and up of an arm stretched out sideways, palm down
+    if axes is None:  # from the anatomical axes, of an arm stretched out sideways, palm down
         ahead, left = (world[skeleton.body(hand)][:3, :3] @ skeleton.anatomy[hand]).T[:2]
         out = left if side == "left" else -left
         axes = np.stack([out, ahead, np.cross(out, ahead)], axis=1)
@@ -135,14 +135,14 @@ def hand_of(skeleton: Skeleton, side: str) -> Hand | None:
 
 
 def _common(linkage: Linkage, links: Sequence[int]) -> int:
-    """Return the lowest link above all of some."""
+    """Return the last common ancestor of some links."""
     paths = [linkage.path_to(linkage.links[linkage.parents[link]])[0] for link in links]
     shared: list[int] = [step[0] for step in zip(*paths, strict=False) if len(set(step)) == 1]
     return shared[-1]
 
 
 def _palm_axes(wrist: FloatArray, knuckles: dict[str, FloatArray]) -> FloatArray | None:
-    """Return the axes of a palm in the world, or None if knuckles do not tell them."""
+    """Return the axes of a palm in the world, or None if the knuckles do not determine them."""
     order = [digit for digit in DIGITS if digit in knuckles]
     flat = [digit for digit in order if digit != "thumb"] or order
     ahead = np.mean([knuckles[digit] for digit in flat], axis=0) - wrist
@@ -157,7 +157,7 @@ def _palm_axes(wrist: FloatArray, knuckles: dict[str, FloatArray]) -> FloatArray
 def _bones(
     linkage: Linkage, world: Mapping[str, FloatArray], palm: int, links: Sequence[str], ahead: FloatArray
 ) -> list[Bone]:
-    """Return the bones of a finger from the first links of its joints; the last goes to its end, or on straight."""
+    """Return the bones of a finger from the first links of its joints; the last ends at the tip, or is straight."""
     firsts = [linkage.link_index(link) for link in links]
     result: list[Bone] = []
     above, way = palm, ahead
@@ -175,7 +175,7 @@ def _bones(
 
 
 def _straight_down(linkage: Linkage, link: int) -> int:
-    """Return the last moving link in the place of one: the last of a joint's revolute axes."""
+    """Return the last moving link in the same place as a link: the last of a joint's revolute axes."""
     while True:
         below = [child for child in linkage.children[link] if linkage.arcs[child].articulation.nv]
         if len(below) != 1 or np.linalg.norm(linkage.arcs[below[0]].placement[:3, 3]) > SHORTEST:
@@ -184,7 +184,7 @@ def _straight_down(linkage: Linkage, link: int) -> int:
 
 
 def _end(linkage: Linkage, world: Mapping[str, FloatArray], link: int) -> FloatArray | None:
-    """Return where a finger ends: at a link or frame below its last joint, if there is one."""
+    """Return the tip of a finger: a link or frame after its last joint, or None."""
     names = [linkage.links[child] for child in linkage.children[link]]
     names += [frame.name for frame in linkage.extra_frames if frame.link == linkage.links[link]]
     start = world[linkage.links[link]][:3, 3]
@@ -194,7 +194,7 @@ def _end(linkage: Linkage, world: Mapping[str, FloatArray], link: int) -> FloatA
 
 
 def _matched(ways: list[FloatArray], lengths: list[float], count: int) -> list[FloatArray]:
-    """Return directions (frames, 3) of another number of bones: first and last are kept; one bone takes them all."""
+    """Return directions (frames, 3) for another number of bones: first and last are kept; one bone takes their sum."""
     if count == 1:
         weights = lengths if min(lengths) > 0.0 else [1.0] * len(lengths)
         chord = np.sum([weight * way for weight, way in zip(weights, ways, strict=True)], axis=0)
@@ -203,7 +203,7 @@ def _matched(ways: list[FloatArray], lengths: list[float], count: int) -> list[F
 
 
 def _point(linkage: Linkage, bones: Sequence[Bone], wanted: Sequence[FloatArray], poses: FloatArray) -> None:
-    """Write the values of a finger's joints that point its bones along directions, given in the palm's coordinates."""
+    """Point the bones of a finger along directions in the palm's coordinates, and write its joint values into poses."""
     turned: FloatArray = np.broadcast_to(np.eye(3), (len(poses), 3, 3))
     for bone, way in zip(bones, wanted, strict=True):
         ball = next((arc for arc in bone.path if _is_ball(linkage, arc)), None)
@@ -228,7 +228,7 @@ def _turn(linkage: Linkage, arc: int, poses: FloatArray) -> FloatArray:
 
 
 def _turn_ball(linkage: Linkage, bone: Bone, ball: int, wanted: FloatArray, poses: FloatArray) -> None:
-    """Turn a ball joint the short way from where it rests, so that a bone points along directions (frames, 3)."""
+    """Turn a ball joint the short way from rest, so that a bone points along directions (frames, 3)."""
     joint, drive = linkage.arcs[ball], linkage.drives[ball]
     element = next(element for element in joint.articulation.elements if element.kind == "ball")
     column = drive.q + element.value
@@ -245,7 +245,7 @@ def _turn_ball(linkage: Linkage, bone: Bone, ball: int, wanted: FloatArray, pose
 
 
 def _turn_hinges(linkage: Linkage, bone: Bone, wanted: FloatArray, poses: FloatArray) -> None:
-    """Turn the revolute joints of a bone, one after another and again, so that it points along directions (frames, 3).
+    """Turn the revolute joints of a bone in repeated sweeps, so that it points along directions (frames, 3).
 
     About one axis a, the angle from v to w is ``atan2(a · (v × w), v · w - (a · v)(a · w))``.
     """
@@ -268,7 +268,7 @@ def _turn_hinges(linkage: Linkage, bone: Bone, wanted: FloatArray, poses: FloatA
 
 
 def _within(angles: FloatArray, lower: float, upper: float) -> FloatArray:
-    """Return angles within limits; one that is outside goes to the limit that is nearer the short way round."""
+    """Return angles within limits; one outside goes to the limit that is nearer, also across a full turn."""
     turns = np.where(angles > upper, -2.0 * np.pi, np.where(angles < lower, 2.0 * np.pi, 0.0))
     other = angles + turns
     inside = np.clip(angles, lower, upper), np.clip(other, lower, upper)
@@ -278,7 +278,7 @@ def _within(angles: FloatArray, lower: float, upper: float) -> FloatArray:
 def _hinges(
     linkage: Linkage, bone: Bone, poses: FloatArray
 ) -> tuple[list[tuple[FloatArray, FloatArray, int]], FloatArray]:
-    """Return the revolute axes of a bone (the turn before it, the axis, its column) and the turn behind all of them."""
+    """Return the revolute axes of a bone (rotation before it, axis, column), and the rotation after all of them."""
     result: list[tuple[FloatArray, FloatArray, int]] = []
     constant: FloatArray = np.eye(3)
     for arc in bone.path:

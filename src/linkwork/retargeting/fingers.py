@@ -1,7 +1,7 @@
-"""Fingers found on a hand: by the names of their joints, or by where they grow from the palm.
+"""Find the fingers of a hand: by the names of their joints, or by where they branch off the palm.
 
-A finger is a chain of links from the palm outwards. Its joints are numbered 1, 2, 3, the metacarpal of skeletons that
-have one is 0. A hand with fewer fingers has fewer roles; joints in one place, as robots have them, count once.
+A finger is a chain of links from the palm outwards. Its joints are numbered 1, 2, 3; a metacarpal, if there is one, is
+0. A hand with fewer fingers has fewer roles; several joints in one place, as in robots, count once.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from .names import DIGITS, FINGER, SIDES, Meaning, words_of
 from .topology import Shape
 
 METACARPALS = ("metacarpal", "carpal", "palm", "inhand")
-LAST = 3  # a fourth joint is the end of a finger, and has no bone
-NEAR = 0.02  # of a hand: joints nearer than that are one
+LAST = 3  # a fourth joint is the tip of a finger, and has no bone
+NEAR = 0.02  # joints closer than this, over the length of the finger, count as one
 
 
 def find_fingers(shape: Shape, meanings: Sequence[Meaning], roles: Mapping[str, int | None]) -> dict[str, int]:
@@ -23,7 +23,7 @@ def find_fingers(shape: Shape, meanings: Sequence[Meaning], roles: Mapping[str, 
     result: dict[str, int] = {}
     for side in SIDES:
         hand, elbow = roles.get(f"{side}_hand"), roles.get(f"{side}_elbow")
-        chains = {} if elbow is None else _named(shape, meanings, elbow)  # some thumbs grow from the forearm
+        chains = {} if elbow is None else _named(shape, meanings, elbow)  # some thumbs branch off the forearm
         if not chains and hand is not None:
             chains = _named(shape, meanings, hand) or _shaped(shape, meanings, hand)
         for digit, chain in chains.items():
@@ -33,21 +33,21 @@ def find_fingers(shape: Shape, meanings: Sequence[Meaning], roles: Mapping[str, 
 
 
 def _moving(shape: Shape, meanings: Sequence[Meaning], base: int) -> list[int]:
-    """Return the links below one that move and may be part of a finger."""
+    """Return the descendants of a link that move and may be part of a finger."""
     linkage = shape.linkage
     below = [i for i in range(base + 1, len(linkage.links)) if base in shape.path(i)]
     return [i for i in below if linkage.arcs[i].articulation.nv and not meanings[i].aside]
 
 
 def _named(shape: Shape, meanings: Sequence[Meaning], base: int) -> dict[str, list[int]]:
-    """Return the moving links of each finger below a link, from the palm outwards, as names tell."""
+    """Return the moving links of each finger beyond a link, from the palm outwards, by name."""
     moving = _moving(shape, meanings, base)
     named = {digit: [i for i in moving if meanings[i].digit == digit] for digit in DIGITS}
     return {digit: _one_chain(shape, links) for digit, links in named.items() if links}
 
 
 def _shaped(shape: Shape, meanings: Sequence[Meaning], hand: int) -> dict[str, list[int]]:
-    """Return the same of a hand whose names do not tell fingers apart."""
+    """Return the same for a hand whose names do not distinguish fingers."""
     moving = set(_moving(shape, meanings, hand))
     ends = [i for i in moving if not any(i in shape.path(j)[:-1] for j in moving)]
     apart: dict[int, list[int]] = {}
@@ -61,12 +61,12 @@ def _shaped(shape: Shape, meanings: Sequence[Meaning], hand: int) -> dict[str, l
 
 
 def _one_chain(shape: Shape, links: Sequence[int]) -> list[int]:
-    """Return those of some links that lie on the way to the deepest of them."""
+    """Return those of some links that lie on the path to the deepest of them."""
     return [i for i in shape.path(max(links, key=lambda i: len(shape.path(i)))) if i in set(links)]
 
 
 def _by_place(shape: Shape, chains: Sequence[list[int]]) -> dict[str, list[int]]:
-    """Return chains by finger: the thumb points farthest away from the others, which follow from it across the palm."""
+    """Return chains by finger: the thumb points away from the others, which are ordered by their distance from it."""
     if len(chains) == 1:
         return {"middle": list(chains[0])}
     roots = np.stack([shape.places[chain[0]] for chain in chains])

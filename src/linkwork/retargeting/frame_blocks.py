@@ -1,4 +1,4 @@
-"""Frames of a long motion, looked at so many at a time, so that what is computed of all links does not fill memory."""
+"""Process the frames of a long motion in blocks, so that transforms of all links do not fill the memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BLOCK = 4096
 
 
 def frame_blocks(count: int, *, overlap: int = 0, block: int = BLOCK) -> Iterator[slice]:
-    """Yield slices of frames, each with some of the next block's first frames.
+    """Yield slices of frames; each includes the first frames of the next block, as many as `overlap`.
 
     Example:
         >>> [(rows.start, rows.stop) for rows in frame_blocks(5, overlap=1, block=2)]

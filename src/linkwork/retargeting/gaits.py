@@ -1,7 +1,7 @@
-"""A motion of one four-legged figure given to another: trunk, paws, directions of bones, neck, head and tail as goals.
+"""Retarget a motion from one quadruped to another: trunk, paws, directions of bones, neck, head and tail are goals.
 
-Paths are scaled by the legs. Paws that stand stay where they are; each stands as far to the side and to the front of
-the trunk as the target's own legs do.
+Paths are scaled by the length of the legs. Planted paws stay in place; their distance to the side and to the front of
+the trunk is that of the target's legs.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from .plans import SETTLING
 from .quadrupeds import LEGS, Quadruped, trunk_axes
 from .skeletons import Point
 
-# How much each goal counts: metres and radians, times these.
+# Weights of the goals, per metre and per radian.
 PLANTED, PAWS, TRUNK, UPRIGHT, BONES, NECK, STYLE = 20.0, 5.0, 3.0, 1.0, 0.3, 0.3, 0.05
 FIELDS = ("heights", "speeds")  # of a trace
-LONGEST_LEG = 0.995  # of its length: a leg is never quite straight
+LONGEST_LEG = 0.995  # largest extension of a leg over its length: never quite straight
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class Paw:
 
     Args:
         frame: The frame at its tip.
-        places: Where it should be, (frames, 3).
-        planted: When it stands on the ground.
-        grip: How firmly it stands, from 0 to 1, which it reaches smoothly.
+        places: Goal positions, (frames, 3).
+        planted: Whether it is on the ground, (frames,).
+        grip: Grip on the ground, smooth from 0 to 1, (frames,).
     """
 
     frame: str
@@ -53,16 +53,16 @@ class Paw:
 
 @dataclass(frozen=True, eq=False)
 class GaitPlan:
-    """All that a four-legged target should do, before it is solved for.
+    """All goals of a four-legged target, before they are solved for.
 
     Args:
         source: The source.
         target: The target; its linkage has frames at the tips of its legs and at the middle of its trunk.
         motion: The motion of the source.
-        poses: Poses that stand still on the path of the trunk, (frames, nq).
-        paws: Paw by leg.
+        poses: The rest pose moved along the path of the trunk, (frames, nq).
+        paws: Paws by leg.
         scale: Length of the target's legs over that of the source's.
-        goals: All goals of all frames.
+        goals: Goals of all frames.
     """
 
     source: Quadruped
@@ -75,16 +75,16 @@ class GaitPlan:
 
     @property
     def linkage(self) -> Linkage:
-        """The linkage that goals are for."""
+        """The linkage of the goals."""
         return self.target.linkage
 
 
 @dataclass(frozen=True, eq=False)
 class Stance:
-    """A four-legged figure over poses (frames, nq).
+    """A quadruped in poses (frames, nq).
 
     Args:
-        figure: The figure.
+        figure: The quadruped.
         poses: The poses.
     """
 
@@ -98,23 +98,23 @@ class Stance:
 
     @cached_property
     def uppers(self) -> dict[tuple[str, str], FloatArray]:
-        """Where the legs begin, (frames, 3) each."""
+        """Positions of the first joints of the legs, (frames, 3) each."""
         return {leg: self.world[self.figure.roles[f"{leg[0]}_{leg[1]}_upper"]][:, :3, 3] for leg in LEGS}
 
     @cached_property
     def tips(self) -> dict[tuple[str, str], FloatArray]:
-        """Where the legs end, (frames, 3) each."""
+        """Positions of the tips of the legs, (frames, 3) each."""
         return {leg: self.figure.tip(*leg).over(self.figure.linkage, self.poses) for leg in LEGS}
 
     def way(self, side: str, end: str) -> FloatArray:
-        """Return the directions from where a leg begins to its tip, (frames, 3)."""
+        """Return the directions from the first joint of a leg to its tip, (frames, 3)."""
         way: FloatArray = self.tips[side, end] - self.uppers[side, end]
         unit: FloatArray = way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-12)
         return unit
 
     @property
     def bearing(self) -> FloatArray:
-        """Where the trunk points, (frames, 3), without the slope that it has on average, in which figures differ."""
+        """Direction of the trunk, (frames, 3), without its median slope, which differs between animals."""
         ahead = self.axes[..., 0]
         slope = np.arcsin(np.clip(ahead[:, 2], -1.0, 1.0))
         slope = slope - np.median(slope)
@@ -137,25 +137,25 @@ class Stance:
         return trunk_axes(self.uppers)
 
     def turned(self, role: str, axes: FloatArray) -> FloatArray:
-        """Return axes (3, 3) of the pose at rest, as they have turned with a role, (frames, 3, 3)."""
+        """Return axes (3, 3) of the rest pose, rotated with a role, (frames, 3, 3)."""
         return self.with_link(self.figure.roles[role], axes)
 
     def with_link(self, link: str, axes: FloatArray) -> FloatArray:
-        """Return the same of a link."""
+        """Return axes (3, 3) of the rest pose, rotated with a link, (frames, 3, 3)."""
         result: FloatArray = self.world[link][:, :3, :3] @ self.figure.world[link][:3, :3].T @ axes
         return result
 
 
 @dataclass(frozen=True, eq=False)
 class Gait:
-    """What is seen of a four-legged source over a whole motion, and taken by the plan of every part of it.
+    """Data of a four-legged source over a whole motion, used by the plan of each part of it.
 
     Args:
-        levels: Heights of its paws while they stand, by leg.
-        planted: When they do, by leg, (frames,).
-        beside: Where each leg begins, seen from the middle of the trunk, on average.
-        pitch: By how much the trunk of the target is turned down, against the source's [rad].
-        memory: What holds over contacts.
+        levels: Heights of its planted paws, by leg.
+        planted: Whether they are planted, by leg, (frames,).
+        beside: Mean position of the first joint of each leg, relative to the middle of the trunk.
+        pitch: Pitch of the target's trunk against the source's [rad].
+        memory: Values that are constant over each contact.
     """
 
     levels: Mapping[tuple[str, str], float]
@@ -165,25 +165,25 @@ class Gait:
     memory: SpanMemory
 
     def between(self, rows: slice) -> Gait:
-        """Return it over some of the frames."""
+        """Return the gait of some of the frames."""
         return replace(self, planted={leg: mask[rows] for leg, mask in self.planted.items()})
 
 
 def _scales(source: Quadruped, target: Quadruped) -> dict[tuple[str, str], float]:
-    """Return how far each leg of a target reaches, over the length of the source's."""
+    """Return the reach of each leg of a target over the length of the source's."""
     return {leg: target.reach(*leg) / source.length(*leg) for leg in LEGS}
 
 
 def gait_of(motion: Clip, source: Quadruped, target: Quadruped, rules: Contacts) -> Gait:
-    """Return what is seen of a source over a motion of any length.
+    """Return the gait of a source over a motion of any length.
 
-    Where fore and hind legs of the two differ, the target leans as its own legs make it.
+    If the proportions of fore and hind legs differ, the trunk of the target is pitched accordingly.
 
     Args:
         motion: The motion.
         source: The source.
         target: The target.
-        rules: What counts as a planted paw.
+        rules: Criteria for a planted paw.
     """
     traces: dict[tuple[str, str], list[Trace]] = {leg: [] for leg in LEGS}
     seen: dict[str, list[FloatArray]] = {"fore": [], "hind": [], "slope": []}
@@ -214,7 +214,7 @@ def gait_of(motion: Clip, source: Quadruped, target: Quadruped, rules: Contacts)
 
 
 def _planted(source: Quadruped, leg: tuple[str, str], trace: Trace, times: FloatArray, rules: Contacts) -> Mask:
-    """Return when a paw of a source stands."""
+    """Return whether a paw of a source is planted, (frames,)."""
     if isinstance(rules, Thresholds):
         return contacts_in(trace, times, leg=source.length(*leg), rules=rules)
     own = branch(source.linkage, source.tip(*leg).link)
@@ -230,8 +230,8 @@ class Crossing:
         own: The target, whose linkage has a frame at the tip of each leg and in the middle of its trunk.
         frames: Names of these frames, by leg and ``("trunk", "")``.
         times: Times of the motion.
-        smooth: Over which time the source is smoothed [s].
-        gait: What is seen of the source over the whole motion.
+        smooth: Smoothing time of the source [s].
+        gait: The gait of the source over the whole motion.
     """
 
     seen: Stance
@@ -243,17 +243,17 @@ class Crossing:
 
     @cached_property
     def scales(self) -> dict[tuple[str, str], float]:
-        """How far each leg of the target reaches, over the length of the source's."""
+        """Reach of each leg of the target over the length of the source's."""
         return _scales(self.seen.figure, self.own.figure)
 
     @cached_property
     def scale(self) -> float:
-        """The same of all legs."""
+        """Mean of the scales of all legs."""
         return float(np.mean(list(self.scales.values())))
 
     @cached_property
     def heights(self) -> dict[str, FloatArray]:
-        """Height of each end of the trunk above the ground, as the target should have it, (frames,)."""
+        """Wanted height of each end of the target's trunk above the ground, (frames,)."""
         ground = float(np.mean(list(self.gait.levels.values())))
         return {
             end: np.mean([self.scales[side, end] for side in SIDES]) * (self.seen.end(end)[:, 2] - ground)
@@ -262,7 +262,7 @@ class Crossing:
 
     @cached_property
     def axes(self) -> FloatArray:
-        """How the trunk of the target should be turned, as axes (frames, 3, 3)."""
+        """Wanted axes of the target's trunk, (frames, 3, 3)."""
         seen, roles = self.seen, self.own.figure.roles
         trunk = seen.axes if roles["hips"] == roles["chest"] else seen.turned("hips", seen.figure.axes)
         lean = axis_rotation(np.array([0.0, 1.0, 0.0]), -self.gait.pitch)
@@ -270,7 +270,7 @@ class Crossing:
 
     @cached_property
     def centre(self) -> FloatArray:
-        """Where the middle of the target's trunk should be, (frames, 3); lower where a leg would be too short."""
+        """Goal positions of the middle of the target's trunk, (frames, 3); lowered where a leg would be too short."""
         result = self.scale * smoothed(self.seen.centre, self.times, self.smooth)
         result[:, 2] = smoothed((self.heights["fore"] + self.heights["hind"]) / 2.0, self.times, self.smooth)
         drop = np.zeros(len(result))
@@ -284,11 +284,11 @@ class Crossing:
 
     @cached_property
     def paws(self) -> dict[tuple[str, str], Paw]:
-        """Where the paws of the target should be."""
+        """Paws of the target by leg."""
         return {leg: self._paw(leg) for leg in LEGS}
 
     def _paw(self, leg: tuple[str, str]) -> Paw:
-        """Return where a paw should be: scaled, beside the trunk as the target's own leg is, still where it stands."""
+        """Return the plan of a paw: its scaled path, moved beside the target's trunk, still while planted."""
         seen, own, times = self.seen, self.own, self.times
         tip = smoothed(seen.tips[leg], times, self.smooth)
         planted = self.gait.planted[leg]
@@ -307,7 +307,7 @@ class Crossing:
 
     @cached_property
     def poses(self) -> FloatArray:
-        """Poses (frames, nq) of the target at rest, carried along the path of its trunk."""
+        """The rest pose of the target moved along the path of its trunk, (frames, nq)."""
         figure = self.own.figure
         linkage, rest = figure.linkage, figure.world[figure.roles["hips"]]
         world = np.tile(np.eye(4), (len(self.times), 1, 1))
@@ -319,7 +319,7 @@ class Crossing:
 
     @cached_property
     def goals(self) -> list[GoalTrack]:
-        """All goals of all frames."""
+        """Goals of all frames."""
         ones, target = np.ones(len(self.times)), self.own.figure
         paws = [
             GoalTrack("place", paw.frame, paw.places, PAWS + (PLANTED - PAWS) * paw.grip) for paw in self.paws.values()
@@ -333,7 +333,7 @@ class Crossing:
         return [*paws, trunk, *turns, *bones, GoalTrack("pose", "", self.poses, STYLE * ones)]
 
     def _turned_links(self) -> Iterator[tuple[str, FloatArray, float]]:
-        """Yield links of trunk, neck, head and tail, how their axes should be turned, and how much that counts."""
+        """Yield links of trunk, neck, head and tail, their wanted axes, and the weights of these."""
         source, target = self.seen.figure, self.own.figure
         yield target.roles["hips"], self.axes, UPRIGHT
         pairs = [
@@ -349,7 +349,7 @@ class Crossing:
             yield link, turns_smoothed(self.seen.with_link(other, source.axes), self.times, self.smooth), NECK
 
     def _bones(self, leg: tuple[str, str]) -> list[GoalTrack]:
-        """Return the directions of a leg's bones; legs with other bones follow their paws, as their joints let them."""
+        """Return goals for the directions of a leg's bones; none if the two legs differ in their number of bones."""
         source, target = self.seen.figure, self.own.figure
         points, theirs = target.points(*leg), source.points(*leg)
         result = []
@@ -365,14 +365,14 @@ class Crossing:
 
 
 def plan_gait(motion: Clip, source: Quadruped, target: Quadruped, gait: Gait, smooth: float) -> GaitPlan:
-    """Return what a four-legged target should do, so that it moves as the source does.
+    """Return the goals that make a four-legged target move like the source.
 
     Args:
         motion: The motion of the source.
         source: The source.
         target: The target, on a floating root.
-        gait: What is seen of the source over the whole motion that this is, or is a part of.
-        smooth: Over which time the source is smoothed [s].
+        gait: The gait of the source over the whole motion that this is, or is a part of.
+        smooth: Smoothing time of the source [s].
     """
     target, frames = _with_frames(target)
     own = Stance(target, target.rest[None])
@@ -387,14 +387,14 @@ def solve_gait(
     start: FloatArray | None = None,
     known: FloatArray | None = None,
 ) -> FloatArray:
-    """Return the poses (frames, nq) that serve a plan best.
+    """Return the poses (frames, nq) that fulfil a plan best.
 
     Args:
         plan: The plan.
-        progress: Told how many frames of how many are done.
-        avoid: What is avoided.
-        start: The pose to begin with; by default the plan's own.
-        known: Poses of the first frames, which stay as they are.
+        progress: Called with the number of frames that are done and the number of all.
+        avoid: What to keep clear of.
+        start: Start pose; by default the last known pose, or the first of the plan.
+        known: Poses of the first frames, which are kept.
     """
     known = plan.poses[:0] if known is None else known
     if start is None:
@@ -404,7 +404,7 @@ def solve_gait(
 
 
 def level_paws(plan: GaitPlan, poses: FloatArray) -> dict[str, FloatArray]:
-    """Return rotations (frames, 3, 3) of the ends of legs by link: as at rest, turned with the heading of the trunk."""
+    """Return rotations (frames, 3, 3) of the ends of legs by link: as at rest, turned by the heading of the trunk."""
     target = plan.target
     heading = levelled(Stance(target, poses).axes) @ levelled(target.axes).T
     return {tip.link: heading @ target.world[tip.link][:3, :3] for tip in target.tips.values()}

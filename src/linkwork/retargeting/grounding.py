@@ -1,7 +1,7 @@
-"""When the soles of a body are flat on the ground, told from where its knees and ankles are.
+"""Detect when the soles of a body are flat on the ground, from the positions of its knees and ankles.
 
-An ankle at rest near its lowest height belongs to a flat sole only if it is as low as the other one, or else the foot
-is on its toes, and if its shank stands over it, or else the body kneels.
+An ankle at rest near its lowest height belongs to a flat sole only if it is as low as the other one (otherwise the foot
+is on its toes) and its shank is upright (otherwise the body kneels).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 from ..motion.contacts import Mask, Thresholds, Trace, contacts_in, ground_level
 from ..transforms import FloatArray
 
-LEVEL = 0.05  # of a leg: an ankle whose lowest height is higher than the other's by more never has its sole flat
-SLANT = 0.5  # of a shank's length: how high a knee is above an ankle whose sole may be flat, at least
+LEVEL = 0.05  # over leg length: an ankle whose lowest height exceeds the other's by more never has a flat sole
+SLANT = 0.5  # over shank length: least height of the knee above the ankle for a flat sole
 
 
 def upright_shank(places: Mapping[str, FloatArray], side: str) -> Mask:
-    """Return when a shank stands over its ankle, (frames,), from where the joints are, by role; always without knee."""
+    """Return whether a shank is upright, (frames,), from the positions of joints by role; always if without a knee."""
     ankle, knee = places[f"{side}_ankle"], places.get(f"{side}_knee")
     if knee is None:
         return np.ones(len(ankle), np.bool_)
@@ -33,14 +33,14 @@ def flat_soles(
     legs: Mapping[str, float],
     rules: Thresholds | None = None,
 ) -> dict[str, Mask]:
-    """Return when each sole is flat on the ground, by side, (frames,).
+    """Return whether each sole is flat on the ground, by side, (frames,).
 
     Args:
-        ankles: How high the ankles are, and how fast, by side.
-        upright: When shanks stand over them, by side.
+        ankles: Heights and speeds of the ankles, by side.
+        upright: Whether the shanks are upright, by side, (frames,).
         times: Times of the frames.
-        legs: Lengths of the legs, by side, of those that have an ankle.
-        rules: What counts as being at rest.
+        legs: Lengths of the legs that have an ankle, by side.
+        rules: Criteria for being at rest.
     """
     levels = {side: ground_level(ankles[side].heights) for side in legs}
     lowest = min(levels.values(), default=0.0)

@@ -1,4 +1,4 @@
-"""Whether two linkages are one skeleton: then a motion of the one is a motion of the other as it is."""
+"""Recognise linkages that are the same skeleton: a motion of one is then a motion of the other, without solving."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ..transforms import FloatArray
 from .frame_blocks import frame_blocks
 from .quaternion_form import converted
 
-SAME = 1e-6  # in sizes of the skeleton, and of cosines: what is nearer is equal
+SAME = 1e-6  # tolerance of lengths, over the size of the skeleton, and of rotation matrices
 SHORTEST = 1e-12  # [m]
 BEYOND = 1e-9
-ALIKE = np.cos(0.05)  # of the angle between offsets of skeletons that differ in their lengths alone
+ALIKE = np.cos(0.05)  # least cosine between offsets of skeletons that differ only in their lengths
 
 
 @dataclass(frozen=True, eq=False)
 class Kinship:
-    """A motion given to a linkage with the same joints, value by value.
+    """A motion transferred to a linkage with the same joints, value by value.
 
     Args:
         source: The motion.
         linkage: The linkage.
-        same: Whether all bones are as long, so that it is the same motion.
+        same: Whether all bones have equal lengths, so that the motion is the same.
     """
 
     source: Clip
@@ -60,7 +60,7 @@ class Kinship:
 def kinship(clip: Clip, linkage: Linkage) -> Kinship | None:
     """Return a motion as one of a linkage with the same links, joints and axes; None if it has others.
 
-    Bones may be longer or shorter, as those of two people captured with one system. What the root travels is scaled.
+    Lengths of bones may differ, as for two people captured with one system. The path of the root is scaled.
 
     Example:
         >>> import linkwork as lw
@@ -90,7 +90,7 @@ def kinship(clip: Clip, linkage: Linkage) -> Kinship | None:
 
 
 def _one_joint(a: Articulation, b: Articulation) -> bool:
-    """Return whether two joints move alike, however they hold their turns."""
+    """Return whether two joints move alike, whether they store rotations as quaternions or as angles."""
     for kind in (Ball, Floating):
         if isinstance(a, kind) and isinstance(b, kind):
             return True

@@ -1,6 +1,6 @@
-"""How much a retargeted motion looks like its source: directions of limbs, hands in the body, facing.
+"""Compare a retargeted motion with its source: directions of limbs, and hands in the body.
 
-A limb's direction is the way between its joints' centres; how a body rests and how its links are turned do not matter.
+A limb's direction is that between the centres of its joints; rest poses and axes of links do not matter.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ SEGMENTS = {"trunk": ("hips", "neck")} | {
         ("shank", "knee", "ankle"),
     )
 }
-PAIRS = {"hips": "hip", "neck": "shoulder"}  # the middle of which joints stands for these
-NEAR_TRUNK = 0.24  # of the trunk: a hand nearer to its axis is in the body
+PAIRS = {"hips": "hip", "neck": "shoulder"}  # roles taken as the middle of two joints
+NEAR_TRUNK = 0.24  # over the trunk's length: a hand closer to its axis is in the body
 
 
 @dataclass(frozen=True)
 class LimbError:
-    """How far the direction of a limb is from the source's [rad].
+    """Angle between the direction of a limb and the source's [rad].
 
     Args:
-        mean: On average over the frames.
-        worst: In the worst frame.
-        frame: Which frame that is.
+        mean: Mean over the frames.
+        worst: Value in the worst frame.
+        frame: Number of the worst frame.
     """
 
     mean: float
@@ -44,16 +44,16 @@ class LimbError:
 
 
 def apart(one: FloatArray, other: FloatArray) -> LimbError:
-    """Return how far directions (frames, 3) are from others."""
+    """Return the angles between directions (frames, 3) and others."""
     angles = np.arctan2(np.linalg.norm(cross(one, other), axis=1), (one * other).sum(axis=1))
     worst = int(angles.argmax())
     return LimbError(float(angles.mean()), float(angles[worst]), worst)
 
 
 def places(skeleton: Skeleton, clip: Clip, role: str) -> FloatArray | None:
-    """Return where a role is over a clip, (frames, 3), or None.
+    """Return the positions of a role over a clip, (frames, 3), or None.
 
-    Hips are between the hip joints. A body without a neck has it between its shoulders.
+    The hips are taken between the hip joints, and the neck of a body without one between the shoulders.
     """
     if (
         (role == "hips" or role not in skeleton)
@@ -67,7 +67,7 @@ def places(skeleton: Skeleton, clip: Clip, role: str) -> FloatArray | None:
 def limb_errors(
     source: Skeleton, motion: Clip, target: Skeleton, result: Clip
 ) -> tuple[dict[str, LimbError], tuple[str, ...]]:
-    """Return how far each limb's direction is from the source's, and the limbs that one of the two does not have."""
+    """Return the error of each limb's direction, and the limbs that one of the two bodies lacks."""
     errors: dict[str, LimbError] = {}
     for limb in SEGMENTS:
         ways = [_direction(*body, limb) for body in ((source, motion), (target, result))]
@@ -86,7 +86,7 @@ def _direction(skeleton: Skeleton, clip: Clip, limb: str) -> FloatArray | None:
 
 
 def hands_in_body(skeleton: Skeleton, clip: Clip) -> int:
-    """Return the number of frames in which a hand is nearer to the trunk's axis than a trunk is thick."""
+    """Return the number of frames in which a hand is closer to the trunk's axis than the radius of a trunk."""
     start, end = places(skeleton, clip, "hips"), places(skeleton, clip, "neck")
     if start is None or end is None:
         return 0

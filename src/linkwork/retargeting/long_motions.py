@@ -1,4 +1,4 @@
-"""A long motion given to another figure stretch by stretch: what is held in memory does not grow with it."""
+"""Retarget long motions in overlapping stretches, so that memory use does not grow with their length."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .report import Report
 from .stretches import Stretch, stitched, stretches
 
 P = TypeVar("P", bound=Plans)
-Before = tuple[FloatArray, FloatArray]  # the last poses that were completed, and the same before twists were shared
+Before = tuple[FloatArray, FloatArray]  # the last completed poses, and the same before twists were shared
 
 
 class Task(Protocol[P]):
-    """How frames of a motion are planned, solved and completed, for figures of one kind."""
+    """Plan, solve and complete frames of a motion, for bodies of one kind."""
 
     @property
     def solved(self) -> Linkage:
@@ -30,58 +30,58 @@ class Task(Protocol[P]):
 
     @property
     def target(self) -> Linkage:
-        """The linkage that the motion is given to."""
+        """The linkage of the result."""
         ...
 
     def plan(self, rows: slice, settled: int, begin: FloatArray | None) -> P:
-        """Return what is planned for frames of the motion.
+        """Return the plan for frames of the motion.
 
         Args:
             rows: The frames.
-            settled: Contacts that begin before this frame stay where they were put.
+            settled: Contacts that begin before this frame keep their positions.
             begin: The planned pose of the first frame, from the stretch before.
         """
         ...
 
     def solve(self, plan: P, known: FloatArray, progress: Progress | None) -> FloatArray:
-        """Return the poses (frames, nq) that serve a plan best.
+        """Return the poses (frames, nq) that fulfil a plan best.
 
         Args:
             plan: The plan.
-            known: What the stretch before found for the first frames. Those are solved for again from the first pose,
-                where each frame has one best pose; they stay where there are several ways around something.
-            progress: Told how many frames of how many are done.
+            known: Poses of the first frames from the stretch before. These frames are solved again from the first pose
+                if each has one best pose; if something is avoided, which is possible on several sides, they are kept.
+            progress: Called with the number of frames that are done and the number of all.
         """
         ...
 
     def complete(self, motion: Clip, plan: P, stretch: Stretch, poses: FloatArray, before: Before | None) -> Before:
-        """Return poses of the target in the frames that a stretch settles; see `Before`.
+        """Return poses of the target in the frames that a stretch contributes; see `Before`.
 
         Args:
             motion: The motion in these frames and those around them.
-            plan: What was planned for the stretch.
+            plan: The plan of the stretch.
             stretch: The stretch.
-            poses: The poses that were solved for, in these frames and those around them.
-            before: What was returned of the last frame before.
+            poses: The solved poses, in these frames and those around them.
+            before: The values returned for the last frame before.
         """
         ...
 
     def unsolved(self, plan: P) -> P:
-        """Return a plan for a motion that is given as it is."""
+        """Return a plan for a motion that is transferred without solving."""
         ...
 
 
 def in_stretches(
     clip: Clip, task: Task[P], smooth: float, progress: Progress | None = None, own: Clip | None = None
 ) -> tuple[Clip, Report]:
-    """Return a motion given to another figure, and how good it is.
+    """Return a motion retargeted to another body, and a report on it.
 
     Args:
         clip: The motion.
-        task: How its frames are planned and solved.
-        smooth: Over which time it is smoothed [s].
-        progress: Told how many frames of how many are done.
-        own: The motion itself as one of the target, if that needs no solving.
+        task: Plans and solves its frames.
+        smooth: Smoothing time [s].
+        progress: Called with the number of frames that are done and the number of all.
+        own: The motion as one of the target, if it needs no solving.
     """
     linkage = task.target if own is None else own.linkage
     frames, tally = Frames(linkage.nq), Tally()
@@ -111,5 +111,5 @@ def in_stretches(
 
 
 def _told(progress: Progress | None, begin: int, count: int) -> Progress | None:
-    """Return who is told of the frames of a stretch, from who is told of all."""
+    """Return a progress function for the frames of a stretch, from the one for all frames."""
     return None if progress is None else lambda done, _: progress(min(begin + done, count), count)

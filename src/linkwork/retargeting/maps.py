@@ -1,4 +1,4 @@
-"""Joint maps as files: the roles that were found, to be read, edited and given back."""
+"""Read and write joint maps: files of the roles that were found, which can be edited by hand."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .quadrupeds import QUADRUPED_ROLES, Quadruped
 from .skeletons import Skeleton
 
 SIDES_OF_MAP = ("source", "target")
-HEAD = """# Which link plays which role, in the skeleton that moves (source) and the body that should (target).
-# Edit a link's name, take a # away to name a role that was not found, write null to do without one.
+HEAD = """# Links by role: of the skeleton with the motion (source), and of the body to move (target).
+# Edit the name of a link, remove a # to name a role that was not found, or write null to remove a role.
 """
 
 
@@ -45,7 +45,7 @@ def as_map(given: Mapping[str, Any] | str | os.PathLike[str] | None) -> dict[str
 
 
 def read_map(path: str | os.PathLike[str]) -> Mapping[str, Any]:
-    """Return what is in a map file.
+    """Return the content of a map file.
 
     Raises:
         FormatError: If it is not YAML, or not a mapping.
@@ -59,9 +59,9 @@ def read_map(path: str | os.PathLike[str]) -> Mapping[str, Any]:
 def write_map(
     path: str | os.PathLike[str], source: Skeleton | Quadruped | Linkage, target: Skeleton | Quadruped | Linkage
 ) -> None:
-    """Write the roles of two skeletons, those that were not found as comments.
+    """Write the roles of two skeletons; those that were not found are comments.
 
-    For a linkage in place of a skeleton, no role is known: its links are listed to choose from.
+    No roles are known for a linkage in place of a skeleton; its links are listed to choose from.
     """
     lines = [HEAD]
     for side, one in zip(SIDES_OF_MAP, (source, target), strict=True):

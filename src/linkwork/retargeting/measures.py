@@ -1,4 +1,4 @@
-"""A retargeted motion measured: limbs that are off, feet that slide or sink, hands that miss, jerk, limits, flips."""
+"""Measure a retargeted motion: errors of limbs and hands, feet that slide or sink, jerk, limits and flips."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from .report import DEEP, Report
 from .skeletons import Point, Skeleton
 
 SHAKEN = ("hips", "head", "left_hand", "right_hand", "left_ankle", "right_ankle")
-FLIP = 0.6  # [rad]: a joint that turns that much more in a frame than any bone of the source has flipped
+FLIP = 0.6  # [rad]: a joint that turns by this much more in a frame than any bone of the source has flipped
 BEYOND = 1e-9
-LEAD = 3  # frames before a part that its jerk is taken from too
-Paths = list[tuple[FloatArray, FloatArray]]  # where things should be, and where they are
+LEAD = 3  # frames before a part that its jerk needs too
+Paths = list[tuple[FloatArray, FloatArray]]  # wanted and actual positions
 Plans = Plan | HandPlan | GaitPlan
 
 
 def measure(plan: Plans, result: Clip) -> Report:
-    """Return how well a motion does what was planned."""
+    """Return a report on how well a motion follows its plan."""
     tally = Tally()
     if not isinstance(plan, HandPlan):
         tally.add(Part(plan, slice(0, len(result)), plan.motion, result, 0), last=True)
@@ -44,14 +44,14 @@ def measure(plan: Plans, result: Clip) -> Report:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Frames of a retargeted motion, with some before them that were measured already.
+    """Frames of a retargeted motion, with some frames before them that were measured already.
 
     Args:
-        plan: What was planned, for these frames and others around them.
-        rows: Which frames of the plan these are.
+        plan: The plan, for these frames and others around them.
+        rows: These frames in the plan.
         source: The source's motion, with `lead` frames before these.
-        done: What was made of it, likewise.
-        lead: So many frames.
+        done: The result, likewise.
+        lead: Number of frames before these.
     """
 
     plan: Plans
@@ -61,7 +61,7 @@ class Part:
     lead: int
 
     def after(self, frames: int) -> tuple[Clip, Clip]:
-        """Return source and result with fewer frames before these, if there are as many."""
+        """Return source and result with at most this number of frames before these."""
         spare = self.lead - min(frames, self.lead)
         if not spare:
             return self.source, self.done
@@ -69,14 +69,14 @@ class Part:
 
 
 class Moves:
-    """How far points get on the floor while they stand, from the middle of each contact; some contacts go on later."""
+    """Slide of planted points on the floor, from the middle of each contact; contacts may continue in the next part."""
 
     def __init__(self) -> None:
         self.farthest, self.contacts = 0.0, 0
         self._open: list[FloatArray] = []
 
     def add(self, places: FloatArray, mask: Mask, *, last: bool) -> None:
-        """Add places (frames, 3) and when they stand; whether no more frames follow."""
+        """Add positions (frames, 3), whether they are planted (frames,), and whether these are the last frames."""
         if self._open and not (len(mask) and mask[0]):
             self._close()
         for first, end in runs(mask):
@@ -92,7 +92,7 @@ class Moves:
 
 
 class Tally:
-    """What a report is made of, counted part by part over a motion of any length."""
+    """Sums for a report, collected part by part over a motion of any length."""
 
     def __init__(self) -> None:
         self.scale, self.frames = 1.0, 0
@@ -101,11 +101,11 @@ class Tally:
         self.toes: dict[Any, Moves] = defaultdict(Moves)
         self.heels: dict[Any, Moves] = defaultdict(Moves)
         self.counts: Counter[str] = Counter()  # of frames, or of values
-        self.jerks = np.zeros(2)  # squares, before and after
+        self.jerks = np.zeros(2)  # squares, of source and result
         self.deepest, self.worst, self.misses, self.hands, self.shaped = 0.0, 0.0, 0.0, 0, True
 
     def add(self, part: Part, *, last: bool) -> None:
-        """Count a part, which follows the one before; whether it is the last one."""
+        """Add a part, which follows the one before; `last` if it is the last one."""
         motion, result = part.after(0)
         self.scale = part.plan.scale
         if isinstance(part.plan, GaitPlan):
@@ -125,7 +125,7 @@ class Tally:
         self.frames += len(result)
 
     def add_limbs(self, limbs: Mapping[str, LimbError], missing: tuple[str, ...], frames: int) -> None:
-        """Count how far limbs are off in the next frames; one that is missing there is missing."""
+        """Add the errors of limbs in the next frames; a limb that is missing in one part counts as missing."""
         self.missing = tuple(dict.fromkeys((*self.missing, *missing)))
         before = self.frames
         joined = {}
@@ -141,12 +141,12 @@ class Tally:
         self.limbs = joined
 
     def add_heights(self, lowest: FloatArray) -> None:
-        """Count how high the lowest points of feet are, (frames,)."""
+        """Add the heights of the lowest points of feet, (frames,)."""
         self.counts["deep"] += int((lowest < -DEEP).sum())
         self.deepest = max(self.deepest, -float(lowest.min()))
 
     def report(self) -> Report:
-        """Return the report of all that was counted."""
+        """Return the report on all parts."""
         before, after = np.sqrt(self.jerks)
         slides = [max((one.farthest for one in moves.values()), default=0.0) for moves in (self.toes, self.heels)]
         return Report(
@@ -172,7 +172,7 @@ class Tally:
 
 
 def _add_body(tally: Tally, plan: Plan, part: Part, motion: Clip, result: Clip, last: bool) -> tuple[Paths, Paths]:
-    """Count what a body does; return paths of hands, and those whose jerk is compared."""
+    """Add frames of a body; return paths of hands, and the paths whose jerk is compared."""
     rows = part.rows
     tally.add_limbs(*limb_errors(plan.source, motion, plan.target, result), len(result))
     lowest = np.zeros(len(result))
@@ -197,7 +197,7 @@ def _add_body(tally: Tally, plan: Plan, part: Part, motion: Clip, result: Clip, 
 
 
 def _add_hand(tally: Tally, plan: HandPlan, part: Part, result: Clip) -> tuple[Paths, Paths]:
-    """Count what an arm does that follows a hand."""
+    """Add frames of an arm that follows a hand; return as `_add_body` does."""
     done, poses = part.done, part.after(1)[1].poses
     steps = np.abs(done.linkage.difference(poses[:-1], poses[1:])).max(axis=-1, initial=0.0)
     tally.counts["flips"] += int((steps > FLIP).sum())
@@ -207,7 +207,7 @@ def _add_hand(tally: Tally, plan: HandPlan, part: Part, result: Clip) -> tuple[P
 
 
 def _add_gait(tally: Tally, plan: GaitPlan, part: Part, motion: Clip, result: Clip, last: bool) -> tuple[Paths, Paths]:
-    """Count what a figure on four legs does."""
+    """Add frames of a quadruped; return as `_add_body` does."""
     rows = part.rows
     seen = Stance(plan.source, motion.poses)
     done = Stance(replace(plan.target, linkage=result.linkage), result.poses)
@@ -230,14 +230,14 @@ def _add_gait(tally: Tally, plan: GaitPlan, part: Part, motion: Clip, result: Cl
 
 
 def _path(skeleton: Skeleton, role: str, clip: Clip) -> FloatArray:
-    """Return where a role is over a clip; its linkage may write joints as angles that were solved for otherwise."""
+    """Return the path of a role over a clip, whose linkage may store rotations differently from the skeleton's."""
     return skeleton.point(role).over(clip.linkage, clip.poses)
 
 
 def _flips(bones: Sequence[str], motion: Clip, result: Clip) -> int:
-    """Return in how many frames a joint of the result jumps though no bone of the source's motion does.
+    """Return the number of frames in which a joint of the result jumps though no bone of the source does.
 
-    A joint's jump is the angle by which it turns, so that Euler angles which pass a gimbal lock count as what they do.
+    A jump is measured by the angle of the joint's rotation, so that passing a gimbal lock in Euler angles is not one.
     """
     if len(result) < 2:
         return 0

@@ -1,8 +1,8 @@
-"""What the names of joints and links say about a skeleton: left or right, which part of the body, which finger.
+"""Interpret the names of joints and links: left or right, which part of the body, which finger.
 
 Motion capture, animation programs, games and robots use different words; here they become roles. A word with two
 meanings ("LeftShoulder" is a collar bone in some files, the upper arm in others) is resolved later, along the limb.
-Names of controls, sockets and helpers say nothing, whatever other words they carry.
+Names of controls, sockets and helpers are ignored, whatever other words they contain.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FINGER = "finger"
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _VERTEBRA = re.compile(r"[LT]\d+$")  # Xsens: L5, L3, T12, T8
 
-# Words of each part, the surest first: where a limb has several, the surest decides.
+# Words of each part, the most certain first: if a limb has several, the most certain decides.
 WORDS: dict[str, tuple[str, ...]] = {
     "clavicle": ("clavicle", "collar", "scapula"),
     "shoulder": ("upperarm", "uparm", "uarm", "shldr", "humerus", "bicep", "shoulder"),
@@ -52,8 +52,8 @@ _ASIDE = frozenset(
     (
         *("eye", "eyes", "jaw", "ear", "ears", "hair", "tongue", "teeth", "breast", "camera", "sonar", "sensor", "imu"),
         *("ik", "fk", "ctrl", "ctl", "control", "controller", "pole", "target", "effector", "locator", "handle"),
-        *("mch", "org", "tweak", "parent", "nub"),  # Rigify's mechanisms and sources; Max's ends
-        *("slot", "socket", "weapon", "attach", "attachment", "prop", "holder", "mount"),  # where things are held
+        *("mch", "org", "tweak", "parent", "nub"),  # Rigify's mechanisms and sources; end bones of 3ds Max
+        *("slot", "socket", "weapon", "attach", "attachment", "prop", "holder", "mount"),  # attachment points
         *("twist", "twister", "share", "bulge", "helper", "corrective", "muscle", "volume", "metatarsals"),
     )
 )
@@ -75,7 +75,7 @@ _JAPANESE = (
     ("頭", " head "), ("目", " eye "),
 )  # fmt: skip
 
-ENDS = ("fore", "hind")  # of a four-legged figure
+ENDS = ("fore", "hind")  # of a quadruped
 _FORE, _HIND = frozenset(("front", "fore", "frnt")), frozenset(("hind", "back", "rear"))
 _CODES = {
     code: (end, side)
@@ -91,15 +91,15 @@ _CODES = {
 
 @dataclass(frozen=True)
 class Meaning:
-    """What one name says.
+    """The meaning of a name.
 
     Args:
         side: ``"left"``, ``"right"`` or nothing.
-        part: A part of `WORDS`; ``"finger"``; ``"arm"`` or ``"leg"`` where the name says no more; or nothing.
-        word: The word that said so.
-        digit: Which finger: a word of `DIGITS`, or nothing.
+        part: A part of `WORDS`; ``"finger"``; ``"arm"`` or ``"leg"`` if the name is no more specific; or nothing.
+        word: The word that names the part.
+        digit: The finger: a word of `DIGITS`, or nothing.
         twist: Whether it is a bone that shares the twist of another.
-        aside: Whether it is a control, a socket, a helper or an end, and no part of the body.
+        aside: Whether it is a control, a socket, a helper or an end, and not a part of the body.
     """
 
     side: str = ""
@@ -119,7 +119,7 @@ class Meaning:
 
 @lru_cache(maxsize=4096)
 def meaning(name: str) -> Meaning:
-    """Return what a name says.
+    """Return the meaning of a name.
 
     Example:
         >>> said = meaning("mixamorig:LeftForeArm")
@@ -152,7 +152,7 @@ def meaning(name: str) -> Meaning:
 
 
 def words_of(name: str) -> list[str]:
-    """Return the words of a name in lower case, without what stands before a colon.
+    """Return the words of a name in lower case, without a prefix that ends in a colon.
 
     Example:
         >>> words_of("Bip01 L UpperArm"), words_of("左足首")
@@ -190,7 +190,7 @@ def leg_of(name: str) -> tuple[str, str] | None:
 
 
 def meaning_of_both(joint: str, link: str) -> Meaning:
-    """Return what a joint's name says, or where it says nothing of the body, that of its link."""
+    """Return the meaning of a joint's name or, if it names no part of the body, of its link's name."""
     first, second = meaning(joint), meaning(link)
     better = first if first.part and (first.part not in LIMBS or second.part in ("", *LIMBS)) else second
     side = better.side or first.side or second.side
@@ -209,13 +209,13 @@ def _twists(words: list[str]) -> bool:
 def _part(word: str, side: str) -> str:
     if word == "hip" and not side:
         return "hips"
-    if side and word in ("thorax", "chest"):  # the collar bone of SMPL's bodies in MuJoCo
+    if side and word in ("thorax", "chest"):  # the collar bone of SMPL bodies in MuJoCo
         return "clavicle"
     return _KNOWN[word]
 
 
 def _finger(words: list[str], text: str) -> tuple[str, str] | None:
-    """Return which finger a name means and the word that says so, or None if it means none."""
+    """Return the finger that a name means and the word that names it, or None."""
     if any(word in text for word in _TRUNK_WORDS) or "toe" in text or "leg" in words:
         return None
     for word in words:
@@ -227,7 +227,7 @@ def _finger(words: list[str], text: str) -> tuple[str, str] | None:
 
 
 def _numbered(words: list[str], word: str) -> str:
-    """Return which finger a number means: Biped and Max count from the thumb, 0; MakeHuman and Rokoko from 1."""
+    """Return the finger of a number: Biped and 3ds Max count from the thumb as 0, MakeHuman and Rokoko from 1."""
     numbers = words[words.index(word) + 1 :]
     if not numbers or not numbers[0].isdigit():
         return ""
@@ -240,7 +240,7 @@ def _numbered(words: list[str], word: str) -> str:
 
 
 def _side(parts: list[str]) -> tuple[str, list[str]]:
-    """Return the side that the parts of a name say, and the parts without it."""
+    """Return the side in the parts of a name, and the parts without it."""
     for k, part in enumerate(parts):
         if part in SIDES:
             return part, parts[:k] + parts[k + 1 :]
@@ -256,5 +256,5 @@ def _side(parts: list[str]) -> tuple[str, list[str]]:
 
 
 def _begins(word: str) -> bool:
-    """Return whether a word begins with one that names a part."""
+    """Return whether a word begins with the name of a part."""
     return word.startswith((*LIMBS, *_KNOWN, *_FINGERS, "thumb", "index", "middle"))

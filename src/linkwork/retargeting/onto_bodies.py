@@ -1,4 +1,4 @@
-"""A motion given to a body: planned, solved and completed, all at once or, where it is long, stretch by stretch."""
+"""Retarget a motion to a body: plan, solve and complete it, all at once or, if it is long, in stretches."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from .stretches import LONG, Stretch
 from .strides import footing_of
 from .twists import share_twist, signed
 
-PROBES, PROBE = 4, 1024  # parts of a long motion that tell whether its trunk shakes, and frames of each
+PROBES, PROBE = 4, 1024  # number of parts of a long motion that are checked for a shaking trunk, and their frames
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """A source, and a target in the forms that it goes through.
+    """A source, and a target in the forms used for solving.
 
     Args:
         source: The source.
         target: The target.
-        solved: The target with quaternions for Euler angles.
-        core: That without joints that nothing is planned for.
+        solved: The target with quaternions instead of Euler angles.
+        core: The same without joints that have no goals.
     """
 
     source: Skeleton
@@ -53,13 +53,13 @@ class Pair:
 
 @dataclass(frozen=True)
 class Manner:
-    """How motions are given to bodies.
+    """Options of retargeting.
 
     Args:
-        rules: What a planted foot is.
-        smooth: Over which time motions are smoothed [s].
-        progress: Who is told how many frames are done.
-        avoid: What is avoided.
+        rules: Criteria for a planted foot.
+        smooth: Smoothing time of motions [s].
+        progress: Called with the number of frames that are done and the number of all.
+        avoid: What to keep clear of.
     """
 
     rules: Contacts
@@ -70,12 +70,12 @@ class Manner:
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """A motion given to a body.
+    """A motion retargeted to a body.
 
     Args:
         clip: The motion.
-        plan: What was planned; None of a motion that was done in stretches.
-        report: How good it is, where that is measured already.
+        plan: The plan; None for a motion that was done in stretches.
+        report: The report, if it was measured already.
     """
 
     clip: Clip
@@ -84,13 +84,13 @@ class Given:
 
 
 def onto_body(clip: Clip, pair: Pair, how: Manner, own: Clip | None = None) -> Given:
-    """Return a motion given to a body.
+    """Return a motion retargeted to a body.
 
     Args:
         clip: The motion of the source.
         pair: Source and target.
-        how: How it is given.
-        own: The motion itself as one of the target, if that needs no solving.
+        how: Options.
+        own: The motion as one of the target, if it needs no solving.
     """
     if len(clip) > LONG:
         known = _known(clip, pair, how.rules, how.smooth)
@@ -105,7 +105,7 @@ def onto_body(clip: Clip, pair: Pair, how: Manner, own: Clip | None = None) -> G
 
 
 def _as_it_is(plan: body.Plan) -> body.Plan:
-    """Return a plan for the source's own skeleton, whose hands are where the source's are."""
+    """Return a plan for the source's own skeleton, with the hands of the source."""
     source, poses = plan.source, plan.motion.poses
     return replace(plan, hands={side: source.path(f"{side}_hand", poses) for side in plan.hands})
 
@@ -124,11 +124,11 @@ def _completed(
     Args:
         clip: The motion of the source in these frames.
         pair: Source and target.
-        plan: What was planned.
-        rows: Which frames of the plan these are.
+        plan: The plan.
+        rows: These frames in the plan.
         poses: Poses of the core.
-        before: Both results in the frame before, where these are frames of a longer motion.
-        settled: Which of them are returned; those around them tell when fingers open. All by default.
+        before: Both results in the frame before, if these are frames of a longer motion.
+        settled: The frames to return, all by default; the others are used to decide when fingers open.
     """
     settled = slice(0, len(poses)) if settled is None else settled
     solved, target = pair.solved, pair.target.linkage
@@ -145,7 +145,7 @@ def _completed(
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """A long motion that is given to a body: how its stretches are planned, solved and completed."""
+    """Plan, solve and complete the stretches of a long motion for a body."""
 
     clip: Clip
     pair: Pair
@@ -181,7 +181,7 @@ class _Task:
 
 
 def _planned(clip: Clip, rows: slice, pair: Pair, how: Manner, known: body.Known) -> body.Plan:
-    """Return what is planned for a part of a motion."""
+    """Return the plan for a part of a motion."""
     own = replace(known, footing={side: one.between(rows) for side, one in known.footing.items()})
     plan = body.plan(part_of(clip, rows), pair.source, pair.core, how.rules, how.smooth, own)
     return replace(plan, avoid=how.avoid)
@@ -203,7 +203,7 @@ def _known(clip: Clip, pair: Pair, rules: Contacts, smooth: float) -> body.Known
 
 
 def _probed(clip: Clip, pair: Pair, how: Manner, known: body.Known) -> FloatArray:
-    """Return how hips and head shake, as `body.shakes` does, in some parts of a long motion that are spread over it."""
+    """Return the jerk of hips and head, as `body.shakes` does, in some parts spread over a long motion."""
     found = []
     for begin in np.linspace(0, len(clip) - PROBE, PROBES).astype(int).tolist():
         own = replace(known, memory=SpanMemory(begin))

@@ -1,4 +1,4 @@
-"""A motion of one four-legged figure given to another: planned, solved and completed, at once or in stretches."""
+"""Retarget a motion from one quadruped to another: plan, solve and complete it, at once or in stretches."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from .twists import signed
 def onto_quadruped(
     clip: Clip, source: Quadruped, target: Quadruped, how: Manner, own: Clip | None = None
 ) -> tuple[Clip, GaitPlan | None, Report | None]:
-    """Return a motion given to a four-legged figure, its plan, and a report where it has none since it is long.
+    """Return a motion retargeted to a quadruped and its plan or, for a long motion, None and a report.
 
     Args:
-        clip: The motion.
-        source: Whose it is.
-        target: Who should move so, on a floating root.
-        how: How it is given.
-        own: The motion itself as one of the target, if that needs no solving.
+        clip: The motion of the source.
+        source: The source.
+        target: The target, on a floating root.
+        how: Options.
+        own: The motion as one of the target, if it needs no solving.
     """
     solved = replace(target, linkage=without_angles(target.linkage))
     task = _Task(clip, source, target, solved, gait_of(clip, source, solved, how.rules), how)
@@ -46,7 +46,7 @@ def onto_quadruped(
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """A long motion that is given to a four-legged figure: how its stretches are planned, solved and completed."""
+    """Plan, solve and complete the stretches of a long motion for a quadruped."""
 
     clip: Clip
     source: Quadruped
@@ -83,7 +83,7 @@ class _Task:
         return self.completed(plan, poses[stretch.settled], before)
 
     def completed(self, plan: GaitPlan, poses: FloatArray, before: Before | None) -> Before:
-        """Return poses of the target from those that were solved for, and these with feet as they are carried."""
+        """Return poses of the target from the solved ones, and the solved ones with detached feet moved along."""
         poses = carry_feet(self.solved, level_paws(plan, poses), poses)
         if before is None:
             return converted(self.target, self.solved, poses), poses

@@ -1,4 +1,4 @@
-"""The outline of a link: points of its shapes or skin and of what is fixed to it, in the coordinates of the link."""
+"""Outlines of links: points of their shapes or skin and of fixed links, in the coordinates of the link."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..linkage.geometry import Mesh, Shape
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 
-CELL = 2e-4  # [m]: of points nearer than that to each other, one is enough
-MOSTLY = 0.5  # of a corner's weight: less, and it goes with another link as well
+CELL = 2e-4  # [m]: of points in one cell of this size, only one is kept
+MOSTLY = 0.5  # least weight of a vertex for a link to own it
 DIRECTIONS = 400  # in which the outermost points are kept: enough for a millimetre on a foot
 
 
 def rigid_group(linkage: Linkage, link: int) -> dict[int, FloatArray]:
-    """Return a link and the links fixed below it, each with its place in the coordinates of the first."""
+    """Return a link and its fixed descendants, each with its transform in the coordinates of the first."""
     result = {link: np.eye(4)}
     waiting = [link]
     while waiting:
@@ -33,9 +33,9 @@ def rigid_group(linkage: Linkage, link: int) -> dict[int, FloatArray]:
 
 
 def outline(linkage: Linkage, link: str) -> FloatArray:
-    """Return the outermost points of a link and of what is fixed to it, shape (points, 3); none if it has no shapes.
+    """Return the outermost points of a link and of fixed links, shape (points, 3); none if it has no shapes.
 
-    What is drawn and what collides both count. Meshes that cannot be read are left out.
+    Visual and collision shapes both count. Meshes that cannot be read are left out.
     """
     return linkage.cache.get("outline", link, lambda: _outline(linkage, linkage.link_index(link)))
 
@@ -52,9 +52,9 @@ def _outline(linkage: Linkage, link: int) -> FloatArray:
 
 
 def skin_outline(linkage: Linkage, link: str) -> FloatArray:
-    """Return the outermost points of a character's skin that a link and what is fixed to it move, shape (points, 3).
+    """Return the outermost points of a character's skin that a link and its fixed links move, shape (points, 3).
 
-    None if its file shows no skin, or one that cannot be read.
+    There are none if its file has no skin, or one that cannot be read.
     """
     return linkage.cache.get("skin outline", link, lambda: _skin_outline(linkage, linkage.link_index(link)))
 
@@ -62,7 +62,7 @@ def skin_outline(linkage: Linkage, link: str) -> FloatArray:
 def _skin_outline(linkage: Linkage, link: int) -> FloatArray:
     try:
         skin = skin_of(linkage)
-    except (FormatError, MissingExtraError):  # whoever draws it will say so
+    except (FormatError, MissingExtraError):  # reported when it is drawn
         skin = None
     if skin is None:
         return np.zeros((0, 3))
@@ -90,13 +90,13 @@ def _points(shape: Shape) -> FloatArray | None:
 
 @lru_cache(maxsize=512)
 def _mesh_points(file: str, scale: tuple[float, float, float], changed: int) -> FloatArray | None:  # noqa: ARG001 - a key
-    """Return the outermost points of a mesh, which are kept: robots are loaded many times, with large meshes."""
+    """Return the outermost points of a mesh, cached because robots with large meshes are loaded many times."""
     found = facets_of(Mesh(file, scale, file))
     return None if found is None else _outermost(found.corners)
 
 
 def _outermost(points: FloatArray) -> FloatArray:
-    """Return those of some points that lie farthest in one of many directions."""
+    """Return those points that lie farthest in one of many directions."""
     cells = np.floor((points - points.min(axis=0)) / CELL).astype(np.int64)
     points = points[np.unique((cells[:, 0] << 42) + (cells[:, 1] << 21) + cells[:, 2], return_index=True)[1]]
     step = np.arange(DIRECTIONS) + 0.5  # spread evenly over the sphere

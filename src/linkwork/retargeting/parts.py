@@ -1,4 +1,4 @@
-"""Parts of a body by name: which joints are its arms, its legs, its head; and motions laid over others in parts."""
+"""Parts of a body by name: the joints of its arms, legs and head; and layering of motions by part."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .quadrupeds import Quadruped, find_quadruped
 from .recognition import recognise
 from .skeletons import Skeleton
 
-# Parts that others are made of, by the roles they begin with: the first that is known counts.
+# Basic parts, by the roles they may begin with: the first that is known counts.
 LIMBS: dict[str, tuple[str, ...]] = {"head": ("neck", "head"), "tail": ("tail",)}
 for _side in SIDES:
     LIMBS[f"{_side}_arm"] = (f"{_side}_clavicle", f"{_side}_shoulder")
@@ -60,7 +60,7 @@ def layer(
         over: The motion above, of the same linkage. Before it starts and after it ends, the base is played.
         parts: Parts of the body in which it is laid over: words of `PARTS`, such as ``"arms"``, ``"upper_body"`` or
             ``"left_hand"``, or roles.
-        joints: Names of joints, beside these; with neither, all but those of the root.
+        joints: Names of joints, in addition to these; with neither, all but those of the root.
         weight: Weight of `over`: a number from 0 to 1, one for each frame of the base, or a function of the time since
             the start of the base [s].
         additive: Add the difference of `over` from its reference to the base, instead of covering the base. Values are
@@ -96,7 +96,7 @@ def joints_of(
     *,
     map: Any = None,  # noqa: A002 - the word for it
 ) -> tuple[str, ...]:
-    """Return the names of the joints that move some parts of a body; all but those of the root where nothing is named.
+    """Return the names of the joints that move some parts of a body; without any names, all but those of the root.
 
     Example:
         >>> import linkwork as lw
@@ -104,7 +104,7 @@ def joints_of(
         ('neck', 'head')
     """
     named = [] if joints is None else [joints] if isinstance(joints, str) else list(joints)
-    columns_of(linkage, named)  # which refuses what is no joint, or follows another
+    columns_of(linkage, named)  # refuses names that are not joints, or joints that follow another
     wanted = [] if parts is None else [parts] if isinstance(parts, str) else list(parts)
     if not wanted and not named:
         arcs = set(range(1, len(linkage.arcs)))
@@ -157,7 +157,7 @@ def _finger_links(figure: Skeleton | Quadruped, part: str) -> list[str]:
 
 
 def _below(linkage: Linkage, link: str) -> set[int]:
-    """Return a link and all below it."""
+    """Return a link and all its descendants."""
     top = linkage.link_index(link)
     result = {top}
     for i in range(top + 1, len(linkage.links)):
@@ -167,13 +167,13 @@ def _below(linkage: Linkage, link: str) -> set[int]:
 
 
 def only_parts(clip: Clip, parts: str | Sequence[str], over: Clip | None, rest: Any, given: Any) -> Clip:
-    """Return a motion in some parts of a body alone, over another motion or over a body that stands still.
+    """Return a motion in some parts of a body only, over another motion or over a resting body.
 
     Args:
         clip: The motion of the whole body.
         parts: The parts that move.
-        over: The motion below; its times count.
-        rest: The pose in which the body stands where there is none.
+        over: The motion below, whose times the result has.
+        rest: The pose of the other parts, if `over` is None.
         given: Known roles of the body.
     """
     chosen = joints_of(clip.linkage, parts, map=given)
@@ -187,14 +187,14 @@ def only_parts(clip: Clip, parts: str | Sequence[str], over: Clip | None, rest: 
 
 
 def _as_motion_of(linkage: Linkage, clip: Clip, joints: Iterable[str]) -> Clip:
-    """Return a motion in some joints as one of a linkage that has the same, though its root may be another."""
+    """Return a motion in some joints as one of a linkage that has the same joints; roots may differ."""
     columns = []
     for name in joints:
         here, there = linkage.arc_index(name), clip.linkage.arc_index(name)
         if linkage.arcs[here].articulation != clip.linkage.arcs[there].articulation:
             raise OptionError(
-                f"joint {name!r} of {linkage.name!r} is not that of {clip.linkage.name!r}: over= is a motion of the"
-                " body that the other is given to."
+                f"joint {name!r} of {linkage.name!r} differs from that of {clip.linkage.name!r}: over= must be a motion"
+                " of the target."
             )
         columns.append((linkage.drives[here].columns, clip.linkage.drives[there].columns))
     frames = Frames(linkage.nq)

@@ -1,4 +1,4 @@
-"""From a clip and a linkage to a clip of that linkage: roles recognised, goals planned, poses solved."""
+"""Retarget a clip to another linkage: recognise roles, plan goals, solve poses."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ from .skeletons import Skeleton
 SMOOTH = 0.01
 LEADING = "right_hand"
 LEAST_JOINTS = 3  # of an arm
-STRAY = "frame 0 left out: it is a pose of its own, not of the motion; first='keep' (--keep-first) keeps it"
-ITSELF = "the target is the source's own skeleton: the motion is given to it as it is"
-LYING = "the source lies or bends in most frames; if its file has another axis up, read it so: up=... (--up)"
-UPRIGHT = 0.5  # of a trunk's length: how high its upper end is above its lower one while it stands, at least
+STRAY = "frame 0 left out: it is a separate pose, not part of the motion; first='keep' (--keep-first) keeps it"
+ITSELF = "the target is the source's own skeleton: the motion is copied unchanged"
+LYING = "the source lies or bends in most frames; if its file has another axis up, set it with up=... (--up)"
+UPRIGHT = 0.5  # least height of an upright trunk over its length
 
 MapLike = Mapping[str, Any] | str | os.PathLike[str] | None
 Choice = Literal["auto", "keep"]
@@ -76,7 +76,7 @@ class RetargetOptions(TypedDict, total=False):
 def manner_of(
     contacts: Contacts | None, smooth: float | None, progress: Progress | None, avoid: Avoid | None
 ) -> Manner:
-    """Return how a motion is given to a body, from what a caller says."""
+    """Return the options of retargeting, with defaults filled in."""
     rules = Thresholds() if contacts is None else contacts
     return Manner(rules, SMOOTH if smooth is None else smooth, progress, as_wish(avoid))
 
@@ -89,11 +89,11 @@ class Outcome:
         clip: The motion of the target.
         source: The roles of the source's links.
         target: Those of the target's; None for an arm that follows a hand.
-        plan: The goals that were solved for; None of a long motion, which is done in stretches.
+        plan: The goals that were solved for; None for a long motion, which is solved in stretches.
         frame: The frame of an arm that follows the source.
-        remarks: What was changed in the source without being asked for, in words.
-        whole: The motion of the whole target, where `clip` has it in some parts only; the report is about it.
-        measured: How good it is, where there is no plan.
+        remarks: Sentences on changes to the source, and on problems.
+        whole: The motion of the whole target, if `clip` has only some parts of it; the report is about this one.
+        measured: The report, if there is no plan.
     """
 
     clip: Clip
@@ -107,25 +107,25 @@ class Outcome:
 
     @cached_property
     def report(self) -> Report:
-        """How good it is, measured on first use."""
+        """Quality of the motion, measured on first use."""
         if self.measured is not None:
             return self.measured
         if self.plan is None:
-            raise OptionError("an outcome without a plan has no report: it is made with one.")
+            raise OptionError("an outcome without a plan needs a measured report.")
         return measure(self.plan, self.clip if self.whole is None else self.whole)
 
     def only(self, parts: str | Sequence[str] | None, over: Clip | None, given: Mapping[str, Any]) -> Outcome:
-        """Return the outcome with a clip that moves some parts alone, over another motion of the target."""
+        """Return the outcome with a clip that moves only some parts, over another motion of the target."""
         if parts is None and over is None:
             return self
         if self.target is None:
             raise OptionError("parts= and over= are for bodies; an arm follows one hand as a whole.")
         if parts is None:
-            raise OptionError(f"over= needs parts=, which say what is laid over it: {', '.join(PARTS)}, or roles.")
+            raise OptionError(f"over= needs parts=, the parts that are laid over it: {', '.join(PARTS)}, or roles.")
         return replace(self, clip=only_parts(self.clip, parts, over, self.target.rest, given), whole=self.clip)
 
     def finished(self, name: str, source: str, remarks: tuple[str, ...], *, in_place: bool) -> Outcome:
-        """Return the outcome with a clip that has a name and says where it came from, on the spot if that is wanted."""
+        """Return the outcome with the name and source of its clip set, and in place on request."""
         clip = self.clip.in_place() if in_place else self.clip
         whole = self.clip if in_place and self.whole is None else self.whole
         return replace(self, clip=clip.named(name, source=source), remarks=(*remarks, *self.remarks), whole=whole)
@@ -143,7 +143,7 @@ def retarget(
         clip: The motion.
         linkage: The body or robot that should move. Its ground is z = 0.
         progress: Called with the number of frames solved and of all frames.
-        **options: As in `retarget_with_report`: map, role, frame, root, smooth, first, contacts,
+        **options: As in `retarget_with_report`: map, role, frame, root, smooth, first, contacts, in_place,
             rest, target_rest, parts, over, avoid.
 
     Raises:
@@ -177,7 +177,7 @@ def retarget_with_report(
     avoid: AvoidLike = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Do what `retarget` does, and return the roles and a report beside the motion.
+    """Retarget a motion as `retarget` does, and return roles and a report in addition to the clip.
 
     Args:
         clip: The motion.
@@ -185,20 +185,20 @@ def retarget_with_report(
         map: Known roles: ``{"source": {role: link}, "target": {...}}``, or a YAML file of that; None removes a role.
         role: Body part that an arm follows, ``"right_hand"`` by default; a body given a role is treated as an arm.
         frame: The frame of an arm that follows; ``"tip"`` or its last link by default.
-        root: ``"auto"`` gives a body with legs a floating root, in a linkage of its own; ``"keep"`` leaves it fixed.
-        smooth: Time over which the motion is smoothed [s], 0.01 by default; 0 leaves it as it is.
+        root: ``"auto"`` gives a body with legs a floating root, in a new linkage; ``"keep"`` leaves it fixed.
+        smooth: Time over which the motion is smoothed [s], 0.01 by default; 0 turns smoothing off.
         first: ``"auto"`` drops a first frame that is not part of the motion, such as a T-pose; ``"keep"`` keeps it.
-        contacts: What counts as a planted foot: thresholds, or a list of contacts as `Clip.contacts` returns.
+        contacts: Contacts of the feet: thresholds to detect them, or a list as `Clip.contacts` returns.
         in_place: Keep the root above its starting point; see `Clip.in_place`.
-        rest: An upright reference pose of the source, from which its bones are read instead of from the whole motion: a
-            frame, ``"t-pose"`` or ``"a-pose"`` (found in the motion), ``"rest"`` (the file's rest pose) or a pose.
+        rest: An upright reference pose of the source that defines its bones, instead of the whole motion: a frame
+            number, ``"t-pose"`` or ``"a-pose"`` (searched for), ``"rest"`` (the file's rest pose) or a pose.
         target_rest: Reference pose of the target, instead of its skin's bind pose or its rest pose.
-        parts: Parts of the body to move, such as ``"arms"``; the others stand still, or move as in `over`.
+        parts: Parts of the body to move, such as ``"arms"``; the others rest, or move as in `over`.
         over: A motion of the target that these parts are laid over.
-        avoid: An `Avoid` or `World` that the target keeps clear of; remarks say where it does not, or jumps.
+        avoid: An `Avoid` or `World` that the target keeps clear of; remarks report frames where it does not, or jumps.
         progress: Called with the number of frames solved and of all frames.
 
-    A target that is the source's own skeleton moves as the source does, unless `smooth`, `contacts` or a rest is given.
+    A target with the source's own skeleton gets a copy, unless `smooth`, `contacts`, `avoid` or a rest pose is given.
 
     Raises:
         MappingError: If the roles of a skeleton cannot be found.
@@ -221,7 +221,7 @@ def retarget_with_report(
 
 
 def _seen(clip: Clip, whole: Clip, given: Mapping[str, Any], rest: RestLike) -> Skeleton:
-    """Return the skeleton of a source, known by a rest or by its motion; `whole` has a first frame that is left out."""
+    """Return the skeleton of a source, judged by a rest pose or its motion; `whole` includes a left-out first frame."""
     source = with_detached_feet(recognise(clip.linkage, given, what="source", seen=sampled(clip)))
     return replace(with_rest(replace(source, seen=whole), rest, "rest"), seen=excerpt(clip))
 
@@ -234,7 +234,7 @@ def _onto_arm(
     frame: str | None,
     how: Manner,
 ) -> Outcome:
-    """Return the path of a part of the source followed by an arm."""
+    """Return the motion of an arm that follows the path of a part of the source."""
     path = plan_hand(
         clip,
         source,
@@ -249,7 +249,7 @@ def _onto_arm(
 
 
 def _begun(clip: Clip, first: Choice) -> tuple[Clip, str, tuple[str, ...]]:
-    """Return a clip without a first frame that is no part of it, where what is made of it comes from, and a remark."""
+    """Return a clip without a first frame that is not part of it, the source text of the result, and a remark."""
     origin = f"retargeted from {clip.source or clip.linkage.name}"
     if first == "keep" or not has_stray_first_frame(clip):
         return clip, origin, ()
@@ -263,7 +263,7 @@ def _onto_body(
     own: Clip | None,
     how: Manner,
 ) -> Outcome:
-    """Return a motion given to a body; `own` is the motion itself, if that needs no solving."""
+    """Return a motion retargeted to a body; `own` is the motion as one of the target, if it needs no solving."""
     made = onto_body(clip, Pair(source, target, *_solvable(target)), how, own)
     remarks: tuple[str, ...] = (ITSELF,)
     if own is None:
@@ -273,13 +273,13 @@ def _onto_body(
 
 
 def _solvable(target: Skeleton) -> tuple[Skeleton, Skeleton]:
-    """Return a target as it is solved for, and its core; kept with its linkage, which many motions are given to."""
+    """Return a target in the form used for solving, and its core; cached in its linkage for further motions."""
 
     def make() -> tuple[Skeleton, Skeleton]:
         solved = _in(without_angles(target.linkage), target)
         return solved, core_of(solved)
 
-    if target.seen is not None:  # known by one motion
+    if target.seen is not None:  # specific to one motion
         return make()
     points = tuple((role, point.link, point.place.tobytes()) for role, point in target.points.items())
     hinges = tuple((role, axis.tobytes()) for role, axis in target.hinges.items())
@@ -289,10 +289,10 @@ def _solvable(target: Skeleton) -> tuple[Skeleton, Skeleton]:
 
 
 def _known(clip: Clip, target: Skeleton, root: Choice, target_rest: RestLike) -> tuple[Skeleton, Clip | None]:
-    """Return a target with what tells its anatomy, and the motion itself if the target is the source's own skeleton.
+    """Return a target with what defines its anatomy, and the motion if the target is the source's own skeleton.
 
-    The pose in which it rests tells. Where it does not stand in that, but has the source's joints and axes, the motion
-    tells.
+    The anatomy comes from the rest pose or, if that is not a standing pose and the target has the source's joints and
+    axes, from the motion.
     """
     target, linkage = with_rest(target, target_rest, "target_rest"), target.linkage
     own = kinship(clip, linkage)
@@ -308,7 +308,7 @@ def _known(clip: Clip, target: Skeleton, root: Choice, target_rest: RestLike) ->
 
 
 def _in(linkage: Linkage, skeleton: Skeleton) -> Skeleton:
-    """Return a skeleton in a linkage with the same links, whose joints hold their values otherwise."""
+    """Return a skeleton in a linkage with the same links, whose joints may store rotations differently."""
     posed, seen = skeleton.posed, skeleton.seen
     return replace(
         skeleton,
@@ -321,7 +321,7 @@ def _in(linkage: Linkage, skeleton: Skeleton) -> Skeleton:
 def _four_legged(
     clip: Clip, target: Linkage, given: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Quadruped, Quadruped] | None:
-    """Return two figures that stand on four legs, or None where neither does; one alone is refused."""
+    """Return source and target as quadrupeds, or None if neither is one; a single one is refused."""
     source = clip.linkage
     beast = find_quadruped(source, given["source"], seen=sampled(clip))
     key = tuple(given["target"].items())
@@ -344,7 +344,7 @@ def _on_four_legs(
     own: Kinship | None,
     how: Manner,
 ) -> Outcome:
-    """Return the motion of one four-legged figure given to another; `own` is the motion itself, if it is the same."""
+    """Return the motion of one quadruped retargeted to another; `own` is set if both have the same joints."""
     free = target
     if not isinstance(target.linkage.root.articulation, Floating):
         free = replace(target, linkage=target.linkage.replace(root="floating"))
@@ -374,7 +374,7 @@ def _body(linkage: Linkage, given: Mapping[str, Any]) -> Skeleton | None:
         return linkage.cache.get("body", tuple(given.items()), lambda: recognise(linkage, given, what="target"))
     except MappingError:
         turning = sum(linkage.arcs[arc].articulation.nv > 0 for arc in arm_of(linkage))
-        if given or turning < LEAST_JOINTS or linkage.root.articulation.nv:  # no chain of joints that ends in one tool
+        if given or turning < LEAST_JOINTS or linkage.root.articulation.nv:  # not a serial arm with one tool
             raise
         return None
 

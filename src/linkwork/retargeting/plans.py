@@ -1,6 +1,7 @@
-"""Where hips and hands of the target should be, frame by frame, from those of the source.
+"""Plan the hips and hands of the target, frame by frame, from those of the source.
 
-Hips are scaled by the legs and give way to them; hands by the arms about their shoulders.
+The path of the hips is scaled by the length of the legs and adapted to them, that of the hands by the arms, about the
+shoulders.
 """
 
 from __future__ import annotations
@@ -20,24 +21,24 @@ from .names import SIDES
 from .skeletons import ARMS, LEGS, Point, Skeleton
 from .transfer import place_root, points_both
 
-LONGEST_LEG = 0.999  # of its length: a leg is never quite straight
-SETTLING = 0.25  # [s]: time over which the hips give way to legs that are too short
-LOW, SOFT = 0.2, 0.06  # [m]: hands lower than the first keep above the ground; how softly they do
-GIVING_WAY = 0.1  # [s]: over which time hands and hips give way where limits make them
-IN_THE_AIR = 0.01  # how much a leg that swings counts beside one that stands, where hips give way to legs
-STEEPEST = 3.0  # hips are lower by at most this many times what a leg lacks
+LONGEST_LEG = 0.999  # largest extension of a leg over its length: never quite straight
+SETTLING = 0.25  # [s]: time in which the hips give way to legs that are too short
+LOW, SOFT = 0.2, 0.06  # [m]: height below which hands are kept above the ground, and softness of that limit
+GIVING_WAY = 0.1  # [s]: smoothing time of hands and hips that give way to limits
+IN_THE_AIR = 0.01  # weight of a swinging leg against a planted one, when hips give way to legs
+STEEPEST = 3.0  # largest lowering of the hips, over the length that a leg lacks
 SHORTEST = 1e-6  # [m]: shorter limbs are ignored
-HANDS_MEET = 0.8  # of an arm: hands nearer than that are kept as far apart as they were
+HANDS_MEET = 0.8  # over arm length: hands closer together than this keep their distance
 
 
 def plan_hips(
     target: Skeleton, poses: FloatArray, places: FloatArray, feet: dict[str, FootPlan], times: FloatArray
 ) -> None:
-    """Move the root of poses so that the middle of the hips is in its places, or near them where legs want that.
+    """Move the root of poses so that the middle of the hips is at `places`, or near them if the legs require it.
 
-    Legs that point as the source's do end elsewhere than the scaled places of its feet, since thighs, shanks and feet
-    have other proportions. The hips give way by as much as the legs that stand are off, and are lower where legs would
-    be too short.
+    Legs that point like the source's do not end at the scaled positions of its feet, because thighs, shanks and feet
+    have other proportions. So the hips are moved by the error of the planted legs, and lowered where legs would be too
+    short.
     """
     hips = [f"{side}_hip" for side in SIDES]
     place_root(target, poses, hips, places)
@@ -64,16 +65,16 @@ def plan_hips(
 def plan_hands(
     source: Skeleton, target: Skeleton, places: Mapping[str, FloatArray], poses: FloatArray, times: FloatArray
 ) -> dict[str, FloatArray]:
-    """Return where the hands of the target should be, by side: where its arms end if they point as the source's do.
+    """Return goal positions of the target's hands by side: the ends of its arms if they point like the source's.
 
-    Where the source's hands are near each other, those of the target are as far apart, scaled: what they hold stays in
-    them.
+    Where the source's hands are close together, those of the target keep the same distance, scaled, so that they can
+    hold an object together.
 
     Args:
         source: The source.
         target: The target.
-        places: Where the roles of the source are over time, (frames, 3).
-        poses: The target's poses so far, which say where its shoulders are.
+        places: Positions of the source's roles over time, (frames, 3).
+        poses: The target's poses so far, which define the positions of its shoulders.
         times: Times of the frames.
     """
     result: dict[str, FloatArray] = {}
@@ -83,12 +84,12 @@ def plan_hands(
     for roles, scale in zip(arms, scales, strict=True):
         shoulder, side = roles[0], roles[0].partition("_")[0]
         apart = target.path(shoulder, poses) - scale * places[shoulder]
-        result[side] = scale * places[shoulder] + smoothed(apart, times, GIVING_WAY)  # limits put kinks into it
-        for start, end in pairwise(roles):  # upper arm and forearm may have other proportions than the source's
+        result[side] = scale * places[shoulder] + smoothed(apart, times, GIVING_WAY)  # limits cause kinks
+        for start, end in pairwise(roles):  # proportions of upper arm and forearm may differ
             bone = places[end] - places[start]
             length = np.maximum(np.linalg.norm(bone, axis=1, keepdims=True), SHORTEST)
             result[side] = result[side] + target.length(start, end) / length * bone
-        if not points_both(target, *roles[:2]):  # the hand is where the arm ends that points as it can
+        if not points_both(target, *roles[:2]):  # with too few axes, take the hand as the arm reaches it
             result[side] = target.path(roles[-1], poses)
     if len(result) == len(SIDES):
         apart = places["left_hand"] - places["right_hand"]
@@ -101,7 +102,7 @@ def plan_hands(
 
 
 def above_ground(heights: FloatArray, source: FloatArray) -> FloatArray:
-    """Return heights (frames,) of hands that do not come nearer to the ground than the source's, scaled, do."""
+    """Return heights (frames,) of hands that stay at least as far above the ground as the source's, scaled."""
     least = (source + LOW - np.hypot(source - LOW, SOFT)) / 2.0
     return np.asarray((heights + least + np.hypot(heights - least, SOFT)) / 2.0)
 

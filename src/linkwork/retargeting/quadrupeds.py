@@ -1,8 +1,8 @@
-"""Four-legged figures: which link is which part of which leg, the trunk, neck, head and tail.
+"""Quadrupeds: the links of the parts of each leg, of trunk, neck, head and tail.
 
 Animals and robots count the joints of a leg differently. Here a leg has at most five: the shoulder blade (or the hip
 joint that spreads a robot's leg), the upper and the lower bone, the foot (hock or wrist), the toe; and a tip, which
-stands on the ground.
+touches the ground.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ QUADRUPED_ROLES = (
     *(f"{side}_{end}_{part}" for end in ENDS for side in SIDES for part in PARTS),
 )
 LEGS = tuple((side, end) for end in ENDS for side in SIDES)
-SHORT = 0.5  # of the longest bone of a leg: a first bone that is shorter is a blade
+SHORT = 0.5  # a first bone shorter than this, over the longest bone of the leg, is a blade
 PERSON = {
     "fore": {"blade": "clavicle", "upper": "shoulder", "lower": "elbow", "foot": "hand"},
     "hind": {"upper": "hip", "lower": "knee", "foot": "ankle", "toe": "toe"},
 }
-HIGHEST_SOLE = 0.25  # of a leg
-SAMPLES = 1024  # poses that say how far a leg reaches
-STANDS = ("stand", "standing", "home", "ready")  # names of stored poses that show how a robot stands
+HIGHEST_SOLE = 0.25  # over leg length
+SAMPLES = 1024  # random poses to estimate the reach of a leg
+STANDS = ("stand", "standing", "home", "ready")  # names of stored poses in which a robot stands
 
 
 @dataclass(frozen=True, eq=False)
 class Quadruped:
-    """A four-legged figure.
+    """A quadruped: a linkage and the roles of its links.
 
     Args:
         linkage: The linkage.
         roles: Link by role; see `QUADRUPED_ROLES`.
         reasons: How each was found: ``"name"``, ``"shape"`` or ``"map"``.
-        tips: What of each leg stands on the ground.
+        tips: The point of each leg that touches the ground.
     """
 
     linkage: Linkage
@@ -63,7 +63,7 @@ class Quadruped:
 
     @cached_property
     def rest(self) -> FloatArray:
-        """The pose in which it stands: a stored one of such a name, or the file's own."""
+        """The standing pose: a stored pose with a name in `STANDS`, or the rest pose of the file."""
         return _standing(self.linkage)
 
     @cached_property
@@ -80,7 +80,7 @@ class Quadruped:
         return [role for role in self.leg(side, end) if not role.endswith("blade")]
 
     def tip(self, side: str, end: str) -> Point:
-        """Return what of a leg stands on the ground."""
+        """Return the point of a leg that touches the ground."""
         return self.tips[side, end]
 
     def points(self, side: str, end: str) -> list[Point]:
@@ -94,7 +94,7 @@ class Quadruped:
         return sum(float(np.linalg.norm(b - a)) for a, b in pairwise(places))
 
     def reach(self, side: str, end: str) -> float:
-        """Return how far a leg's tip gets from its upper joint, within limits [m]."""
+        """Return the largest distance of a leg's tip from its upper joint, within limits [m]."""
         length, path = self.length(side, end), self.linkage.path_to(self.tip(side, end).link)[0]
         upper = self.linkage.link_index(self.roles[f"{side}_{end}_upper"])
         columns = [k for i in path if i >= upper for k in range(self.linkage.nq)[self.linkage.drives[i].columns]]
@@ -106,7 +106,7 @@ class Quadruped:
         return min(length, float(np.linalg.norm(ways, axis=1).max()))
 
     def sole(self, side: str, end: str) -> float:
-        """Return how high a tip is above the ground while it stands [m]: a hoof or a paw without a bone is below it."""
+        """Return the height of a planted tip above the ground [m]: that of a hoof or paw without a bone."""
         heights = [self.tip(*leg).over(self.linkage, self.rest)[2] for leg in LEGS]
         height = float(self.tip(side, end).over(self.linkage, self.rest)[2]) - min(0.0, *map(float, heights))
         return height if height < HIGHEST_SOLE * self.length(side, end) else 0.0
@@ -134,12 +134,12 @@ class Quadruped:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The roles that no link has."""
+        """Roles without a link."""
         return tuple(role for role in QUADRUPED_ROLES if role not in self.roles)
 
 
 def trunk_axes(uppers: Mapping[tuple[str, str], FloatArray]) -> FloatArray:
-    """Return forward, left and up of a trunk (frames, 3, 3) from where its legs begin, (frames, 3) each."""
+    """Return forward, left and up of a trunk (frames, 3, 3) from the first joints of its legs, (frames, 3) each."""
     middle = {end: (uppers["left", end] + uppers["right", end]) / 2.0 for end in ENDS}
     left = sum(uppers["left", end] - uppers["right", end] for end in ENDS)
     ahead = middle["fore"] - middle["hind"]
@@ -152,15 +152,15 @@ def trunk_axes(uppers: Mapping[tuple[str, str], FloatArray]) -> FloatArray:
 def find_quadruped(
     linkage: Linkage, given: Mapping[str, Any] | None = None, *, seen: FloatArray | None = None
 ) -> Quadruped | None:
-    """Return the roles of a four-legged figure, or None if it is none.
+    """Return the roles of a quadruped, or None if the linkage is not one.
 
     Args:
         linkage: The linkage.
         given: Known roles: link by role; None removes a role.
-        seen: Poses of its motion, (frames, nq): a person may rest on all fours in a file, but does not go on them.
+        seen: Poses of its motion, (frames, nq): a person's rest pose may be on all fours, but not the motion.
 
     Raises:
-        MappingError: If a role of a map does not exist, or a link of it.
+        MappingError: If a role or a link of the map does not exist.
 
     Example:
         >>> import linkwork as lw
@@ -169,7 +169,7 @@ def find_quadruped(
         ('left_hind_lower', 'head', None)
     """
     if any(role in ROLES and role not in QUADRUPED_ROLES for role in given or {}):
-        return None  # a map that speaks of arms and legs
+        return None  # a map with roles of a person
     known = _checked(given or {})
     shape, meanings = Shape.of(linkage), meanings_of(linkage)
     if legs_a_side(shape, meanings) > len(ENDS):
@@ -196,13 +196,13 @@ def find_quadruped(
 
 
 def _standing(linkage: Linkage) -> FloatArray:
-    """Return the pose in which a figure stands: a stored one of such a name, or the file's own."""
+    """Return the standing pose: a stored pose with a name in `STANDS`, or the rest pose of the file."""
     name = next((name for name in STANDS if name in linkage.poses), None)
     return rest_pose(linkage) if name is None else linkage.stored_pose(name)
 
 
 def _checked(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a map; if it names legs of four, all of it must be of a four-legged figure."""
+    """Return a map; if it names legs of a quadruped, all of its roles must be those of one."""
     strange = [role for role in given if role not in QUADRUPED_ROLES]
     if strange and len(strange) < len(given) and any(_is_leg(role) for role in given):
         raise MappingError(
@@ -227,7 +227,7 @@ def _index(linkage: Linkage, role: str, link: str) -> int:
 
 
 def _named_legs(shape: Shape, meanings: Sequence[Meaning]) -> dict[tuple[str, str], dict[str, int]]:
-    """Return the parts of four legs whose names say which leg they are, or nothing."""
+    """Return the parts of four legs that are named as such, or nothing."""
     linkage = shape.linkage
     found: dict[tuple[str, str], list[int]] = {}
     for i, (arc, link) in enumerate(zip(linkage.arcs, linkage.links, strict=True)):
@@ -238,7 +238,7 @@ def _named_legs(shape: Shape, meanings: Sequence[Meaning]) -> dict[tuple[str, st
         return {}
     result = {}
     for leg, links in found.items():
-        # some rigs hang feet on the root and not on the legs: the leg is what has most of the names in a row
+        # some rigs attach feet to the root instead of the legs: the leg is the path with the most named links
         end = max(links, key=lambda i: (len(set(links) & set(shape.path(i))), -i))
         top = next(i for i in shape.path(end) if i in links)
         deeper = [i for i in range(end, len(linkage.links)) if end in shape.path(i) and not meanings[i].aside]
@@ -251,7 +251,7 @@ def _named_legs(shape: Shape, meanings: Sequence[Meaning]) -> dict[tuple[str, st
 
 
 def _parts(shape: Shape, chain: Sequence[int]) -> dict[str, int]:
-    """Return the joints of a leg by part; those in one place count once, and a short first bone is the blade's."""
+    """Return the joints of a leg by part; joints in one place count once, and a short first bone is the blade."""
     length = sum(float(np.linalg.norm(shape.places[b] - shape.places[a])) for a, b in pairwise(chain)) or 1.0
     joints = [chain[0]] + [b for a, b in pairwise(chain) if not shape.same(a, b, length)]
     steps = [float(np.linalg.norm(shape.places[b] - shape.places[a])) for a, b in pairwise(joints)]
@@ -262,7 +262,7 @@ def _parts(shape: Shape, chain: Sequence[int]) -> dict[str, int]:
 def _legs_of_person(
     shape: Shape, meanings: Sequence[Meaning], seen: FloatArray | None
 ) -> dict[tuple[str, str], dict[str, int]]:
-    """Return the parts of four legs that are named as arms and legs, of a figure that stands on all of them."""
+    """Return the parts of four legs that are named as arms and legs, if the body stands on all of them."""
     roles = limbs_of(shape, meanings)
     if not on_four_legs(shape, roles, seen):
         return {}
@@ -277,7 +277,7 @@ def _legs_of_person(
 
 
 def _by_place(shape: Shape, legs: Mapping[tuple[str, str], dict[str, int]]) -> dict[tuple[str, str], dict[str, int]]:
-    """Return legs with left and right as they are in the world, z up: some files are mirror images of their names."""
+    """Return legs with left and right by position, z up: in some files the names are mirrored."""
     if not legs:
         return {}
     uppers = {leg: shape.places[parts["upper"]] for leg, parts in legs.items()}
@@ -289,7 +289,7 @@ def _by_place(shape: Shape, legs: Mapping[tuple[str, str], dict[str, int]]) -> d
 
 
 def _trunk(shape: Shape, meanings: Sequence[Meaning], roles: Mapping[str, int]) -> dict[str, int]:
-    """Return the links where the legs meet, the neck, the head and the first of the tail."""
+    """Return the links where the legs meet, the neck, the head and the first link of the tail."""
     linkage = shape.linkage
     result = {}
     for role, end in (("chest", "fore"), ("hips", "hind")):
@@ -311,7 +311,7 @@ def _trunk(shape: Shape, meanings: Sequence[Meaning], roles: Mapping[str, int]) 
 
 
 def _tip(linkage: Linkage, world: Mapping[str, FloatArray], link: str) -> Point:
-    """Return the end of a leg: the lowest of its last link's frames and links, else of its shapes, else itself."""
+    """Return the tip of a leg: the lowest of its last link's frames and children, else of its shapes, else itself."""
     turn, origin = world[link][:3, :3], world[link][:3, 3]
     index = linkage.link_index(link)
     ends = [world[frame.name][:3, 3] for frame in linkage.extra_frames if frame.link == link]

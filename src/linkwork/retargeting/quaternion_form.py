@@ -1,7 +1,7 @@
-"""Joints stored as Euler angles, solved for as quaternions, which have no gimbal lock.
+"""Solve joints that are stored as Euler angles in quaternions, which have no gimbal lock.
 
-Near gimbal lock a small rotation takes large steps of the angles: a solver that stays near given angles can stop far
-away and jump back later.
+Near gimbal lock a small rotation needs large steps of the angles, so a solver that stays near given angles can get
+stuck and jump back later.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..transforms import FloatArray
 
 
 def without_angles(linkage: Linkage) -> Linkage:
-    """Return a linkage in which joints of Euler angles hold quaternions, but for those with limits.
+    """Return a linkage with quaternions instead of Euler angles, except in joints with limits.
 
     Example:
         >>> import linkwork as lw
@@ -34,16 +34,16 @@ def without_angles(linkage: Linkage) -> Linkage:
 
 
 def converted(linkage: Linkage, other: Linkage, poses: FloatArray, before: FloatArray | None = None) -> FloatArray:
-    """Return poses (frames, nq) of a linkage from those of one with the same joints that hold their turns otherwise.
+    """Return poses (frames, nq) of a linkage from those of one whose joints store rotations differently.
 
-    Angles go on from frame to frame, each set nearest to the one before. A joint that the other does not have, such as
-    a root that was set free, stays at zero.
+    Angles are continuous: each set is the nearest to the one before. A joint that the other linkage does not have, such
+    as a root that was made floating, stays at zero.
 
     Args:
         linkage: The linkage.
-        other: One with the same links, in the same order.
-        poses: Poses of that.
-        before: The pose of the linkage in the frame before, where there is one.
+        other: A linkage with the same links, in the same order.
+        poses: Poses of the other linkage.
+        before: The pose of the linkage in the frame before, if there is one.
     """
     result = np.repeat(zero_pose(linkage)[None], len(poses), axis=0)
     for k, (joint, old) in enumerate(zip(linkage.arcs, other.arcs, strict=True)):

@@ -1,4 +1,4 @@
-"""Roles recognised: which link of a linkage is which part of a body, by names and by shape."""
+"""Recognise roles: which link of a linkage is which part of a body, by names and by shape."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .robot_roles import RobotJoint, arms_beside, limb_of_joints, mirrored_hinge
 from .skeletons import ARMS, LEGS, Skeleton
 from .topology import Shape, attached, end_of_limb, legs_a_side, mirrored_limbs, on_four_legs, parts_along
 
-DEFORMING = 8  # so many bones named DEF- make a rig of Rigify, whose other bones are controls
+DEFORMING = 8  # number of bones named DEF- from which a rig is taken as Rigify's, whose other bones are controls
 
 
 def recognise(
@@ -26,13 +26,13 @@ def recognise(
     what: str = "source",
     seen: FloatArray | None = None,
 ) -> Skeleton:
-    """Return the roles of a linkage's links, from names where those tell and otherwise from shape.
+    """Return the roles of a linkage's links, by names if possible and otherwise by shape.
 
     Args:
         linkage: The linkage.
         given: Known roles: link by role; None removes a role.
         what: Its name in messages.
-        seen: Poses of its motion, (frames, nq): a person may rest on all fours in a file, but does not go on them.
+        seen: Poses of its motion, (frames, nq): a person's rest pose may be on all fours, but not the motion.
 
     Raises:
         MappingError: If neither arms nor legs are found, or a given role does not exist.
@@ -74,7 +74,7 @@ def recognise(
 
 
 def limbs_of(shape: Shape, meanings: Sequence[Meaning]) -> dict[str, int | None]:
-    """Return the joints of what names and shape say are arms and legs, by role."""
+    """Return the joints of arms and legs by role, as found by names and shape."""
     return dict(_limbs(shape, meanings)[0])
 
 
@@ -86,22 +86,22 @@ def _check_legs(
     what: str,
     seen: FloatArray | None,
 ) -> None:
-    """Refuse what stands on more than two legs, unless a map says what is what."""
+    """Refuse bodies with more than two legs, unless a map names their parts."""
     legs = 2 * legs_a_side(shape, meanings)
     if given or (legs <= len(SIDES) and not on_four_legs(shape, roles, seen)):
         return
     count = max(legs, 2 * len(SIDES))
     raise MappingError(
-        f"cannot map {what} {shape.linkage.name!r}: it has {count} legs, where two are wanted. Motions go from a figure"
-        " on two legs to another on two, and from four legs to four; a map names the parts of other figures."
+        f"cannot map {what} {shape.linkage.name!r}: it has {count} legs; expected two. Motions are retargeted from two"
+        " legs to two and from four legs to four; for other bodies, name the parts in a map."
     )
 
 
 def meanings_of(linkage: Linkage) -> list[Meaning]:
-    """Return what the names of a linkage's links say, of those that can be part of a body.
+    """Return the meanings of the names of a linkage's links that can be part of a body.
 
-    Nodes that never move although others do (meshes beside their skeleton) say nothing, and neither do the controls of
-    a rig that keeps its deforming bones apart.
+    Ignored are nodes that never move although others do (meshes beside their skeleton), and the controls of a rig with
+    separate deforming bones.
     """
     return linkage.cache.get("meanings", "", lambda: _meanings(linkage))
 
@@ -123,7 +123,7 @@ def _meanings(linkage: Linkage) -> list[Meaning]:
 def _fingers(
     shape: Shape, meanings: Sequence[Meaning], roles: Mapping[str, int | None], given: Mapping[str, int | None]
 ) -> dict[str, int]:
-    """Return the joints of the fingers, those of a map first, but none that is a part of a limb."""
+    """Return the joints of the fingers, those of a map first, without links that are part of a limb."""
     known = find_fingers(shape, meanings, roles) | {role: link for role, link in given.items() if role in FINGERS}
     taken = set(roles.values())
     return {role: link for role in FINGERS if (link := known.get(role)) is not None and link not in taken}
@@ -149,7 +149,7 @@ def _checked(linkage: Linkage, given: Mapping[str, Any], what: str) -> dict[str,
         if limb and index is not None and limbs.setdefault(index, role) != role:
             raise MappingError(
                 f"the map of the {what} names one link, {linkage.links[index]!r}, for {limbs[index]!r} and {role!r};"
-                " each part of a limb is a link of its own. Name another, or None (null) for a part that is not there."
+                " each part of a limb needs a separate link. Name another, or None (null) for a part that is missing."
             )
     return result
 
@@ -157,9 +157,9 @@ def _checked(linkage: Linkage, given: Mapping[str, Any], what: str) -> dict[str,
 def _limbs(
     shape: Shape, meanings: Sequence[Meaning]
 ) -> tuple[dict[str, int | None], dict[str, str], dict[str, RobotJoint]]:
-    """Return the joints of arms and legs, how they were found, and where they are in limbs of revolute joints.
+    """Return the joints of arms and legs, how they were found, and their positions in limbs of revolute joints.
 
-    They are kept with the linkage, which is asked whether it is a person and whether it stands on four legs.
+    They are cached in the linkage, since the checks for persons and for quadrupeds both need them.
     """
     return shape.linkage.cache.get("limbs", "", lambda: _find_limbs(shape, meanings))
 
@@ -189,7 +189,7 @@ def _find_limbs(
 
 
 def _ends(shape: Shape, meanings: Sequence[Meaning]) -> dict[str, dict[str, int]]:
-    """Return the last links of arms and legs by limb and side: by names, else by shape, else by their joints."""
+    """Return the last links of arms and legs by limb and side: by names, else by shape, else by joints."""
     result: dict[str, dict[str, int]] = {}
     guessed = {} if any(said.side and said.limb for said in meanings) else mirrored_limbs(shape)
     for limb, parts in LIMBS.items():
@@ -216,7 +216,7 @@ def _forked(shape: Shape, links: Sequence[int]) -> bool:
 
 
 def _trunk(shape: Shape, meanings: Sequence[Meaning], roles: dict[str, int | None], reasons: dict[str, str]) -> None:
-    """Add hips and chest, where the legs and the arms meet, what is between them, and the head."""
+    """Add hips and chest, where the legs and the arms meet, the spine between them, neck and head."""
     pairs = {"hips": ("hip", "knee"), "chest": ("clavicle", "shoulder", "elbow")}
     for role, parts in pairs.items():
         both = [
@@ -255,7 +255,7 @@ def _trunk(shape: Shape, meanings: Sequence[Meaning], roles: dict[str, int | Non
 
 
 def bones_for(linkage: Linkage, path: FilePath) -> dict[str, str]:
-    """Return links by role for a file that is made of the bones of a humanoid, a VRM animation; nothing for others.
+    """Return links by role for a file of humanoid bones, such as a VRM animation; nothing for other files.
 
     Raises:
         MappingError: If the linkage has neither arms nor legs.

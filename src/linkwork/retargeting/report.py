@@ -1,4 +1,4 @@
-"""The report of a retargeted motion: numbers that say how good it is, and words for what is not."""
+"""The report on a retargeted motion: quality figures, and sentences on what is poor."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ import numpy as np
 
 from .likeness import LimbError
 
-OFF = np.radians(12.0)  # a limb that is off by more on average is wrong
-INSIDE = 0.1  # of the frames: hands that are in the body in that many more than the source's are wrong
+OFF = np.radians(12.0)  # largest mean error of a limb's direction that is not reported
+INSIDE = 0.1  # largest increase of the share of frames with hands in the body that is not reported
 SHAKEN = 1.5  # times the source's jerk: 76 of 84 captured motions have at most 1.44, and 7 of the other 8 flip
-ENOUGH = 24  # frames from which on jerk is judged: a few third differences say nothing
-MISSED, SLID, DEEP = 0.02, 0.005, 0.005  # [m]: hands, planted feet and soles that are off by more are wrong
+ENOUGH = 24  # least number of frames to judge jerk: a few third differences are meaningless
+MISSED, SLID, DEEP = 0.02, 0.005, 0.005  # [m]: largest errors of hands, planted feet and soles that are not reported
 
 
 @dataclass(frozen=True)
 class Report:
-    """Numbers that say how well a motion was retargeted; printed, they are a few lines.
+    """Quality figures of a retargeted motion; printed, they are a few lines.
 
     Args:
         frames: Number of frames.
-        scale: What lengths were multiplied by.
-        limbs: How far the direction of each limb is from the source's, by limb.
+        scale: Scale factor of lengths.
+        limbs: Angle between the direction of each limb and the source's, by limb.
         missing: Limbs that the source or the target does not have, or whose roles were not found.
-        contacts: How many times a foot was planted.
-        slide: Farthest that a planted point of a foot is, along the floor, from where it was planted [m].
-        toe_slide: The same of toes alone.
-        heel_slide: The same of heels alone.
-        penetration: Share of frames in which a foot is more than 5 mm below the ground.
-        depth: How far below the ground a foot is at worst [m].
-        hands: Farthest that a hand, or a paw of four, is from its scaled place [m].
-        hands_mean: The same on average.
-        hands_in_body: Share of frames in which a hand is inside the trunk.
-        hands_in_body_before: The same of the source.
+        contacts: Number of ground contacts of feet.
+        slide: Largest distance along the floor of a planted point of a foot from the middle of its contact [m].
+        toe_slide: The same for toes only.
+        heel_slide: The same for heels only.
+        penetration: Fraction of frames in which a foot is more than 5 mm below the ground.
+        depth: Largest depth of a foot below the ground [m].
+        hands: Largest distance of a hand, or of a quadruped's paw, from its scaled position [m].
+        hands_mean: Mean of these distances [m].
+        hands_in_body: Fraction of frames in which a hand is inside the trunk.
+        hands_in_body_before: The same for the source.
         jerk: Root mean square jerk of hips, head, hands and ankles over the source's, scaled.
-        outside: How many values are outside their limits.
-        flips: How many frames a joint flips in.
-        shaped: Whether feet have shapes; without them nothing tells how deep they are.
+        outside: Number of values outside their limits.
+        flips: Number of frames in which a joint flips.
+        shaped: Whether feet have shapes; without them, their depth is unknown.
     """
 
     frames: int
@@ -62,11 +62,11 @@ class Report:
 
     @property
     def direction(self) -> float:
-        """How far limbs are off on average [rad]."""
+        """Mean error of the directions of limbs [rad]."""
         return float(np.mean([limb.mean for limb in self.limbs.values()])) if self.limbs else 0.0
 
     def wrong(self) -> list[str]:
-        """Return what is too bad in the motion to be called good, in words; nothing if it is good."""
+        """Return phrases on what is poor in the motion; none if it is good."""
         words = [
             f"the {limb.replace('_', ' ')} is {np.degrees(error.mean):.0f} degrees off on average,"
             f" {np.degrees(error.worst):.0f} in frame {error.frame}"
@@ -93,7 +93,7 @@ class Report:
         return words
 
     def summary(self) -> str:
-        """Return what was measured in a few lines."""
+        """Return the figures in a few lines."""
         rows = [f"{self.frames} frames, scaled by {self.scale:.3g}"]
         if self.limbs:
             name, worst = max(self.limbs.items(), key=lambda item: item[1].mean)

@@ -1,7 +1,7 @@
-"""The pose that says what a skeleton is like: one that is given, or a T-pose or A-pose that is looked for.
+"""Reference poses that define the anatomy of a skeleton: given, or a T-pose or A-pose that is searched for.
 
-A source is known by its motion and a target by the pose of its skin or of its file. `rest=` says otherwise where that
-goes wrong.
+By default the anatomy of a source comes from its motion, and that of a target from the bind pose of its skin or the
+rest pose of its file. `rest=` overrides this if the result is wrong.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from .names import SIDES
 from .skeletons import Skeleton
 
 RestLike: TypeAlias = PoseLike | int | None
-"""A frame of the motion, ``"t-pose"``, ``"a-pose"``, ``"rest"`` (as the file rests) or a pose of the linkage."""
+"""A frame of the motion, ``"t-pose"``, ``"a-pose"``, ``"rest"`` (the file's rest pose) or a pose of the linkage."""
 
-ARMS_DOWN = {"t-pose": (-25.0, 25.0), "a-pose": (25.0, 75.0)}  # [degrees] below level
-STRAIGHT, ASIDE, ASTRIDE = 35.0, 40.0, 40.0  # [degrees] that elbows fold, arms point ahead, legs point aside at most
-MOST_FRAMES = 500  # that are looked at
-LONG, STRETCHES = 2**14, 16  # frames that a body is known by, and into how many stretches those of a longer motion fall
+ARMS_DOWN = {"t-pose": (-25.0, 25.0), "a-pose": (25.0, 75.0)}  # [degrees] below the horizontal
+STRAIGHT, ASIDE, ASTRIDE = 35.0, 40.0, 40.0  # [degrees]: largest fold of elbows, angle of arms ahead, of legs aside
+MOST_FRAMES = 500  # that are sampled
+LONG, STRETCHES = 2**14, 16  # most frames that define an anatomy, and number of stretches they are taken from
 
 
 def with_rest(skeleton: Skeleton, given: RestLike, option: str) -> Skeleton:
-    """Return a skeleton that is known by the pose that an option says, instead of its motion or the pose it rests in.
+    """Return a skeleton whose anatomy is defined by a given pose, instead of its motion or its rest pose.
 
     Args:
         skeleton: The skeleton, with its motion if it has one.
-        given: What says the pose; None leaves it as it is, but for a skin: its bind pose is taken if it stands in it.
+        given: The pose. None keeps the skeleton, except that a skin's bind pose is used if it is a standing pose.
         option: The name of the option in messages: ``"rest"`` or ``"target_rest"``.
 
     Raises:
@@ -46,7 +46,7 @@ def with_rest(skeleton: Skeleton, given: RestLike, option: str) -> Skeleton:
         return skeleton if bind is None or not stands(skeleton, bind) else replace(skeleton, posed=np.array(bind))
     if is_whole(given):
         if clip is None:
-            raise OptionError(f"{option}={given} is a frame, and {linkage.name!r} comes without a motion: give a pose.")
+            raise OptionError(f"{option}={given} is a frame number, but {linkage.name!r} has no motion; give a pose.")
         if not -len(clip) <= given < len(clip):
             raise OptionError(f"{option}={given}: the motion has frames 0 to {len(clip) - 1}.")
         return replace(skeleton, posed=clip.poses[given])
@@ -65,13 +65,13 @@ def with_rest(skeleton: Skeleton, given: RestLike, option: str) -> Skeleton:
 
 
 def sampled(clip: Clip) -> FloatArray:
-    """Return poses (frames, nq) spread over a motion, few enough to look at."""
+    """Return about `MOST_FRAMES` poses (frames, nq) spread over a motion."""
     poses: FloatArray = clip.poses[:: max(1, len(clip) // MOST_FRAMES)]
     return poses
 
 
 def excerpt(clip: Clip) -> Clip:
-    """Return what of a motion tells the anatomy of its body: all of it, of a long one stretches spread evenly over it.
+    """Return the frames of a motion that define its body's anatomy: all, or for a long motion evenly spread stretches.
 
     Example:
         >>> import linkwork as lw
@@ -86,7 +86,7 @@ def excerpt(clip: Clip) -> Clip:
 
 
 def excerpt_frames(count: int) -> NDArray[np.intp]:
-    """Return which frames of so many `excerpt` takes."""
+    """Return the frames that `excerpt` takes from a motion of `count` frames."""
     if count <= LONG:
         return np.arange(count)
     size = LONG // STRETCHES
@@ -108,16 +108,18 @@ def _looked_for(skeleton: Skeleton, kind: str, option: str) -> FloatArray:
         nearest = table[np.abs(table[:, 0] - (least + most) / 2.0).argmin(), 0]
         where = "its stored poses, the rest pose and the motion" if clip is not None else "its stored and rest poses"
         raise OptionError(
-            f"{option}={kind!r}: {linkage.name!r} has none among {where}; arms are {least:.0f} to {most:.0f} degrees"
-            f" below level in one, and {nearest:.0f} in what comes nearest. Give a pose, or a frame of the motion."
+            f"{option}={kind!r}: {linkage.name!r} has none among {where}; it needs arms {least:.0f} to {most:.0f}"
+            f" degrees below the horizontal, and the nearest pose has {nearest:.0f}. Give a pose, or a frame of the"
+            " motion."
         )
     return np.array(poses[int(fits.argmax())])
 
 
 def measures(skeleton: Skeleton, poses: FloatArray) -> FloatArray:
-    """Return, for poses (n, nq), how far arms are below level, elbows folded, arms ahead, legs away from straight down.
+    """Return four angles for each of poses (n, nq), in degrees, shape (n, 4).
 
-    All in degrees, the worse side each, shape (n, 4); nothing where there are no such limbs.
+    They are the angles of arms below the horizontal, of elbows from straight, of arms out of the frontal plane, and of
+    legs from straight down; each of the worse side, and 0 without such limbs.
     """
     clip = Clip(skeleton.linkage, np.arange(float(len(poses))), poses)
     sight = replace(skeleton, seen=clip, posed=None).sight
@@ -150,5 +152,5 @@ def _worse(column: FloatArray, found: FloatArray) -> None:
 
 
 def _angles(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return the angles between unit ways (n, 3) [degrees]."""
+    """Return the angles between unit vectors (n, 3) [degrees]."""
     return np.asarray(np.degrees(np.arccos(np.clip((a * b).sum(axis=-1), -1.0, 1.0))))

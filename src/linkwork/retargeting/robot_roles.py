@@ -1,8 +1,8 @@
 """Roles of limbs made of revolute joints, from the axes of those joints.
 
-The frames of a robot's links stand anywhere along their axes, and their names follow the axes, not the body: a link
-called shoulder may lie at the elbow. So a limb is read as a ball, a hinge and a wrist or ankle: the hinge is the axis
-that divides it best, and the ball is where the axes before it meet.
+The frames of a robot's links may be anywhere along their axes, and their names follow the axes, not the body: a link
+called shoulder may lie at the elbow. So a limb is interpreted as a ball, a hinge and a wrist or ankle: the hinge is the
+axis that divides it best, and the ball is where the axes before it meet.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from .outlines import outline, rigid_group
 from .skeletons import Point
 from .topology import Shape
 
-LEAST_AXES = 3  # of a limb: two make a shoulder, one an elbow
-BALL = 3  # axes that make a ball joint
-AT_END = 3  # axes behind the hinge, at most: a wrist
+LEAST_AXES = 3  # of a limb: two for a shoulder, one for an elbow
+BALL = 3  # axes of a ball joint
+AT_END = 3  # most axes after the hinge: a wrist
 ALONG = 0.8  # cosine from which an axis runs along a bone and twists it
-NEAR = 0.35  # of a bone: how far beside a joint an axis passes that twists it, and how far axes of one wrist are apart
-MEETING = 0.1  # of a bone: axes that pass nearer to a point meet there
+NEAR = 0.35  # over bone length: largest distance of a twisting axis from a joint, and between the axes of one wrist
+MEETING = 0.1  # over bone length: axes that pass closer to a point meet there
 ACROSS = 0.5  # sine of the least angle between a hinge and its bones
-SURE = 0.4  # [rad]: how much farther an elbow or knee folds than it opens, at least, to tell which is which
-SETTLING = 6  # times the middle joint is placed between the others, and they by it
-SHORT = 0.15  # of the longer bone: shorter ones are none
-LONGEST_FOREARM = 1.1  # of the upper arm, where nothing but a shape tells
+SURE = 0.4  # [rad]: least difference of the ranges of an elbow or knee, to tell folding from opening
+SETTLING = 6  # iterations of placing the middle joint between the others, and these by it
+SHORT = 0.15  # over the longer bone: a shorter one does not count as a bone
+LONGEST_FOREARM = 1.1  # over the upper arm, if only a shape defines its length
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class Axis:
         return self.place + self.way * (self.way @ (point - self.place))
 
     def away(self, point: FloatArray) -> float:
-        """Return how far a point is from the axis [m]."""
+        """Return the distance of a point from the axis [m]."""
         return float(np.linalg.norm(point - self.nearest(point)))
 
     def meets(self, other: Axis) -> FloatArray:
-        """Return the point of this axis nearest to another axis; where they run side by side, nearest to its place."""
+        """Return the point of this axis nearest to another axis; for nearly parallel axes, nearest to its `place`."""
         across = np.cross(self.way, other.way)
         square = float(across @ across)
         if square < 1.0 - ALONG**2:
@@ -60,12 +60,12 @@ class Axis:
 
 @dataclass(frozen=True)
 class RobotJoint:
-    """A joint of a limb that one or more revolute joints make.
+    """A joint of a limb, made of one or more revolute joints.
 
     Args:
         link: The first link that it moves.
-        point: Where it is.
-        hinge: The axis about which an elbow or knee folds, in the coordinates of the link, if limits tell which way.
+        point: Its position.
+        hinge: The folding axis of an elbow or knee, in the coordinates of the link, if limits determine its sign.
     """
 
     link: int
@@ -77,13 +77,13 @@ Limb = dict[str, RobotJoint]
 
 
 def limb_of_joints(shape: Shape, chain: Sequence[int], limb: str, meanings: Sequence[Meaning]) -> Limb:
-    """Return the joints of a limb by part of the body, nothing if its joints are not revolute or do not divide it.
+    """Return the joints of a limb by part of the body, or nothing if its joints are not revolute or do not divide it.
 
     Args:
         shape: The linkage at rest.
-        chain: Links from the trunk, which is left out, to the end that is known; it may go on behind that.
+        chain: Links from the trunk, which is not included, to the end that is known; the limb may continue after it.
         limb: ``"arm"`` or ``"leg"``.
-        meanings: What the names of links say.
+        meanings: Meanings of the names of links.
     """
     axes = _axes(shape, _to_the_end(shape.linkage, chain, meanings))
     if axes is None or len(axes) < LEAST_AXES:
@@ -93,7 +93,7 @@ def limb_of_joints(shape: Shape, chain: Sequence[int], limb: str, meanings: Sequ
 
 
 def arms_beside(shape: Shape, legs: Mapping[str, int]) -> dict[str, int]:
-    """Return the last links of two arms of revolute joints that no name tells, by side.
+    """Return the last links of two arms of revolute joints without telling names, by side.
 
     Args:
         shape: The linkage at rest.
@@ -111,7 +111,7 @@ def arms_beside(shape: Shape, legs: Mapping[str, int]) -> dict[str, int]:
 
 
 def mirrored_hinges(shape: Shape, joints: Mapping[str, RobotJoint]) -> dict[str, FloatArray]:
-    """Return the hinges of joints by role, without those whose other side does not fold the same way."""
+    """Return the hinges of joints by role, without pairs that do not fold as mirror images."""
     result: dict[str, FloatArray] = {}
     for pair in ([f"{side}_{part}" for side in SIDES] for part in ("elbow", "knee")):
         both = [joints[role] for role in pair if role in joints]
@@ -119,14 +119,14 @@ def mirrored_hinges(shape: Shape, joints: Mapping[str, RobotJoint]) -> dict[str,
         if len(folds) == len(both) == len(SIDES):
             across = shape.places[both[0].link] - shape.places[both[1].link]
             (left, own), (right, other) = folds
-            mirrored = 2.0 * across * (across @ right) / (across @ across) - right  # an axis of turning, in a mirror
+            mirrored = 2.0 * across * (across @ right) / (across @ across) - right  # a rotation axis, mirrored
             if left @ mirrored > 0.0:
                 result |= dict(zip(pair, (own, other), strict=True))
     return result
 
 
 def _to_the_end(linkage: Linkage, chain: Sequence[int], meanings: Sequence[Meaning]) -> list[int]:
-    """Return a chain with the links that go on behind it, as far as it does not branch into fingers."""
+    """Return a chain with the links that follow it, until it branches or reaches fingers."""
     result = list(chain)
     while True:
         moving = [i for i in linkage.children[result[-1]] if _moves_below(linkage, i)]
@@ -136,7 +136,7 @@ def _to_the_end(linkage: Linkage, chain: Sequence[int], meanings: Sequence[Meani
 
 
 def _moves_below(linkage: Linkage, link: int) -> bool:
-    """Return whether a link, or one below it, moves by itself."""
+    """Return whether a link or a descendant moves independently."""
     joint = linkage.arcs[link]
     return (joint.articulation.nv > 0 and joint.mimic is None) or any(
         _moves_below(linkage, child) for child in linkage.children[link]
@@ -157,14 +157,15 @@ def _axes(shape: Shape, chain: Sequence[int]) -> list[Axis] | None:
 
 
 def _divided(shape: Shape, axes: Sequence[Axis], k: int, limb: str) -> tuple[float, Limb]:
-    """Return how well a limb divides at one of its axes and the limb it makes; nothing where it cannot fold there.
+    """Return a score for dividing a limb at one of its axes, and the limb; 0 and nothing if it cannot fold there.
 
-    It divides well where the shorter of its two bones is long, square to the hinge, and the axes before it meet.
+    The score is high if the shorter of its two bones is long, both are perpendicular to the hinge, and the axes before
+    the hinge meet.
     """
     hinge, behind = axes[k], axes[k + 1 : k + 1 + AT_END]
     ball = axes[max(0, k - BALL) : k]
     middle = hinge.place
-    for _ in range(SETTLING):  # the middle joint is on its axis, half way between the others
+    for _ in range(SETTLING):  # the middle joint is on its axis, halfway between the others
         top = _ball(ball, middle)
         bends = [axis for axis in behind if axis.away(middle) > NEAR * float(np.linalg.norm(middle - top))]
         end, held = _end(shape, [hinge, *behind], bends, top, middle, limb)
@@ -178,7 +179,7 @@ def _divided(shape: Shape, axes: Sequence[Axis], k: int, limb: str) -> tuple[flo
     ]
     if min(slants) < ACROSS:
         return 0.0, {}
-    spread = np.mean([axis.away(top) for axis in axes[:k]]) / lengths[0]  # a wrist has the whole arm before it
+    spread = np.mean([axis.away(top) for axis in axes[:k]]) / lengths[0]  # large for a wrist, after a whole arm
     parts = LIMBS[limb][-3:] if limb == "arm" else LIMBS[limb][:3]
     last = (bends or behind or [hinge])[0]
     sign = _folding(shape, hinge, upper, lower)
@@ -206,9 +207,9 @@ def _twists(axis: Axis, top: FloatArray, end: FloatArray) -> bool:
 def _ball(ball: Sequence[Axis], middle: FloatArray) -> FloatArray:
     """Return the centre of a ball of axes, from which the bone goes to a middle joint.
 
-    Where the last axis twists the bone, it is the point nearest to all axes; the first is left out where it passes far
-    from the others, as it carries them like a collar bone. Where the last axis bends the limb, it is the point of it
-    from which the bone is square to it, as a thigh may hang far beside the axes of its roll and yaw.
+    If the last axis twists the bone, it is the point nearest to all axes, without the first if that passes far from the
+    others and carries them like a collar bone. If the last axis bends the limb, it is the point on it from which the
+    bone is perpendicular to it, since a thigh may be far from its roll and yaw axes.
     """
     last = ball[-1]
     if len(ball) < 2:
@@ -226,10 +227,10 @@ def _ball(ball: Sequence[Axis], middle: FloatArray) -> FloatArray:
 def _end(
     shape: Shape, lower: Sequence[Axis], bends: Sequence[Axis], top: FloatArray, middle: FloatArray, limb: str
 ) -> tuple[FloatArray, int]:
-    """Return where the lower bone of a limb ends, and the link that point belongs to.
+    """Return the end of the lower bone of a limb, and the link of that point.
 
     A wrist is at the last axis that bends the hand, an ankle at the first that bends the foot. Without such an axis the
-    bone is as long as the link's shape or whatever is fixed to it.
+    bone ends where the link's shape, or a fixed link, ends.
     """
     if bends:
         first = bends[0].nearest(middle)
@@ -244,7 +245,7 @@ def _end(
 
 
 def _tip(shape: Shape, link: int, top: FloatArray, middle: FloatArray) -> FloatArray:
-    """Return the far end of a link: of its shape, its frames and what is fixed to it; else straight on."""
+    """Return the far end of a link: of its shape, its frames and fixed links; else straight on by the upper bone."""
     linkage = shape.linkage
     group = rigid_group(linkage, link)
     local = [outline(linkage, linkage.links[link]), np.stack([place[:3, 3] for place in group.values()])]
@@ -263,9 +264,9 @@ def _tip(shape: Shape, link: int, top: FloatArray, middle: FloatArray) -> FloatA
 
 
 def _folding(shape: Shape, hinge: Axis, upper: FloatArray, lower: FloatArray) -> float:
-    """Return the sign of the turn that folds a limb: from straight, the one that limits leave more room for.
+    """Return the sign of the rotation that folds a limb: from straight, the one with the larger range within limits.
 
-    It is 0 where they leave about as much on both sides.
+    It is 0 if both ranges are about equal.
     """
     linkage = shape.linkage
     column = linkage.drives[hinge.link].q

@@ -1,9 +1,9 @@
 """Skeletons: a linkage with the roles of its links in a body, and the anatomical axes of its bones.
 
-A role stands for the link that moves at that place: ``left_elbow`` is the first link below the left elbow. Its place is
-the link's origin, or a point of its own: three revolute joints make one shoulder that may be at none of their origins.
-Anatomical axes are forward, left and up of each bone, as they would be with arms stretched out sideways and legs
-straight down, whatever pose the file rests in: see `anatomy`.
+A role names the link that moves at that joint: ``left_elbow`` is the first link after the left elbow. Its position is
+the link's origin or a separate point, since three revolute joints can form one shoulder that is at none of their
+origins. Anatomical axes are forward, left and up of each bone in a pose with arms stretched out sideways and legs
+straight down, whatever the rest pose of the file is: see `anatomy`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LEGS = {side: tuple(f"{side}_{part}" for part in ("hip", "knee", "ankle")) for s
 ARMS = {side: tuple(f"{side}_{part}" for part in ("shoulder", "elbow", "hand")) for side in SIDES}
 FINGERS = ("index", "mid", "middle", "ring", "pinky", "little")  # in their order across the palm
 SHORTEST = 1e-6  # [m]
-TIED = 1e-6  # ends of a foot that are as far ahead but for this share are alike: the first of them is taken
+TIED = 1e-6  # relative tolerance for the foremost end of a foot: of equal ones the first is taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +41,14 @@ class Point:
 
     Args:
         link: The link.
-        place: Where it is in the coordinates of that link [m], shape (3,).
+        place: Its position in the coordinates of that link [m], shape (3,).
     """
 
     link: str
     place: FloatArray
 
     def over(self, linkage: Linkage, poses: FloatArray) -> FloatArray:
-        """Return where it is in the world over poses (..., nq), shape (..., 3)."""
+        """Return its positions in the world for poses (..., nq), shape (..., 3)."""
         world = linkage.forward(poses, frame=self.link)
         return world[..., :3, :3] @ self.place + world[..., :3, 3]
 
@@ -61,10 +61,10 @@ class Skeleton:
         linkage: The linkage.
         roles: Link by role; see `ROLES`. Not every linkage has every role.
         reasons: How each was found, by role: ``"name"``, ``"shape"``, ``"joints"`` or ``"map"``.
-        points: Where the joint of a role is, for those that are not at the origin of their link.
-        hinges: Axes about which elbows and knees fold, in the coordinates of their links, where limits tell which way.
-        seen: A motion of it, which tells its anatomy; the pose alone does where there is none.
-        posed: The pose that tells what it is like, where it is not the file's own rest pose.
+        points: Positions of joints by role, for those that are not at the origin of their link.
+        hinges: Folding axes of elbows and knees, in the coordinates of their links, if limits determine their signs.
+        seen: A motion that defines its anatomy; without one, a pose does.
+        posed: The reference pose that defines its anatomy, if it is not the file's rest pose.
         fingers: Link by role of the joints of fingers; see `FINGERS`.
     """
 
@@ -82,12 +82,12 @@ class Skeleton:
         return role in self.roles
 
     def has(self, *roles: str) -> bool:
-        """Return whether all of some roles are known."""
+        """Return whether all given roles are known."""
         return all(role in self.roles for role in roles)
 
     @cached_property
     def rest(self) -> FloatArray:
-        """The pose in which shapes are compared: the one given, that in which it stands best, or the file's own."""
+        """Reference pose: the one given, the most upright of its motion, or the rest pose of the file."""
         if self.posed is not None:
             return self.posed
         if self.seen is None:
@@ -103,16 +103,16 @@ class Skeleton:
         return self.linkage.forward(self.rest)
 
     def point(self, role: str) -> Point:
-        """Return the point that stands for a role's joint."""
+        """Return the point of a role's joint."""
         return self.points.get(role) or Point(self.roles[role], np.zeros(3))
 
     def place(self, role: str) -> FloatArray:
-        """Return where a role's joint is at rest."""
+        """Return the position of a role's joint at rest."""
         point = self.point(role)
         return self.world[point.link][:3, :3] @ point.place + self.world[point.link][:3, 3]
 
     def path(self, role: str, poses: FloatArray) -> FloatArray:
-        """Return where a role's joint is over poses (frames, nq), shape (frames, 3)."""
+        """Return the positions of a role's joint in poses (frames, nq), shape (frames, 3)."""
         return self.point(role).over(self.linkage, poses)
 
     @property
@@ -122,7 +122,7 @@ class Skeleton:
 
     @cached_property
     def up(self) -> FloatArray:
-        """The axis of the world along which it stands at rest; z unless its head is elsewhere."""
+        """The world axis along which it stands at rest, from legs to head; z if that is unknown."""
         low = [self.place(role) for role in self.roles if role.endswith(("ankle", "hip", "hips"))]
         high = [self.place(role) for role in self.roles if role.endswith(("shoulder", "chest", "head"))]
         way = np.mean(high, axis=0) - np.mean(low, axis=0) if low and high else np.array([0.0, 0.0, 1.0])
@@ -134,7 +134,7 @@ class Skeleton:
 
     @cached_property
     def forward(self) -> FloatArray:
-        """The direction it faces at rest: at right angles to the way from its right side to its left."""
+        """The direction it faces at rest: perpendicular to that from its right side to its left."""
         ways = [
             self.place(f"left_{part}") - self.place(f"right_{part}")
             for parts in LIMBS.values()
@@ -156,7 +156,7 @@ class Skeleton:
         return np.stack([self.forward, np.cross(self.up, self.forward), self.up], axis=1)
 
     def body(self, role: str) -> str:
-        """Return the link that is the bone of a role: what the next role hangs on.
+        """Return the link that is the bone of a role: the parent of the next role's link.
 
         A shoulder of three revolute joints has three links; the upper arm is the last of them.
         """
@@ -165,7 +165,7 @@ class Skeleton:
     def _body(self, role: str) -> str:
         linkage, link = self.linkage, self.roles[role]
         if role in ("hips", "chest") or (role in self.points and role.endswith(("elbow", "knee"))):
-            return link  # behind an elbow of a robot, twists belong to the hand
+            return link  # after an elbow of a robot, twists belong to the hand
         after = self.roles.get(NEXT.get(role, ""))
         index = linkage.link_index(link)
         if after is not None and after != link and index in linkage.path_to(after)[0]:
@@ -179,12 +179,12 @@ class Skeleton:
         return linkage.links[index]
 
     def length(self, *roles: str) -> float:
-        """Return the length of the bones from role to role [m], on average where it changes."""
+        """Return the length of the bones from role to role [m], averaged over the frames."""
         return self.sight.length(*roles)
 
     @cached_property
     def poses(self) -> FloatArray:
-        """The poses in which it is seen: those of its motion, or the one in which it rests, (frames, nq)."""
+        """The poses that define its anatomy: those of its motion, or its rest pose, (frames, nq)."""
         return self.seen.poses if self.seen is not None and self.posed is None else self.rest[None]
 
     @cached_property
@@ -194,7 +194,7 @@ class Skeleton:
 
     @cached_property
     def sight(self) -> Sight:
-        """What is seen of it in the world."""
+        """Its positions and orientations in the world, in those poses."""
         worlds, places = self.worlds, {}
         for role in self.roles:
             point = self.point(role)
@@ -216,7 +216,7 @@ class Skeleton:
         )
 
     def _grounded(self, sight: Sight, feet: Sequence[str]) -> dict[str, Mask]:
-        """Return when soles are on the ground, by side; in a single pose, they are."""
+        """Return whether soles are on the ground, by side, (frames,); in a single pose, they are."""
         frames = len(self.poses)
         if self.seen is None or frames < 2:
             return {side: np.ones(frames, np.bool_) for side in feet}
@@ -226,7 +226,7 @@ class Skeleton:
         return flat_soles(ankles, {side: upright_shank(sight.places, side) for side in feet}, times, legs)
 
     def _toe(self, side: str, sight: Sight) -> str | None:
-        """Return the frame at the toes of a foot: its own role, or the foremost end of the foot."""
+        """Return the frame at the toes of a foot: the link of that role, or the foremost end of the foot."""
         if f"{side}_toe" in self:
             return self.roles[f"{side}_toe"]
         linkage, ankle = self.linkage, self.roles[f"{side}_ankle"]
@@ -239,7 +239,7 @@ class Skeleton:
         return next((name for name, ahead in ends.items() if ahead >= front - TIED * abs(front)), None)
 
     def _palm(self, side: str) -> tuple[FloatArray, FloatArray] | None:
-        """Return the ways from wrist to knuckles and from the little finger to the index, or None without fingers."""
+        """Return vectors from wrist to knuckles and from the little finger to the index, or None without fingers."""
         if f"{side}_hand" not in self:
             return None
         linkage, hand = self.linkage, self.body(f"{side}_hand")
@@ -267,17 +267,17 @@ class Skeleton:
 
     @cached_property
     def anatomy(self) -> dict[str, FloatArray]:
-        """For every role, the axes forward, left and up of its bone in the coordinates of that bone's link."""
+        """Axes forward, left and up of each role's bone, in the coordinates of that bone's link."""
         found = local_axes(self.sight)
         return {role: found[role] for role in self.roles}
 
     def foot_direction(self, side: str) -> FloatArray | None:
-        """Return the way from an ankle to its toes at rest, or None if it is unknown."""
+        """Return the vector from an ankle to its toes at rest, or None if it is unknown."""
         toe = self._toe(side, self.sight)
         return None if toe is None else self.world[toe][:3, 3] - self.place(f"{side}_ankle")
 
     def foot_axes(self, side: str) -> FloatArray:
-        """Return forward, left and up of a foot at rest, as columns: what is level while its sole is on the ground."""
+        """Return forward, left and up of a foot at rest, as columns; up is vertical while its sole is on the ground."""
         role = f"{side}_ankle"
         return np.asarray(self.world[self.body(role)][:3, :3] @ self.anatomy[role])
 
@@ -287,5 +287,5 @@ class Skeleton:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The roles of a body, without those of fingers, that no link has."""
+        """Roles without a link; those of fingers are not included."""
         return tuple(role for role in ROLES if role not in self.roles)

@@ -1,4 +1,4 @@
-"""Soles: where a foot touches the ground, from shapes or skin of the foot, its toes and frames, or of usual size."""
+"""Soles: where a foot touches the ground, from its shapes or skin, its toes and frames, or else of default size."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..transforms import FloatArray
 from .outlines import outline, skin_outline
 from .skeletons import LEGS, Skeleton
 
-TOE, SOLE = 0.18, 0.09  # of the leg: how long and how high a foot is that nothing tells the size of
-LEVEL = 0.02  # of the leg: what is no higher above the lowest point of a foot belongs to its sole
-LEAST = 0.05  # of the leg: shorter ways to the toes have no direction
+TOE, SOLE = 0.18, 0.09  # over leg length: default length and height of a foot
+LEVEL = 0.02  # over leg length: points up to this height above the lowest point of a foot belong to its sole
+LEAST = 0.05  # over leg length: shorter vectors to the toes have no direction
 _NONE = np.zeros((0, 3))
 
 
@@ -25,11 +25,11 @@ class Sole:
     Args:
         body: Link of the foot.
         ankle: The ankle.
-        toe: Where it touches the ground in front.
-        height: Of the ankle above the ground [m].
-        found: Whether the file says where the toes are.
-        shapes: Points of the surface of the foot and its toes, by link and in the coordinates of that, (points, 3);
-            nothing where the file has no shapes.
+        toe: The point where it touches the ground in front.
+        height: Height of the ankle above the ground [m].
+        found: Whether the file defines the position of the toes.
+        shapes: Points of the surface of the foot and its toes, by link and in its coordinates, (points, 3); empty if
+            the file has no shapes.
     """
 
     body: str
@@ -40,16 +40,16 @@ class Sole:
     shapes: Mapping[str, FloatArray]
 
     def planned(self, ankle: FloatArray, rotation: FloatArray) -> FloatArray:
-        """Return how high its lowest point is, (frames,), from places of the ankle and rotations; 0 without shapes.
+        """Return the height of its lowest point, (frames,), for ankle positions and rotations; 0 without shapes.
 
-        Toes that turn by themselves are left out.
+        Toes that move on their own joints are left out.
         """
         if self.body not in self.shapes:
             return np.zeros(len(ankle))
         return np.asarray(ankle[:, 2] + (rotation[:, 2] @ (self.shapes[self.body] - self.ankle).T).min(axis=1))
 
     def reached(self, linkage: Linkage, poses: FloatArray) -> FloatArray:
-        """Return how high its lowest point is in poses (frames, nq), shape (frames,); 0 without shapes."""
+        """Return the height of its lowest point in poses (frames, nq), shape (frames,); 0 without shapes."""
         heights = [np.full(len(poses), np.inf if self.shapes else 0.0)]
         for link, points in self.shapes.items():
             world = linkage.forward(poses, frame=link)
@@ -58,10 +58,10 @@ class Sole:
 
 
 def sole(skeleton: Skeleton, side: str) -> Sole:
-    """Return what a foot is like.
+    """Return the sole of a foot.
 
-    The shapes of the foot and of its toes say where its sole is. Without shapes, the ends of its links and its frames
-    do; without these it has the usual size. Toes are where the file has them, or at the front of the sole.
+    The shapes of the foot and of its toes define its sole; without shapes, the ends of its links and its frames;
+    without these, it has the default size. Toes are where the file has them, or at the front of the sole.
     """
     return skeleton.cache.get("sole", side, lambda: _sole(skeleton, side))
 
@@ -86,7 +86,7 @@ def _sole(skeleton: Skeleton, side: str) -> Sole:
 
 
 def _shapes(linkage: Linkage, body: str) -> dict[str, FloatArray]:
-    """Return the outlines of a foot and of all that moves below it, by link; nothing if the foot itself has none."""
+    """Return the outlines of a foot and of its moving descendants, by link; nothing if the foot itself has none."""
     first = linkage.link_index(body)
     below = _below(linkage, first)
     moving = [linkage.links[i] for i in below if i == first or linkage.arcs[i].articulation.nv]
@@ -98,7 +98,7 @@ def _shapes(linkage: Linkage, body: str) -> dict[str, FloatArray]:
 
 
 def _below(linkage: Linkage, first: int) -> list[int]:
-    """Return a link and all that hang on it."""
+    """Return a link and all its descendants."""
     result = [first]
     for link in result:
         result += linkage.children[link]
@@ -106,7 +106,7 @@ def _below(linkage: Linkage, first: int) -> list[int]:
 
 
 def _ends(skeleton: Skeleton, side: str) -> FloatArray:
-    """Return where the links and frames below an ankle are at rest, (points, 3)."""
+    """Return the positions at rest of the links and frames after an ankle, (points, 3)."""
     linkage, role = skeleton.linkage, f"{side}_ankle"
     body = skeleton.body(role)
     links = {linkage.links[i] for i in _below(linkage, linkage.link_index(skeleton.roles[role]))}
@@ -116,7 +116,7 @@ def _ends(skeleton: Skeleton, side: str) -> FloatArray:
 
 
 def _to_toes(skeleton: Skeleton, side: str, surface: FloatArray, low: float, leg: float) -> FloatArray | None:
-    """Return the way from the ankle to the toes, or None if nothing tells where they are."""
+    """Return the vector from the ankle to the toes, or None if their position is unknown."""
     way, ankle = skeleton.foot_direction(side), skeleton.place(f"{side}_ankle")
     ahead, left, up = skeleton.foot_axes(side).T
     if way is not None and np.linalg.norm(way - up * (up @ way)) > LEAST * leg:

@@ -1,6 +1,6 @@
-"""Long motions in stretches: each is seen with some seconds around it, so that its frames come out as in one go.
+"""Split long motions into stretches, each solved with some seconds around it, so that the result is as in one solve.
 
-What is found of a stretch passes over softly into what is found of the next, where both agree already.
+Each stretch is blended smoothly into the next, where both nearly agree already.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ..motion.smoothing import frame_time
 from ..motion.splines import smooth as smooth_step
 from ..transforms import FloatArray
 
-LONG = 8192  # frames: motions of more are done in stretches
-CORE = 6000  # frames of a stretch, at least
-CONTEXT = 4.0  # [s] before and after a stretch: farther away nothing counts, but what holds over a contact
-WIDER = 8.0  # and so many times the time over which a motion is smoothed
-FADE = 0.25  # [s] to either side of where two stretches meet, in which one passes over into the next
+LONG = 8192  # frames: longer motions are done in stretches
+CORE = 6000  # least number of frames of a stretch
+CONTEXT = 4.0  # [s] before and after a stretch: frames farther away have no influence, except over a contact
+WIDER = 8.0  # additional context, in smoothing times
+FADE = 0.25  # [s]: half the time of the blend between two stretches
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Stretch:
     """Frames of a long motion that are done together.
 
     Args:
-        first: The first of its own frames.
-        last: The one after its last.
-        rows: These and those around them that are looked at.
-        given: The frames that are settled once it is done.
-        fade: How many frames before and after the first pass over from the stretch before.
+        first: Its first frame.
+        last: The frame after its last.
+        rows: The frames that are solved: its own, with context.
+        given: The frames that it contributes to the result.
+        fade: Number of frames before and after the first that are blended with the stretch before.
     """
 
     first: int
@@ -44,13 +44,13 @@ class Stretch:
 
     @property
     def around(self) -> slice:
-        """The frames that are settled, with some to either side that tell what is done about them."""
+        """The frames that it contributes, with some on either side that influence them."""
         more = 2 * self.fade
         return slice(max(self.given.start - more, self.rows.start), min(self.given.stop + more, self.rows.stop))
 
     @property
     def settled(self) -> slice:
-        """The frames that are settled, as rows of those around them."""
+        """The frames that it contributes, as rows of `around`."""
         return slice(self.given.start - self.around.start, self.given.stop - self.around.start)
 
     def local(self, frames: slice) -> slice:
@@ -63,7 +63,7 @@ def stretches(times: FloatArray, smooth: float) -> list[Stretch]:
 
     Args:
         times: Times of its frames [s].
-        smooth: Over which time it is smoothed [s].
+        smooth: Smoothing time [s].
 
     Example:
         >>> first, second = stretches(np.arange(13_000) / 32.0, 0.0)
@@ -89,7 +89,7 @@ def stretches(times: FloatArray, smooth: float) -> list[Stretch]:
 def stitched(
     linkage: Linkage, stretch: Stretch, poses: FloatArray, before: tuple[Stretch, FloatArray] | None
 ) -> FloatArray:
-    """Return the poses (frames, nq) of the frames that a stretch settles, and of those around them.
+    """Return the poses (frames, nq) of the frames that a stretch contributes, and of those around them.
 
     Args:
         linkage: The linkage.

@@ -1,4 +1,4 @@
-"""What the feet of a source do: where they are over time, and when they stand."""
+"""Motion and ground contacts of a source's feet."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ PARTS = ("ankle", "toe")
 
 @dataclass(frozen=True)
 class Footing:
-    """When a foot of a source stands.
+    """Ground contacts of a foot of a source.
 
     Args:
-        flat: When the whole sole is at rest on the ground.
-        still: When the ankle is at rest, also above toes or beside a knee that stands.
-        planted: When the toes are.
+        flat: Whether the whole sole is at rest on the ground, (frames,).
+        still: Whether the ankle is at rest, also while standing on the toes or kneeling, (frames,).
+        planted: Whether the toes are at rest, (frames,).
         level: Height of the ankle while a sole is on the ground.
-        tiptoe: How much higher than usual the joint of the toes is while it stands on their tips, (frames,).
+        tiptoe: Extra height of the toes' joint while standing on tiptoe, (frames,).
     """
 
     flat: Mask
@@ -42,17 +42,17 @@ class Footing:
     tiptoe: FloatArray
 
     def between(self, rows: slice) -> Footing:
-        """Return it over some of the frames."""
+        """Return the contacts of some of the frames."""
         return Footing(self.flat[rows], self.still[rows], self.planted[rows], self.level, self.tiptoe[rows])
 
 
 @dataclass(frozen=True)
 class Stride:
-    """What a foot of a source does.
+    """Motion and contacts of a foot of a source.
 
     Args:
-        ankle: Places of the ankle (frames, 3).
-        footing: When it stands.
+        ankle: Positions of the ankle (frames, 3).
+        footing: Its contacts.
     """
 
     ankle: FloatArray
@@ -60,25 +60,25 @@ class Stride:
 
 
 def strides(clip: Clip, skeleton: Skeleton, footing: Mapping[str, Footing], smooth: float) -> dict[str, Stride]:
-    """Return what the feet of a source do, by side.
+    """Return the strides of a source's feet, by side.
 
     Args:
         clip: Its motion.
         skeleton: The source, with both legs.
-        footing: When its feet stand.
-        smooth: Over which time places are smoothed [s].
+        footing: Contacts of its feet.
+        smooth: Smoothing time of positions [s].
     """
     ankles = {side: skeleton.path(f"{side}_ankle", clip.poses) for side in footing}
     return {side: Stride(smoothed(ankles[side], clip.times, smooth), one) for side, one in footing.items()}
 
 
 def footing_of(clip: Clip, skeleton: Skeleton, rules: Contacts) -> dict[str, Footing]:
-    """Return when the feet of a source stand, by side, over all of a motion, however long it is.
+    """Return the contacts of a source's feet, by side, over a motion of any length.
 
     Args:
         clip: Its motion.
         skeleton: The source, with both legs.
-        rules: What counts as a planted foot.
+        rules: Criteria for a planted foot.
     """
     legs = {side: skeleton.length(*LEGS[side]) for side in SIDES}
     ankles, toes, upright = _traces(clip, skeleton)
@@ -110,7 +110,7 @@ def footing_of(clip: Clip, skeleton: Skeleton, rules: Contacts) -> dict[str, Foo
 
 
 def _traces(clip: Clip, skeleton: Skeleton) -> tuple[dict[str, Trace], dict[str, Trace], dict[str, Mask]]:
-    """Return how ankles and toes move and when shanks stand over ankles, by side; toes where something tells them."""
+    """Return traces of ankles and of known toes, and whether shanks are upright (frames,), all by side."""
     points = {side: _toes(skeleton, side) for side in SIDES}
     found: dict[str, list[Trace]] = {}
     upright: dict[str, list[Mask]] = {}
@@ -135,12 +135,12 @@ def _traces(clip: Clip, skeleton: Skeleton) -> tuple[dict[str, Trace], dict[str,
 
 
 def astride(steps: Mapping[str, Stride], hips: FloatArray, wider: float) -> dict[str, Stride]:
-    """Return strides for hips that are wider: each foot as far outwards as its hip is, so that legs point as they did.
+    """Return strides for wider hips: each foot moves outwards with its hip, so that the directions of legs are kept.
 
     Args:
-        steps: What the feet of the source do, by side.
+        steps: Strides of the source, by side.
         hips: Anatomical axes of its hips over time, (frames, 3, 3).
-        wider: By how much the hips are wider, in the lengths of the source [m].
+        wider: Extra width of the hips, in the scale of the source [m].
     """
     left = levelled(hips)[..., 1] * (wider / 2.0)
     out = {"left": left, "right": -left}
@@ -148,13 +148,13 @@ def astride(steps: Mapping[str, Stride], hips: FloatArray, wider: float) -> dict
 
 
 def _toes(skeleton: Skeleton, side: str) -> Point | None:
-    """Return the point where the toes of a side are; None where nothing tells."""
+    """Return the point of the toes of a side; None if it is unknown."""
     foot = sole(skeleton, side)
     return Point(foot.body, foot.toe) if foot.found else None
 
 
 def _also(mask: Mask, more: Mask) -> Mask:
-    """Return a mask with those stretches of another that have nothing in common with it."""
+    """Return a mask with those stretches of another that do not overlap it."""
     result = mask.copy()
     for first, last in runs(more):
         result[first : last + 1] |= not mask[first : last + 1].any()
@@ -162,12 +162,12 @@ def _also(mask: Mask, more: Mask) -> Mask:
 
 
 def _tiptoe(heights: FloatArray, planted: Mask, least: float) -> FloatArray:
-    """Return how high toes are in each stretch in which they stand, if that is more than a least height; else 0."""
+    """Return the mean height of toes over each contact, if it exceeds `least`; else 0, (frames,)."""
     mean = over_spans(heights, planted, lambda part: part.mean(keepdims=True))
     return np.where(planted & (mean > least), mean, 0.0)
 
 
 def _on(skeleton: Skeleton, role: str, frame: str) -> bool:
-    """Return whether a frame is part of what hangs on a role's link."""
+    """Return whether a frame is on a role's link or a descendant of it."""
     linkage = skeleton.linkage
     return role in skeleton and linkage.link_index(skeleton.roles[role]) in linkage.path_to(frame)[0]

@@ -1,4 +1,4 @@
-"""Limbs found in the shape of a skeleton at rest, z up: chains that mirror each other, and the joints along one."""
+"""Find limbs by the shape of a skeleton at rest, z up: chains that mirror each other, and the joints along one."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ..linkage.poses import rest_pose
 from ..transforms import FloatArray
 from .names import FINGER, LIMBS, WORDS, Meaning, words_of
 
-SAME_PLACE = 0.02  # of a limb's length: joints nearer than that are one
-MIRRORED = 0.06  # of the skeleton's size: how far a limb may be from its mirror image
-SKIPPED = 0.8  # how much less likely a limb is for every joint between its three
-ALONGSIDE, ACROSS = 0.7, 0.6  # cosines: forelegs beside hind legs, and a trunk across both
-LEAST_REACH = 0.15  # of the skeleton's size: shorter chains are not limbs
+SAME_PLACE = 0.02  # over limb length: joints closer than this count as one
+MIRRORED = 0.06  # over the skeleton's size: largest distance of a limb from its mirror image
+SKIPPED = 0.8  # factor on the score of a limb for every joint between its three
+ALONGSIDE, ACROSS = 0.7, 0.6  # cosines: least between forelegs and hind legs, largest between these and the trunk
+LEAST_REACH = 0.15  # over the skeleton's size: shorter chains are not limbs
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A linkage at rest: where its links are and how they are turned, what ends where, and how links hang together."""
+    """A linkage at rest: positions and orientations of its links, positions of its ends, and its tree."""
 
     linkage: Linkage
     rest: FloatArray
@@ -52,7 +52,7 @@ class Shape:
         return float((points.max(axis=0) - points.min(axis=0)).max())
 
     def path(self, link: int, above: int = -1) -> list[int]:
-        """Return the links from below one (the root's parent by default) down to another, which is the last."""
+        """Return the links on the path to a link, which is the last; after `above`, or from the root by default."""
         result = []
         while link not in (above, -1):
             result.append(link)
@@ -60,7 +60,7 @@ class Shape:
         return result[::-1]
 
     def meeting(self, links: Sequence[int]) -> int:
-        """Return the lowest link above all of some, or -1."""
+        """Return the last common ancestor of some links, or -1."""
         paths = [self.path(self.linkage.parents[link]) for link in links]
         result = -1
         for step in zip(*paths, strict=False):
@@ -70,16 +70,16 @@ class Shape:
         return result
 
     def same(self, a: int, b: int, length: float) -> bool:
-        """Return whether two links are in one place, seen from a limb of a length."""
+        """Return whether two links are in one place, compared with the length of a limb."""
         return float(np.linalg.norm(self.places[a] - self.places[b])) < SAME_PLACE * length
 
 
 def mirrored_limbs(shape: Shape) -> dict[str, dict[str, int]]:
-    """Return the last links of arms and legs of a skeleton whose names do not say, by limb and side.
+    """Return the last links of arms and legs by limb and side, for a skeleton without telling names.
 
-    Of all pairs of chains that mirror each other in an upright plane through the root, the lowest are the legs and the
-    farthest of those that start higher are the arms. Toes say where it faces, and so which side is left; without toes
-    it is taken to face -y, as bodies do that face z in files with y up.
+    Of all pairs of chains that mirror each other in a vertical plane through the root, the lowest are the legs, and the
+    widest of those that start elsewhere are the arms. Toes define where it faces, and so which side is left; without
+    toes it is assumed to face -y, as bodies do that face z in files with y up.
     """
     root, size = shape.places[0], shape.size
     points = {i: point for i, point in shape.ends.items() if len(shape.path(i)) > 1}
@@ -128,8 +128,7 @@ def _sides(shape: Shape, a: int, b: int, legs: tuple[FloatArray, int, int, int])
 def parts_along(shape: Shape, chain: Sequence[int], meanings: Sequence[Meaning], limb: str) -> dict[str, int]:
     """Return the joints of a limb among the links of a chain from the trunk to its end, by part.
 
-    Names decide where they can; the others by length: of all joints, the middle one and its neighbours are those with
-    the longest two bones between them.
+    Names decide if they can; otherwise lengths: the three joints are those with the longest two bones between them.
     """
     names = LIMBS[limb]
     points = [shape.places[i] for i in chain]
@@ -147,11 +146,11 @@ def parts_along(shape: Shape, chain: Sequence[int], meanings: Sequence[Meaning],
 def _by_names(
     shape: Shape, chain: Sequence[int], meanings: Sequence[Meaning], names: Sequence[str], length: float
 ) -> dict[str, int]:
-    """Return the parts that names tell; where several links go by one part, the surest word decides."""
+    """Return the parts found by names; if several links have the same part, the most certain word decides."""
     said = {part: [i for i in chain if meanings[i].part == part] for part in names}
     upper, middle = ("shoulder", "elbow") if "elbow" in names else ("hip", "knee")
     sure = [i for i in said[upper] if meanings[i].word != upper]
-    loose = [i for i in chain if meanings[i].part in LIMBS]  # "LeftLeg", "LeftArm": which bone depends on the others
+    loose = [i for i in chain if meanings[i].part in LIMBS]  # "LeftLeg", "LeftArm": the others decide which bone it is
     if loose and not sure and (said[middle] or upper == "shoulder"):
         sure = loose[:1]
     elif loose and not said[middle]:
@@ -159,7 +158,7 @@ def _by_names(
     result: dict[str, int] = {}
     for part in reversed(names):
         found = _surest(sure if part == upper and sure else said[part], meanings, part)
-        if part in (upper, names[0]):  # the last of three revolute joints may be drawn at the elbow
+        if part in (upper, names[0]):  # the last of three revolute joints may be at the elbow
             below = result.get(middle if part == upper else upper)
             found = [i for i in found if below is None or not shape.same(i, below, length)]
         if found:
@@ -176,14 +175,14 @@ def _by_names(
 
 
 def _surest(links: Sequence[int], meanings: Sequence[Meaning], part: str) -> list[int]:
-    """Return those of some links that go by the surest word of a part."""
+    """Return the links that are named by the most certain word of a part."""
     words = (*WORDS[part], *LIMBS)
     best = min((words.index(meanings[i].word) for i in links if meanings[i].word in words), default=0)
     return [i for i in links if meanings[i].word == words[best]] or list(links)
 
 
 def _first_there(shape: Shape, chain: Sequence[int], link: int, length: float, taken: set[int]) -> int:
-    """Return the first link of a chain in the place of one: the first of three shoulder joints."""
+    """Return the first link of a chain in the same place as a link: the first of three shoulder joints."""
     k = chain.index(link)
     while k > 0 and chain[k - 1] not in taken and shape.same(chain[k - 1], link, length):
         k -= 1
@@ -213,22 +212,22 @@ def _by_lengths(shape: Shape, chain: Sequence[int], names: Sequence[str], limb: 
 
 
 def end_of_limb(shape: Shape, links: Sequence[int], meanings: Sequence[Meaning], last: str) -> int:
-    """Return the link at the end of a limb: the first that is named as such, else that farthest down the tree."""
+    """Return the link at the end of a limb: one that is named as such, else the deepest in the tree."""
     depth = {i: len(shape.path(i)) for i in links}
     named = [i for i in links if meanings[i].part == last]
     if named:
         return max(named, key=lambda i: (depth[i], -i)) if last == "toe" else min(named, key=lambda i: (depth[i], i))
     plain = [i for i in links if meanings[i].part != FINGER] or list(links)
-    ends = {i for i in plain if "end" in words_of(shape.linkage.links[i])}  # beside a mesh that hangs on the same bone
+    ends = {i for i in plain if "end" in words_of(shape.linkage.links[i])}  # preferred to a mesh on the same bone
     return max(plain, key=lambda i: (depth[i], i in ends, -i))
 
 
 def on_four_legs(shape: Shape, roles: Mapping[str, int | None], seen: FloatArray | None = None) -> bool:
-    """Return whether what is named arms are legs too: they point as the legs do, and the trunk lies across them.
+    """Return whether the arms are legs too: they point like the legs, and the trunk lies across them.
 
     A person's trunk points away from the legs, whichever way arms point; in files that rest with all bones along one
-    axis, it points along them. What stands on four legs does so at rest and, where poses of its motion (frames, nq) are
-    seen, on average in these: a person may rest on all fours in a file, but does not go on them.
+    axis, it points along them. A quadruped must stand on four legs at rest and, if poses of its motion (frames, nq) are
+    given, on average in these: a person's rest pose may be on all fours, but not the motion.
     """
     limbs = [f"{side}_{part}" for side in ("left", "right") for part in ("shoulder", "hand", "hip", "ankle")]
     links = {role: link for role in limbs if (link := roles.get(role)) is not None}
@@ -245,7 +244,7 @@ def on_four_legs(shape: Shape, roles: Mapping[str, int | None], seen: FloatArray
 
 
 def _ways(places: Mapping[str, FloatArray]) -> list[FloatArray]:
-    """Return the directions (frames, 3) of trunk, arms and legs from the places of their joints, (frames, 3) each."""
+    """Return the directions (frames, 3) of trunk, arms and legs from positions of their joints, (frames, 3) each."""
     middle = {
         part: (places[f"left_{part}"] + places[f"right_{part}"]) / 2.0 for part in ("shoulder", "hand", "hip", "ankle")
     }
@@ -255,7 +254,7 @@ def _ways(places: Mapping[str, FloatArray]) -> list[FloatArray]:
 
 
 def legs_a_side(shape: Shape, meanings: Sequence[Meaning]) -> int:
-    """Return how many legs a figure has on one side, as names tell; a foot that hangs elsewhere is none."""
+    """Return the number of legs on one side, by names; a detached foot is not a leg."""
     counts = []
     for side in ("left", "right"):
         legs = {
@@ -264,11 +263,11 @@ def legs_a_side(shape: Shape, meanings: Sequence[Meaning]) -> int:
             if said.side == side and said.limb == "leg" and shape.linkage.arcs[i].articulation.nv
         }
         tops = [i for i in attached(shape, meanings, sorted(legs)) if not legs & set(shape.path(i)[:-1])]
-        counts.append(sum(any(top in shape.path(i)[:-1] for i in legs) for top in tops))  # a foot alone is no leg
+        counts.append(sum(any(top in shape.path(i)[:-1] for i in legs) for top in tops))  # a foot alone is not a leg
     return min(counts)
 
 
 def attached(shape: Shape, meanings: Sequence[Meaning], links: Sequence[int]) -> list[int]:
-    """Return those of a limb's links that hang on its upper bones, where names tell these: not feet on the root."""
+    """Return those links of a limb that descend from its upper bones, if these are named: not feet on the root."""
     upper = {i for i in links if meanings[i].part not in ("ankle", "toe", "hand", FINGER)}
     return [i for i in links if not upper or upper & set(shape.path(i))]

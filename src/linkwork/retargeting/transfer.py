@@ -1,4 +1,4 @@
-"""Orientations transferred from one skeleton to another, bone by bone, and the joint values nearest to them.
+"""Transfer orientations from one skeleton to another, bone by bone, and fit joint values to them.
 
 A bone of the target is turned so that its anatomical axes (see `anatomy`) are those of the source.
 """
@@ -26,12 +26,12 @@ from .frame_blocks import frame_blocks
 from .names import SIDES, TRUNK
 from .skeletons import Skeleton
 
-MOST_TORSION = 1.0  # [rad] that a foot is turned below its shank
-TWISTING = 0.6  # cosine from which an axis runs along a bone, and twists what hangs on it
-BOTH_BONES = 4  # so many axes point an upper arm and its forearm, or a thigh and its shank, where they should
-POINTINGS, POINTED = 6, 0.005  # fits to a direction at most, and how near it is near enough [rad]
+MOST_TORSION = 1.0  # [rad]: largest rotation of a foot about its shank
+TWISTING = 0.6  # cosine from which an axis runs along a bone and twists it
+BOTH_BONES = 4  # number of axes that can point both an upper arm and its forearm, or a thigh and its shank
+POINTINGS, POINTED = 6, 0.005  # most fits to a direction, and tolerance of the direction [rad]
 
-# The bone that stands in for one which a source does not have.
+# The substitute for a bone that a source does not have.
 ARM_ABOVE = {"clavicle": "chest", "shoulder": "chest", "elbow": "shoulder", "hand": "elbow"}
 LEG_ABOVE = {"hip": "hips", "knee": "hip", "ankle": "knee", "toe": "ankle"}
 SUBSTITUTES = {"chest": "hips", "head": "chest"} | {
@@ -53,7 +53,7 @@ def anatomical_motion(clip: Clip, skeleton: Skeleton, roles: Sequence[str] | Non
 
 
 def wanted_rotations(skeleton: Skeleton, motion: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-    """Return the orientation in the world that each bone of a target should have, by role: (frames, 3, 3)."""
+    """Return the wanted orientation in the world of each bone of a target, by role: (frames, 3, 3)."""
     result: dict[str, FloatArray] = {}
     for role, local in skeleton.anatomy.items():
         if role in ORIENTED:
@@ -66,14 +66,14 @@ def wanted_rotations(skeleton: Skeleton, motion: Mapping[str, FloatArray]) -> di
 
 
 def torsions(target: Skeleton, axes: Mapping[str, FloatArray]) -> dict[str, float]:
-    """Return by how much feet turn so that they point as the target's do below the knee, on average, by side [rad].
+    """Return the rotations of feet about their shanks that match the target's mean torsion, by side [rad].
 
-    Shanks are twisted in themselves, by some degrees or by many as a skeleton was fitted. A foot that cannot turn below
-    its shank would take the knee aside to point as the source's does. Ankles that twist are left as they are.
+    Shanks have a torsion of their own, small or large depending on how a skeleton was fitted. A foot that cannot turn
+    about its shank would pull the knee sideways to point like the source's. Ankles that can twist are left alone.
 
     Args:
         target: The target.
-        axes: Anatomical axes of the source over its motion, or over frames that tell it, by role.
+        axes: Anatomical axes of the source over its motion, or over representative frames, by role.
     """
     result: dict[str, float] = {}
     for side in SIDES:
@@ -82,13 +82,13 @@ def torsions(target: Skeleton, axes: Mapping[str, FloatArray]) -> dict[str, floa
             continue
         own = {role: target.worlds[target.body(role)][:, :3, :3] @ target.anatomy[role] for role in (knee, ankle)}
         angle = _torsion(own[knee], own[ankle]) - _torsion(axes[knee], axes[ankle])
-        if abs(angle) < MOST_TORSION:  # more is no shank's own: a motion that is all bent says little of it
+        if abs(angle) < MOST_TORSION:  # more is no real torsion: a motion that is always bent does not show it
             result[side] = angle
     return result
 
 
 def without_torsion(torsion: Mapping[str, float], axes: dict[str, FloatArray]) -> dict[str, FloatArray]:
-    """Return anatomical axes whose feet are turned below their shanks by what `torsions` says."""
+    """Return anatomical axes with feet rotated about their shanks by the angles from `torsions`."""
     turned = {
         f"{side}_ankle": axes[f"{side}_ankle"] @ axis_rotation(np.array([0.0, 0.0, 1.0]), angle)
         for side, angle in torsion.items()
@@ -97,7 +97,7 @@ def without_torsion(torsion: Mapping[str, float], axes: dict[str, FloatArray]) -
 
 
 def _torsion(shank: FloatArray, foot: FloatArray) -> float:
-    """Return by how much a foot is turned about its shank on average [rad], from the axes of both, (frames, 3, 3)."""
+    """Return the mean rotation of a foot about its shank [rad], from the axes of both, (frames, 3, 3)."""
     ahead = np.einsum("tji,tj->ti", shank, foot[..., 0]).mean(axis=0)
     return float(np.arctan2(ahead[1], ahead[0]))
 
@@ -118,9 +118,9 @@ def _ankle_twists(skeleton: Skeleton, side: str) -> bool:
 def joint_values(skeleton: Skeleton, wanted: Mapping[str, FloatArray], begin: FloatArray | None = None) -> FloatArray:
     """Return poses (frames, nq) whose bones have the wanted orientations, as nearly as joints and limits allow.
 
-    Bones are fitted from the root outwards; each compensates for the errors of those above it. Between hips, chest and
-    head, ball joints share the turn evenly. Bones of a limb with few axes point where they should, however they
-    are twisted. The pose to begin with is that of the first frame in a part of the motion before, or the rest pose.
+    Bones are fitted from the root outwards; each compensates for the errors of those before it. Between hips, chest and
+    head, ball joints share the rotation evenly. Bones of a limb with few axes match the direction but not the twist.
+    `begin` is the pose of the first frame, from the part of the motion before; the rest pose by default.
     """
     linkage = skeleton.linkage
     frames = len(next(iter(wanted.values())))
@@ -142,7 +142,7 @@ def joint_values(skeleton: Skeleton, wanted: Mapping[str, FloatArray], begin: Fl
 def _pointed(
     linkage: Linkage, bone: OrientedLink, way: FloatArray, base: FloatArray, now: FloatArray, poses: FloatArray
 ) -> FloatArray:
-    """Fit the joints of a bone to the direction of its way, whatever its twist, and return how it is turned then."""
+    """Fit the joints of a bone to its direction, whatever its twist, and return its orientations."""
     for _ in range(POINTINGS):
         off = turn_between(now @ way, bone.wanted @ way)
         if np.abs(off).max() < POINTED:
@@ -186,7 +186,7 @@ def _share(
     wanted: Mapping[str, FloatArray],
     targets: dict[int, tuple[int, FloatArray]],
 ) -> None:
-    """Let the ball joints between two bones take equal parts of the turn from one to the other."""
+    """Share the rotation between two bones equally among the ball joints between them."""
     linkage = skeleton.linkage
     low, high = (linkage.link_index(skeleton.roles[role]) for role in (start, end))
     path = linkage.path_to(linkage.links[high])[0]
@@ -200,14 +200,14 @@ def _share(
 
 
 def _shares(skeleton: Skeleton, start: str, end: str, balls: Sequence[int]) -> list[FloatArray]:
-    """Return axes of the links of all ball joints but the last that are their share of the way between two roles'."""
+    """Return axes of the links of all ball joints but the last, interpolated between those of two roles."""
     first, last = (skeleton.worlds[skeleton.body(role)][:, :3, :3] @ skeleton.anatomy[role] for role in (start, end))
     worlds = [skeleton.worlds[skeleton.linkage.links[arc]][:, :3, :3] for arc in balls[:-1]]
     return [mean_axes(world, _between(first, last, k / len(balls))) for k, world in enumerate(worlds, start=1)]
 
 
 def _between(first: FloatArray, second: FloatArray, share: float) -> FloatArray:
-    """Return rotations (frames, 3, 3) a share of the way from some to others."""
+    """Return rotations (frames, 3, 3) interpolated between two others."""
     from scipy.spatial.transform import Rotation
 
     turn = rotation_vector(np.swapaxes(first, -1, -2) @ second)
@@ -216,12 +216,12 @@ def _between(first: FloatArray, second: FloatArray, share: float) -> FloatArray:
 
 
 def points_both(skeleton: Skeleton, first: str, second: str) -> bool:
-    """Return whether the two bones of a limb can point where they should, each by itself."""
+    """Return whether the two bones of a limb can be pointed independently."""
     return _turning(skeleton, first, second) >= BOTH_BONES
 
 
 def _only_points(skeleton: Skeleton, role: str) -> bool:
-    """Return whether a bone belongs to a limb with so few axes that its direction is wanted and not its twist."""
+    """Return whether a bone belongs to a limb with so few axes that only its direction is a goal, not its twist."""
     side, _, part = role.partition("_")
     pair = next((pair for pair in (("shoulder", "elbow"), ("hip", "knee")) if part in pair), None)
     if pair is None:
@@ -231,7 +231,7 @@ def _only_points(skeleton: Skeleton, role: str) -> bool:
 
 
 def _turning(skeleton: Skeleton, start: str, end: str) -> int:
-    """Return how many axes turn a limb from the bone of one role to that of another; three for a ball joint."""
+    """Return the number of rotation axes of a limb from the bone of one role to that of another; a ball joint has 3."""
     linkage = skeleton.linkage
     path = linkage.path_to(skeleton.body(end))[0]
     first = linkage.link_index(skeleton.roles[start])
@@ -239,7 +239,7 @@ def _turning(skeleton: Skeleton, start: str, end: str) -> int:
 
 
 def _turns(linkage: Linkage, arc: int) -> int:
-    """Return how many ways a joint can turn by itself."""
+    """Return the number of rotation axes of a joint; 0 if it follows another."""
     joint = linkage.arcs[arc]
     if joint.mimic is not None:
         return 0
@@ -247,7 +247,7 @@ def _turns(linkage: Linkage, arc: int) -> int:
 
 
 def place_root(skeleton: Skeleton, poses: FloatArray, roles: Sequence[str], wanted: FloatArray) -> None:
-    """Slide the root, where it can, so that the middle of some roles is where it is wanted, (frames, 3)."""
+    """Slide the root, as far as it can, so that the middle of some roles is at the wanted positions (frames, 3)."""
     joint, drive = skeleton.linkage.arcs[0], skeleton.linkage.drives[0]
     now = np.mean([skeleton.path(role, poses) for role in roles], axis=0)
     way = (wanted - now) @ joint.placement[:3, :3]

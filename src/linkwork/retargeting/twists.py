@@ -1,7 +1,7 @@
-"""Twist bones: a limb's turn about its own length, shared evenly along it.
+"""Twist bones: share the rotation of a limb about its length evenly along it.
 
-A twist bone beside a limb's bone takes the turn that the limb has at its place, from none at the upper end to all at
-the lower; twist bones in the chain itself take equal parts. No bone gets the whole, so that skins do not wring.
+A twist bone beside a limb's bone takes the twist that the limb has at its place, from none at the upper end to all at
+the lower; twist bones in the chain itself take equal parts. No bone gets the whole twist, so skins do not wring.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .names import SIDES
 from .skeletons import NEXT, Skeleton
 
 BONES = tuple(f"{side}_{part}" for side in SIDES for part in ("shoulder", "elbow", "hip", "knee"))
-ASIDE = 0.03  # of a bone's length: twist bones farther from its axis would move the next joint
+ASIDE = 0.03  # over bone length: twist bones farther from its axis would move the next joint
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +30,9 @@ class TwistedBone:
     Args:
         link: Its link.
         after: The link of the next joint.
-        axes: The way from its joint to the next, of length one, in the coordinates of links of it, by link.
+        axes: Unit vector from its joint to the next, in the coordinates of each link involved, by link.
         inside: Twist bones between the two joints.
-        beside: Twist bones that hang on it, and how far along it each is, from 0 to 1.
+        beside: Twist bones attached to it, and their positions along it, from 0 to 1.
     """
 
     link: int
@@ -43,9 +43,9 @@ class TwistedBone:
 
 
 def signed(linkage: Linkage, poses: FloatArray, before: FloatArray | None = None) -> FloatArray:
-    """Return poses (frames, nq) whose quaternions go on from those of the frame before, or from positive ones.
+    """Return poses (frames, nq) with continuous signs of quaternions, from the frame before or from positive ones.
 
-    Twists are counted from there, beyond half a turn too.
+    Twists are counted from there, also beyond half a turn.
     """
     first = poses[0].copy() if before is None else before
     for k, _ in linkage.table.quaternions if before is None else ():
@@ -54,7 +54,7 @@ def signed(linkage: Linkage, poses: FloatArray, before: FloatArray | None = None
 
 
 def share_twist(skeleton: Skeleton, poses: FloatArray) -> FloatArray:
-    """Return poses (frames, nq) in which twist bones take their share; no joint of a limb is elsewhere for it.
+    """Return poses (frames, nq) in which twist bones take their share; the joints of limbs do not move.
 
     Args:
         skeleton: The skeleton.
@@ -67,7 +67,7 @@ def share_twist(skeleton: Skeleton, poses: FloatArray) -> FloatArray:
             continue
         own = _twist(linkage, bone.link, bone.axes[bone.link], result)
         total = own
-        if role.endswith("_elbow"):  # the hand turns by the forearm's two bones
+        if role.endswith("_elbow"):  # the forearm's two bones turn the hand
             total = own + _twist(linkage, bone.after, bone.axes[bone.after], result)
         for link, share in bone.beside.items():
             _turn(linkage, link, bone.axes[link], share * total - own, result)
@@ -79,7 +79,7 @@ def share_twist(skeleton: Skeleton, poses: FloatArray) -> FloatArray:
 
 
 def _twisted(skeleton: Skeleton, role: str) -> TwistedBone | None:
-    """Return a bone of a limb if it has twist bones and its joint turns every way."""
+    """Return a bone of a limb if it has twist bones and a ball joint; else None."""
     linkage, after = skeleton.linkage, skeleton.roles.get(NEXT[role])
     if role not in skeleton or after is None:
         return None
@@ -114,16 +114,16 @@ def _is_free_twist(linkage: Linkage, link: int) -> bool:
 
 
 def _column(linkage: Linkage, link: int) -> int | None:
-    """Return where in a pose the quaternion of a joint begins, or None if it is not of that kind."""
+    """Return the first column of a joint's quaternion in a pose, or None if it has none."""
     joint = linkage.arcs[link]
     elements = [element for element in joint.articulation.elements if element.kind == "ball"]
     return linkage.drives[link].q + elements[0].value if elements and joint.mimic is None else None
 
 
 def _twist(linkage: Linkage, link: int, axis: FloatArray, poses: FloatArray) -> FloatArray:
-    """Return by how much a joint turns about an axis of its link (frames,) [rad], 0 where it does not.
+    """Return the rotation of a joint about an axis of its link (frames,) [rad]; 0 without a quaternion.
 
-    A rotation is a swing after a twist: the twist about a has the quaternion (w, a · v), made of length one.
+    A rotation is a swing after a twist: the twist about a has the quaternion (w, a · v), normalised.
     """
     column = _column(linkage, link)
     if column is None:

@@ -193,7 +193,7 @@ def _page(found: Description) -> str:
         for name, one in found.joints.items()
     ], most=500)  # fmt: skip
     title = f"{found.folder}: {found.rows:,} answers{'' if found.complete else ', not complete'}"
-    several = table(("a row", "least", "mean", "largest", "spread"), [
+    several = table(("per row", "least", "mean", "largest", "spread"), [
         (name, f"{one.least:.4g}", f"{one.mean:.4g}", f"{one.largest:.4g}", _bars(one))
         for name, one in (("solutions", found.solutions), ("diversity", found.diversity))
     ])  # fmt: skip

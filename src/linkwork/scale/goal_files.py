@@ -137,7 +137,7 @@ def _files(source: str | os.PathLike[str]) -> tuple[Place, list[str], list[str]]
     place = place_of(source) if found is None else found[0]
     if found is None and not place.is_folder():
         if not place.is_file():
-            raise FormatError(str(place), "is not there: no such file or directory.")
+            raise FormatError(str(place), "does not exist.")
         if place.suffix not in SUFFIXES:
             raise FormatError(str(place), f"is not a dataset of goals: its name must end in {listed(SUFFIXES)}.")
         return place, [""], []

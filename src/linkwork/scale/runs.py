@@ -241,7 +241,7 @@ def read_manifest(folder: Place) -> dict[str, Any]:
     if not place.is_file():
         if folder.is_file():
             raise RunError(f"{str(folder)!r} is a file, not the folder of a run.")
-        there = f"holds no run: it has no {MANIFEST}" if folder.is_folder() else "is not there"
+        there = f"holds no run: it has no {MANIFEST}" if folder.is_folder() else "does not exist"
         raise RunError(f"{str(folder)!r} {there}.")
     try:
         kept = json.loads(place.read(LARGEST))
@@ -288,7 +288,7 @@ def sound(folder: Place, records: Iterable[Record]) -> dict[str, str]:
         for name, (sha256, wanted) in record.sealed.items():
             place, told = folder.below(name), f"{name} " if several else ""
             if not place.is_file():
-                return record.file, f"{told}is not there"
+                return record.file, f"{told}is missing"
             digest, size = place.digest()
             if size != wanted:
                 return record.file, f"{told}has {size:,} bytes, not {wanted:,}"

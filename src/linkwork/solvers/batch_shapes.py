@@ -1,4 +1,4 @@
-"""Batches of other shapes than rows of one frame: targets with several leading axes, and a frame for each target."""
+"""Batches of targets with several leading axes, or with a frame for each target."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Solve = Callable[..., Batch]
 
 
 def leading_axes(shape: Sequence[int], orientation: bool) -> tuple[int, ...]:
-    """Return the axes before those of a target: a matrix, or a position where the orientation does not matter."""
+    """Return the axes before those of one target: a matrix, or a position if the goal has no orientation."""
     own = 2 if tuple(shape[-2:]) == (4, 4) or orientation is not False else 1
     return tuple(shape[: max(len(shape) - own, 0)])
 
@@ -36,7 +36,7 @@ def solved_in_rows(
     lead: tuple[int, ...],
     options: dict[str, Any],
 ) -> Batch:
-    """Return answers with the leading axes of their targets, solved as rows."""
+    """Solve targets as rows, and return results with the leading axes of the targets."""
     begin = None if start is None else _start_rows(linkage, start, lead)
     rows = targets.reshape(math.prod(lead), *targets.shape[len(lead) :])
     return solve(linkage, frame, rows, start=begin, **options).reshaped(lead)
@@ -50,26 +50,26 @@ def solved_by_frame(
     start: PoseLike | None,
     options: dict[str, Any],
 ) -> Batch:
-    """Return answers to targets that have a frame each: those of a frame are solved together, and come back in order.
+    """Solve targets that have a frame each: those of one frame together. Results are in the order of the targets.
 
-    Random starts are drawn by number among the targets of a frame.
+    Random starts depend on a target's number among those of its frame.
 
     Args:
         solve: `solve_batch`, for one frame.
         linkage: The linkage.
-        frames: A name for each target, of its leading axes.
-        targets: As `solve_batch` takes them.
-        start: As well.
-        options: All others.
+        frames: A name for each target, with the leading axes of the targets.
+        targets: As for `solve_batch`.
+        start: As for `solve_batch`.
+        options: All other options of `solve_batch`.
     """
     if on_card(targets):
-        raise DeviceError("targets on a graphics card are all for one frame; solve those of each frame on their own.")
+        raise DeviceError("targets on a GPU must all be for one frame; solve those of each frame separately.")
     names = _names(frames)
     lead = leading_axes(targets.shape, options.get("orientation", True))
     if names.shape != lead:
-        raise GoalError(f"frames are one for each target, {lead}; got {names.shape}.")
+        raise GoalError(f"frames must have one name for each target, shape {lead}; got {names.shape}.")
     if not names.size:
-        raise GoalError("there are no targets, and so no frame that they are for; give the name of one.")
+        raise GoalError("there are no targets, so their frame is unknown; give the name of one frame.")
     begin = None if start is None else _start_rows(linkage, start, lead)
     rows = targets.reshape(names.size, *targets.shape[len(lead) :])
     kinds, which = np.unique(names.ravel(), return_inverse=True)
@@ -95,7 +95,7 @@ def solved_by_frame(
 
 
 def _names(frames: Any) -> NDArray[np.str_]:
-    """Return the names of frames as an array of texts."""
+    """Return the names of frames as an array of strings."""
     given = np.array(frames.tolist() if hasattr(frames, "tolist") else frames, object)
     wrong = [name for name in given.ravel().tolist() if not isinstance(name, str)]
     if wrong:
@@ -104,7 +104,7 @@ def _names(frames: Any) -> NDArray[np.str_]:
 
 
 def _start_rows(linkage: Linkage, start: PoseLike, lead: tuple[int, ...]) -> FloatArray:
-    """Return one pose, or a row of poses for targets with several leading axes."""
+    """Return one start pose (nq,), or one per target as rows (n, nq)."""
     poses = start_pose(linkage, start)
     if poses.shape not in ((linkage.nq,), (*lead, linkage.nq)):
         raise OptionError(f"start has shape ({linkage.nq},) or {(*lead, linkage.nq)}, got {poses.shape}.")

@@ -1,7 +1,7 @@
-"""Planar arms of two and three links in closed form: the chapter's figure 5.15, done right.
+"""Closed forms of planar arms with two and three links: the chapter's figure 5.15, corrected.
 
-The direction to the target is ``atan2(y, x)``; the figure prints an acos that loses the sign of y. The elbow turns by
-pi minus the interior angle that the figure's last line gives.
+The direction to the target is ``atan2(y, x)``; the figure prints an acos that loses the sign of y. The elbow angle is
+pi minus the interior angle in the figure's last line.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ def two_link_angles(upper: float, lower: float, target: ArrayLike, *, elbow: str
     """Return the joint angles that put the tip of a planar two-link arm on a target.
 
     The law of cosines gives the elbow, ``cos(q2) = (x² + y² - upper² - lower²) / (2·upper·lower)``;
-    the shoulder follows from the direction to the target. Where every q1 serves, at the base of an arm with equal
-    links, it is zero.
+    the shoulder follows from the direction to the target. At the base of an arm with equal links, where any q1 is a
+    solution, q1 is zero.
 
     Args:
         upper: Length of the first link [m].
         lower: Length of the second link [m].
         target: Tip position in the base frame [m], shape (2,).
-        elbow: Which of the two poses to return, ``"down"`` (q2 >= 0) or ``"up"``.
+        elbow: Which of the two solutions to return, ``"down"`` (q2 >= 0) or ``"up"``.
 
     Returns:
         Shoulder and elbow angles ``(q1, q2)`` [rad].
@@ -57,20 +57,20 @@ def three_link_angles(
 ) -> tuple[float, float, float]:
     """Return the joint angles that put the tip of a planar three-link arm on a target.
 
-    The direction of the last link fixes where the second must end, and the first two reach for that point.
+    The direction of the last link determines where the second link ends; the first two links reach that point.
 
     Args:
         lengths: The three lengths [m].
         target: Tip position in the base frame [m], shape (2,).
-        direction: Where the last link should point, as an angle from the x axis [rad]. None lets it point from the base
-            towards the target or, where the others cannot follow, as little off that as they need.
-        elbow: Which of the two poses to return, ``"down"`` (q2 >= 0) or ``"up"``.
+        direction: Direction of the last link, as an angle from the x axis [rad]. With None, it points from the base
+            to the target or, if the other links cannot reach that, deviates as little as necessary.
+        elbow: Which of the two solutions to return, ``"down"`` (q2 >= 0) or ``"up"``.
 
     Returns:
         The three joint angles [rad].
 
     Raises:
-        OutOfReachError: If the arm does not get there.
+        OutOfReachError: If the arm cannot reach the target.
 
     Example:
         >>> [round(q, 4) for q in three_link_angles((1, 1, 1), (2, 1), direction=0.0)]
@@ -91,14 +91,14 @@ def three_link_angles(
 
 
 def two_link(upper: float, lower: float, x: float, y: float, facing: float = 0.0) -> list[tuple[float, float]]:
-    """Return both solutions of a planar two-link arm, elbow down and up; out of reach, the pose that comes closest.
+    """Return both solutions of a planar two-link arm, elbow down and up; out of reach, the closest poses.
 
     Args:
         upper: Length of the first link.
         lower: Length of the second link.
-        x: Target.
-        y: Target.
-        facing: Direction to take for a target at the base.
+        x: x of the target.
+        y: y of the target.
+        facing: Direction of the arm if the target is at the base [rad].
     """
     r = math.hypot(x, y)
     towards = math.atan2(y, x) if r > 0.0 else facing
@@ -110,12 +110,12 @@ def two_link(upper: float, lower: float, x: float, y: float, facing: float = 0.0
 def last_link(
     first: float, second: float, third: float, x: float, y: float, facing: float = 0.0
 ) -> tuple[float, float]:
-    """Return where the last of three links may point: from the base to the target, or as little off as it must.
+    """Return directions of the last of three links: from the base to the target, or with the least deviation needed.
 
-    Off that line it may be to either side: the first direction goes with the elbow down, the other with it up.
+    It may deviate to either side: the first direction belongs to the elbow down, the second to the elbow up.
     """
     r = math.hypot(x, y)
-    nearest, farthest = abs(r - third), r + third  # how far from the base the second link may end
+    nearest, farthest = abs(r - third), r + third  # distances from the base at which the second link may end
     wrist = min(max(nearest, abs(first - second)), farthest)
     off = half_angle(wrist**2 - nearest**2, farthest**2 - wrist**2) if r * third > 0.0 else 0.0
     towards = math.atan2(y, x) if r > 0.0 else facing
@@ -123,17 +123,17 @@ def last_link(
 
 
 def elbow_bend(upper: float, lower: float, r: float) -> float:
-    """Return how far an elbow turns from straight, zero to pi, so that two links span a distance or come closest to it.
+    """Return the elbow angle, 0 (straight) to pi, at which two links span a distance or come closest to it.
 
-    This is the law of cosines in its half-angle form, ``tan²(a / 2) = ((u + l)² - r²) / (r² - (u - l)²)``, which keeps
-    all digits at the edge of reach and at the base.
+    This is the law of cosines in half-angle form, ``tan²(a / 2) = ((u + l)² - r²) / (r² - (u - l)²)``, which keeps full
+    precision at the edge of reach and at the base.
     """
     far, near = upper + lower, upper - lower
     return half_angle((far - r) * (far + r), (r - near) * (r + near))
 
 
 def half_angle(opposite: float, adjacent: float) -> float:
-    """Return the angle a with ``tan²(a / 2) = opposite / adjacent``, where negative numbers count as zero."""
+    """Return the angle a with ``tan²(a / 2) = opposite / adjacent``; negative numbers are treated as zero."""
     return 2.0 * math.atan2(math.sqrt(max(opposite, 0.0)), math.sqrt(max(adjacent, 0.0)))
 
 

@@ -1,7 +1,7 @@
-"""Mechanisms put together: closed poses, the one nearest to another or any, and all the ways there are.
+"""Assemble mechanisms: the closed pose nearest to a given one, any closed pose, or all assembly modes.
 
-From a pose nearby, Newton's method closes loops. From anywhere, compiled damped steps do, begun again at random; each
-way to put a mechanism together that they find is an assembly mode.
+From a nearby pose, Newton's method closes the loops. From anywhere else, compiled damped steps close them, from random
+starts; each distinct closed pose found is an assembly mode.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from ..transforms import FloatArray
 from .loops import APART, Closure, free_velocities, least_squares, link_places, one_pose, pose_places, widest
 from .options import whole
 
-PULLS = 60  # towards a pose along the closed ones
-THERE = 1e-9  # as near as a closed pose need be to another, by the mechanism's size
-TRIES, STARTS = 16384, 64  # random starts at most, and at once
-FOLDED = 300  # starts that lead to poses folded into themselves, after which others are not looked for
-IDLE, SEEN_OFTEN = 60, 8  # starts in a row that find nothing new, and how often the rarest way was found, to be done
+PULLS = 60  # largest number of steps along closed poses towards a wanted one
+THERE = 1e-9  # two closed poses nearer than this, relative to the mechanism's size, are the same
+TRIES, STARTS = 16384, 64  # largest number of random starts, and number of starts searched at once
+FOLDED = 300  # starts that led to folded poses, after which the search ends
+IDLE, SEEN_OFTEN = 60, 8  # the search ends after IDLE starts without a new pose, if each was found SEEN_OFTEN times
 FEW = 60  # random starts of a search for one assembly
-SEEN = 1e-6  # a coordinate that a unit motion changes by less does not drive it
-OTHERS = 24  # looked at where a pose has more freedom than joints and loops count: it may be folded into itself
+SEEN = 1e-6  # a coordinate that a unit motion changes by less is not a driver
+OTHERS = 24  # other poses tried if one has more freedom than its joints and loops give: it may be folded
 
 
 class Assemblies(Sequence[FloatArray]):
-    """The ways in which a mechanism can be put together, the nearest to a start first: closed poses.
+    """The assemblies of a mechanism: closed poses, nearest to a start first.
 
     Attributes:
         linkage: The linkage.
         poses: The poses, shape (n, nq).
-        held: The coordinates that have the same value in all of them: those to keep, and others if they leave the
-            mechanism free to move.
-        complete: Whether the search ended because it found nothing new, not because it had found enough.
+        held: The coordinates that have the same value in all poses: those in `keep`, and more if the mechanism could
+            still move.
+        complete: Whether the search ended because it found no more, not because it reached its limit.
 
     Example:
         >>> import linkwork as lw
@@ -80,20 +80,20 @@ def assemble(
 ) -> Assemblies:
     """Return the assemblies of a mechanism: closed poses, found from random starts.
 
-    A mechanism that is free to move has closed poses without end. Then as many of its coordinates as it has freedom are
-    held where the first pose found has them, and the ways that leave them there come back. Poses in which it could move
-    all the same are left out: a Peaucellier whose corners lie on one another swings as it likes.
+    A mechanism that can move has infinitely many closed poses. Then one coordinate per degree of freedom is held at its
+    value in the first pose found, and the assemblies with these values are returned. Poses in which the mechanism can
+    still move are left out: a Peaucellier linkage with coincident corners swings freely.
 
     Args:
         linkage: A linkage with loops.
-        start: A pose that the answers are sorted by, and that says where joints to keep are; neutral by default.
-        keep: Names of joints, or coordinates, that keep their values to the bit.
-        tolerance: The gap that counts as closed where it cannot be made smaller [m, rad]; each loop's own by default.
-        most: How many ways to look for; a mechanism of many loops has very many.
-        seed: Of the random starts.
+        start: A pose: results are sorted by distance from it, and joints to keep have its values; neutral by default.
+        keep: Names of joints, or coordinates, that keep their exact values.
+        tolerance: Gap that counts as closed if it cannot be made smaller [m, rad]; each loop's own by default.
+        most: Largest number of assemblies to find; a mechanism with many loops has very many.
+        seed: Seed of the random starts.
 
     Raises:
-        LoopError: If no way was found; it says how far apart the loops stay.
+        LoopError: If no assembly was found; the message gives the remaining gap.
 
     Example:
         >>> import linkwork as lw
@@ -124,13 +124,13 @@ def assemble(
 
 
 class _Found:
-    """The ways to put a mechanism together that have been found, and how often each was.
+    """The assemblies found so far, and how often each was found.
 
     Args:
         closure: The loops.
-        first: The first that was found.
-        free: The velocities that are free; ways in which these move more freely than in the first are none.
-        limit: How many are wanted.
+        first: The first pose found.
+        free: The free velocities; poses with more freedom than the first are rejected.
+        limit: Largest number of assemblies.
     """
 
     def __init__(self, closure: Closure, first: FloatArray, free: NDArray[np.bool_], limit: int) -> None:
@@ -140,16 +140,16 @@ class _Found:
 
     @property
     def settled(self) -> bool:
-        """Whether many starts found nothing new, and the rarest way has been found several times."""
+        """Whether many starts found nothing new, and every assembly was found several times."""
         return self.idle >= IDLE and min(self.hits) >= SEEN_OFTEN
 
     @property
     def enough(self) -> bool:
-        """Whether to look no further."""
+        """Whether to end the search."""
         return len(self.poses) >= self.limit or self.settled or self.folded >= FOLDED
 
     def add(self, other: FloatArray | None) -> None:
-        """Count a closed pose, or a start that led to none."""
+        """Count a closed pose, or with None a start that led to none."""
         self.idle += 1
         if other is None or len(self.poses) >= self.limit:
             return
@@ -164,7 +164,7 @@ class _Found:
             self.folded += 1
 
     def _known(self, other: FloatArray) -> int | None:
-        """Return which of the ways a pose is: by its joints or, where some spin idly, by where links are."""
+        """Return the index of a known assembly, compared by joints or, if some spin idly, by positions of links."""
         linkage, poses = self.closure.linkage, np.array(self.poses)
         if self.least:
             away = np.abs(link_places(linkage, poses) - link_places(linkage, other)).max(axis=(-2, -1))
@@ -177,7 +177,7 @@ class _Found:
 def _first(
     closure: Closure, pose: FloatArray, free: NDArray[np.bool_], names: Sequence[str], rng: np.random.Generator
 ) -> FloatArray:
-    """Return a closed pose: the nearest to a pose if it can be closed from there, else one from a random start."""
+    """Return the closed pose nearest to a pose if the loops can be closed from there, else one from a random start."""
     begin, nearest = pose, pose
     for _ in range(FEW):
         found = _closed(closure, begin, free)
@@ -187,7 +187,7 @@ def _first(
     nearest = closure.approach(pose, free)
     held = f" with {', '.join(map(repr, names))} kept" if names else ""
     raise LoopError(
-        f"no pose of linkage {closure.linkage.name!r} closes its loops{held}, tried from {FEW} places:"
+        f"no pose of linkage {closure.linkage.name!r} closes its loops{held}, tried from {FEW} starts:"
         f" {widest(closure, nearest)}",
         gap=float(closure.gap(nearest)),
     )
@@ -196,7 +196,7 @@ def _first(
 def _least_free(
     closure: Closure, first: FloatArray, pose: FloatArray, free: NDArray[np.bool_], rng: np.random.Generator
 ) -> FloatArray:
-    """Return a closed pose, or another one if that leaves less freedom."""
+    """Return a closed pose with less freedom than the first, if one is found; else the first."""
     usual = max(closure.count() - int((~free).sum()), 0)
     best, least = first, closure.freedom(first, free)
     for _ in range(OTHERS):
@@ -212,9 +212,9 @@ def _least_free(
 def _elsewhere(
     closure: Closure, pose: FloatArray, free: NDArray[np.bool_], rng: np.random.Generator, count: int = 1
 ) -> FloatArray:
-    """Return random poses (count, nq) whose joints to keep are where they are.
+    """Return random poses (count, nq) in which joints that are not free keep their values.
 
-    Slides without limits go as far as the mechanism is large.
+    Prismatic joints without limits are drawn within the size of the mechanism.
     """
     linkage = closure.linkage
     found, (q, v, _) = linkage.random_pose(rng, count), linkage.table.plain
@@ -224,14 +224,14 @@ def _elsewhere(
 
 
 def _closed(closure: Closure, q: FloatArray, free: NDArray[np.bool_]) -> FloatArray | None:
-    """Return a closed pose that a search begun at a pose leads to, joints that are not free as they are; or None."""
+    """Return the closed pose that a search from a pose finds, moving only free joints; or None."""
     return _all_closed(closure, q[None], free)[0]
 
 
 def _all_closed(closure: Closure, starts: FloatArray, free: NDArray[np.bool_]) -> list[FloatArray | None]:
-    """Return the closed poses that searches begun at poses (n, nq) lead to, None for those that lead to none."""
+    """Return the closed poses that searches from poses (n, nq) find, or None for each that finds none."""
     linkage, program = closure.linkage, closure.program
-    if linkage.couplings:  # followers are put at once where their drivers have them
+    if linkage.couplings:  # followers start at the values that follow from their drivers
         starts = np.where(pose_places(linkage, ~free), starts, clamped(linkage, followed(linkage, starts)))
     if program is None:
         return [closure.newton(closure.approach(q, free), free) for q in starts]
@@ -240,7 +240,7 @@ def _all_closed(closure: Closure, starts: FloatArray, free: NDArray[np.bool_]) -
 
 
 def _drivers(closure: Closure, q: FloatArray, free: NDArray[np.bool_]) -> list[str]:
-    """Return coordinates that drive a mechanism at a closed pose: as many as it has freedom."""
+    """Return coordinates that drive a mechanism at a closed pose, one per degree of freedom."""
     from scipy.linalg import qr
 
     linkage = closure.linkage
@@ -250,7 +250,7 @@ def _drivers(closure: Closure, q: FloatArray, free: NDArray[np.bool_]) -> list[s
     if not ways.size:
         return []
     r, order = qr(ways, mode="r", pivoting=True)
-    seen = int((np.abs(np.diag(r)) > SEEN).sum())  # what spins idly on ball joints moves no plain coordinate
+    seen = int((np.abs(np.diag(r)) > SEEN).sum())  # idle spin on ball joints moves no plain coordinate
     return [plain[int(columns[k])] for k in order[:seen]]
 
 
@@ -259,17 +259,17 @@ def close(
 ) -> FloatArray:
     """Return the nearest pose in which all loops close; the joints in `keep` do not move.
 
-    It is a local minimum of the distance: another assembly may be nearer.
+    The result is a local minimum of the distance; another assembly may be nearer.
 
     Args:
         linkage: A linkage with loops.
         q: The pose, or the name of a stored one. None assembles the mechanism from random starts, see
             `assemble`.
-        keep: Names of joints that keep their values to the bit.
-        tolerance: The gap that counts as closed where it cannot be made smaller [m, rad]; each loop's own by default.
+        keep: Names of joints that keep their exact values.
+        tolerance: Gap that counts as closed if it cannot be made smaller [m, rad]; each loop's own by default.
 
     Raises:
-        LoopError: If the loops cannot be closed from there; it says how far apart they stay.
+        LoopError: If the loops cannot be closed from there; the message gives the remaining gap.
 
     Example:
         >>> import linkwork as lw
@@ -286,7 +286,7 @@ def close(
     start, kept = clamped(linkage, pose), pose_places(linkage, ~free)
     if np.abs(start - pose)[kept].max(initial=0.0) > 0.0:
         raise OptionError(
-            f"of the joints to keep, {', '.join(map(repr, names))}, one is beyond its limits in this pose."
+            f"one of the joints to keep, {', '.join(map(repr, names))}, is beyond its limits in this pose."
         )
     found = _closed(closure, start, free)
     if found is None:
@@ -294,14 +294,14 @@ def close(
         held = f" with {', '.join(map(repr, names))} kept" if names else ""
         raise LoopError(
             f"the loops of linkage {linkage.name!r} cannot be closed from this pose{held}: {widest(closure, nearest)}"
-            " lw.assemble looks for poses elsewhere.",
+            " lw.assemble searches from other poses.",
             gap=float(closure.gap(nearest)),
         )
     return np.where(kept, pose, _nearest(closure, found, pose, free))
 
 
 def _nearest(closure: Closure, q: FloatArray, wanted: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
-    """Return a closed pose drawn towards another along the closed ones, as long as that brings it nearer."""
+    """Move a closed pose towards a wanted one, along closed poses, as long as it gets nearer, and return it."""
     linkage = closure.linkage
     away = float(np.linalg.norm(closure.way(q, wanted)))
     if away < THERE:

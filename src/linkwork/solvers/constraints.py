@@ -1,7 +1,7 @@
-"""Steps along limits and closed loops: the velocities that are barred, and poses brought back.
+"""Keep steps within limits and loops closed: velocities to exclude, and poses to correct.
 
-Methods with levels close loops as their first level. For the others, what would open a loop is taken out of their steps
-here, and Newton's method closes what is left.
+Methods with priority levels close loops as their first level. For the others, components that would open a loop are
+removed from their steps here, and Newton's method closes the remaining gap.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .problem import State
 
 
 def leaving_cones(linkage: Linkage, q: FloatArray) -> FloatArray:
-    """Return the velocities (..., k, nv) that lead ball joints at their cones out of them; zero rows for others."""
+    """Return the velocities (..., k, nv) that move ball joints out of the cones they are at; zero rows for others."""
     result = np.zeros((*q.shape[:-1], 2 * len(linkage.cones), linkage.nv))
     for k, cone in enumerate(linkage.cones):
         for side, way in enumerate(outward(cone, q)):
@@ -26,7 +26,7 @@ def leaving_cones(linkage: Linkage, q: FloatArray) -> FloatArray:
 
 
 def loop_normals(state: State, excluded: NDArray[np.bool_] | None = None, held: FloatArray | None = None) -> FloatArray:
-    """Return an orthonormal basis (..., k, nv) of the velocities that open loops, joints held at limits given."""
+    """Return an orthonormal basis (..., k, nv) of the velocities that open loops, or move joints held at limits."""
     problem, velocities = state.problem, state.linkage.nv
     rows = [problem.all_rows_jacobian(state.q)[..., problem.priorities < 0, :]]
     if state.scale is not None:
@@ -42,9 +42,9 @@ def loop_normals(state: State, excluded: NDArray[np.bool_] | None = None, held: 
 
 
 def closed(closure: Closure | None, q: FloatArray, free: NDArray[np.bool_], *, far: bool = False) -> FloatArray:
-    """Return poses (n, nq) with their loops closed by the free velocities, where Newton's method does it.
+    """Return poses (n, nq) with loops closed by the free velocities, where Newton's method converges.
 
-    From `far`, damped steps come first.
+    With `far`, damped steps come first.
     """
     if closure is None:
         return q

@@ -1,4 +1,4 @@
-"""Batches on a graphics card: targets of the host travel there and back in blocks, those of the card stay."""
+"""Batches on a GPU: targets in host memory are copied there in blocks, targets on the GPU stay there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHAPES = ((4, 4), (3, 3), (3,), (2,))
 
 
 class Seat:
-    """A stream, and memory of card and host, for a block of targets that comes from the host and goes back there."""
+    """A stream, with GPU and host memory, for a block of targets from the host and its results."""
 
     def __init__(self, engine: Engine, capacity: int) -> None:
         self.capacity, self.stream = capacity, stream()
@@ -38,7 +38,7 @@ class Seat:
         )
 
     def solve(self, engine: Engine, arrays: list[NDArray[Any]], first: int) -> Answers:
-        """Return the answers to targets and, where there are any, their starts: values of the chain, and poses."""
+        """Return the results for arrays of targets and, if given, starts: values of the chain, and poses."""
         count = len(arrays[0])
         for (staged, memory), array, size in zip(self.inputs, arrays, self.sizes, strict=True):
             staged[: size * count].reshape(array.shape)[:] = array
@@ -55,7 +55,7 @@ class Seat:
 
 
 class Card:
-    """A prepared solver on a graphics card.
+    """A prepared solver on a GPU.
 
     Args:
         prepared: The solver.
@@ -68,7 +68,7 @@ class Card:
         self._lock = Lock()
 
     def engine(self, shape: tuple[int, ...], given: bool, coming: int = 0) -> Engine:
-        """Return the search for targets of a shape, with or without starts; it is kept. So many targets are to come."""
+        """Return the cached search for targets of a shape, with or without starts; `coming` targets are expected."""
         with self._lock:
             if (shape, given) not in self._engines:
                 self.prepared.as_targets(np.zeros((0, *shape)))  # refuses a wrong shape
@@ -80,13 +80,13 @@ class Card:
     def _made(self, shape: tuple[int, ...], given: bool) -> Engine:
         if self.prepared.avoid is None:
             return Engine(self.prepared, shape, given, self.dtype)
-        from .cuda_free import FreeEngine  # others do without the room of collisions
+        from .cuda_free import FreeEngine  # only needed with collisions
 
         free: Any = self.prepared
         return FreeEngine(free, shape, given, self.dtype)
 
     def solve(self, targets: NDArray[Any], start: NDArray[Any] | None, first: int) -> Answers:
-        """Return answers, arrays of the host, to a block of its targets; `start` is a pose, or one for each."""
+        """Return results, host arrays, for a block of host targets; `start` is one pose, or one for each."""
         engine, count = self.engine(targets.shape[1:], start is not None), len(targets)
         arrays = [np.asarray(targets)]
         if start is not None:
@@ -103,7 +103,7 @@ class Card:
         return results
 
     def solve_there(self, targets: Any, start: Any, first: int) -> Answers:
-        """Return answers, arrays of the card, to targets that are there; as many at once as its memory has room for."""
+        """Return results on the GPU for targets there, solved in blocks that fit into its memory."""
         memory, shape = from_device(targets)
         lead = leading_axes(shape, "rad" in {block.unit for block in self.prepared.goal.blocks})
         own, count = shape[len(lead) :], math.prod(lead)
@@ -132,7 +132,7 @@ class Card:
         )
 
     def _starts(self, engine: Engine, start: Any, lead: tuple[int, ...]) -> tuple[Any, Any]:
-        """Return starts on the card: values of the chain, and poses. Those of a whole linkage need not be copied."""
+        """Return starts on the GPU: values of the chain, and poses. Those of a whole linkage need not be copied."""
         if start is None:
             return None, None
         whole = (*lead, engine.task.nq)
@@ -147,7 +147,7 @@ class Card:
         return tuple(to_device(np.ascontiguousarray(a).ravel()) for a in (values, poses))
 
     def _poses(self, engine: Engine, start: NDArray[Any], count: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return a start for each target: values of the chain, and poses whose other joints keep their limits."""
+        """Return a start for each target: values of the chain, and poses with the other joints within limits."""
         poses = np.broadcast_to(start, (count, engine.task.nq))
         values = self.prepared.chain.values_of(poses)
         if self.prepared.settings.limits != "ignore" and not engine.task.whole:
@@ -157,13 +157,13 @@ class Card:
 
 @contextmanager
 def _memory_for(count: int) -> Iterator[None]:
-    """Say what to do where the card has no memory for that many answers."""
+    """Turn an out-of-memory error into one that says what to do."""
     try:
         yield
     except Exception as error:
         if "OUT_OF_MEMORY" not in f"{error}" and "out of memory" not in f"{error}".lower():
             raise
         raise DeviceError(
-            f"the card's memory has no room for the answers to {count:,} targets, {free_memory() / 2**30:.1f} GiB are "
-            "free; solve them in parts, or hand over NumPy arrays, which are solved block by block."
+            f"the GPU has too little memory for the answers to {count:,} targets, {free_memory() / 2**30:.1f} GiB are "
+            "free; solve them in parts, or pass NumPy arrays, which are solved block by block."
         ) from error

@@ -1,6 +1,6 @@
-"""The search on a graphics card: kernels written for a chain, the memory they work in, and the rounds they are run in.
+"""The search on a GPU: kernels generated for a chain, their working memory, and the rounds of launches.
 
-`cuda_batch` brings targets there and answers back. It needs the extra `cuda`.
+`cuda_batch` copies targets and results. This needs the extra `cuda`.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from .chain_settings import LEAST_DAMPING
 from .chain_solver import Prepared
 from .closed_form.seven import Seven, seven_form
 
-RACERS, CROWD = 8, 256  # threads that race for a goal in the rounds: the first ones, and later
-FEW, FIELD = 32768, 256  # problems that are raced for at once, and the starts of such a race
-RACE_STARTS = 64  # starts of a race for what the first descents of many problems have left
-STRAGGLERS, HEATS = 16384, 1 << 20  # problems that whole blocks race for, and all their starts together
-FORM_TRIES, FORM_BLOCKS = 32, 6  # angles that a closed form tries, and its blocks on each multiprocessor
-GRAIN = 8  # descents that a thread takes at once where there are plenty
+RACERS, CROWD = 8, 256  # largest number of threads that race for a goal: in the first rounds, and later
+FEW, FIELD = 32768, 256  # up to FEW problems are raced for at once, each with FIELD starts
+RACE_STARTS = 64  # starts per problem in a race for problems that the first descents did not solve
+STRAGGLERS, HEATS = 16384, 1 << 20  # up to STRAGGLERS problems get a whole block each, with HEATS starts in total
+FORM_TRIES, FORM_BLOCKS = 32, 6  # angles that a closed form tries, and its blocks per multiprocessor
+GRAIN = 8  # descents that a thread takes at once if there are many
 ANSWERS = (np.float64, np.float64, np.int32, np.int8, np.bool_)
-SHARE, KEPT = 0.7, 0.2  # of the free memory: what a batch may take to work in, and what is kept for the next one
-LITTLE, SMALL = 1 << 26, 4096  # bytes, and problems, that need no thought
-# how long it takes to compile kernels for one chain, and how much longer those for any chain take: for each batch, and
-# for each of its targets on one multiprocessor; as measured on an H200 for an arm of seven joints [s]
+SHARE, KEPT = 0.7, 0.2  # shares of the free memory: for the work of one batch, and kept for the next one
+LITTLE, SMALL = 1 << 26, 4096  # bytes below which free memory is not checked; kept memory for SMALL problems is reused
+# Time to compile kernels for one chain, and time lost by kernels for any chain: per batch, and per target on one
+# multiprocessor; measured on an H200 for an arm of seven joints [s].
 COMPILING, LOST_EACH_BATCH, LOST_EACH = 12.0, 5e-4, 5e-7
-FINEST = 2e-5  # error of single precision, as a share of the chain's length: below it, double precision takes over
+FINEST = 2e-5  # error of single precision, as a share of the chain's length: finer tolerances need double precision
 
 
 class Engine:
@@ -65,7 +65,7 @@ class Engine:
         self.given, self.values = given, int(self.task.values)
         self.bound = bound_of(self.task)
         self.card = CardChain(*map(to_device, card_of(self.task, frames)))
-        self.seats: list[Any] = []  # memory of blocks that come from the host: `cuda_batch` fills it
+        self.seats: list[Any] = []  # memory for blocks from the host, filled by `cuda_batch`
         self._room: Room | None = None
         self.lender = Lender(self.answers, self._worth_keeping)
         self._lock = Lock()
@@ -76,14 +76,14 @@ class Engine:
         rough = max(0.81 * near, fine), max(0.81 * aligned, turned)
         self.tolerances = tuple(self.dtype.type(x) for x in rough)
         self.exacting = rough[0] > near or rough[1] > aligned
-        self.form_kernels: SevenKernels | None = None  # of a closed form, in place of the first descents
+        self.form_kernels: SevenKernels | None = None  # of a closed form, used instead of the first descents
         self.kernels = any_kernels(self.dtype, self.bound) if self.bound else self._own_kernels()
-        self.lost, self.settled = 0.0, False  # [s] by kernels for any chain
+        self.lost, self.settled = 0.0, False  # time lost by kernels for any chain [s]
         known = np.concatenate([exact, prepared.chain.limits.ravel()])
         self.known, self.poses, self.neutral = (to_device(array.ravel()) for array in (known, poses, prepared.rest))
 
     def _own_kernels(self) -> Kernels:
-        """Return kernels that are written out for this chain, and make those of its closed form where it has one."""
+        """Return kernels generated for this chain, and make those of its closed form if it has one."""
         parts, form = WrittenParts(self.task), self._form()
         if form is not None:
             self.form_kernels = seven_kernels(form.numbers, parts)
@@ -91,17 +91,17 @@ class Engine:
         return search_kernels(parts)
 
     def _form(self) -> Seven | None:
-        """Return the closed form that answers most goals, if there is one in the descents' precision."""
+        """Return the closed form that solves most goals, if there is one that suits the descents' precision."""
         prepared, fine = self.prepared, FORM_TRIES and not self.exacting
         asked = prepared.whole_pose and prepared.settings.keeps_limits and self.task.shape == (4, 4) and not self.given
         form = seven_form(prepared.chain) if fine and asked else None
         return form if isinstance(form, Seven) and form.exact else None
 
     def expect(self, count: int) -> None:
-        """Say that so many targets are to come. When enough came, kernels are compiled for this chain alone.
+        """Announce a number of targets. After enough of them, kernels are compiled for this chain alone.
 
-        That is when those for any chain have taken as much longer as compiling takes. How long they take is reckoned,
-        not measured, so that a program that runs again has the same answers.
+        That is when the time lost by kernels for any chain exceeds the compile time. It is estimated, not measured, so
+        that a program gives the same results in every run.
         """
         if self.bound and not self.settled:
             self.lost += LOST_EACH_BATCH + LOST_EACH * count / processors()
@@ -109,22 +109,22 @@ class Engine:
                 self.bound, self.kernels = 0, self._own_kernels()
 
     def settle(self, count: int) -> None:
-        """Choose kernels for so many targets in all, once for good."""
+        """Choose kernels for a total number of targets, once and for all."""
         with self._lock:
             self.expect(count)
             self.settled = True
 
     @cached_property
     def threads(self) -> int:
-        """How many descents run side by side."""
+        """Number of descents that run in parallel."""
         return 4 * THREADS * processors()
 
     def room(self, count: int) -> Room:
-        """Return memory to work in."""
+        """Return working memory for that many problems."""
         return Room(count, self.values, self.dtype, self.threads)
 
     def kept_room(self, count: int) -> Room:
-        """Return memory to work in for that many problems, or for as many as there is room for."""
+        """Return working memory, kept or new, for that many problems or as many as fit into memory."""
         with self._lock:
             room, self._room = self._room, None
         if room is None or not count <= room.count <= max(4 * count, SMALL):
@@ -136,36 +136,36 @@ class Engine:
 
     def _worth_keeping(self, count: int) -> bool:
         size = count * self.bytes_each
-        return size < LITTLE or size < KEPT * free_memory()  # to ask the driver takes longer than a small batch
+        return size < LITTLE or size < KEPT * free_memory()  # asking the driver takes longer than a small batch
 
     def keep(self, room: Room) -> None:
-        """Keep memory for the next batch, unless it is much."""
+        """Keep memory for the next batch, unless it is large."""
         if self._worth_keeping(room.count):
             self._room = room
 
     def answers(self, count: int) -> Answers:
-        """Return memory for answers."""
+        """Return GPU memory for results."""
         return Answers(*(device_array(count * w, kind) for w, kind in zip(self.widths, ANSWERS, strict=True)))
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """How many numbers of each kind an answer has."""
+        """Number of values of each kind in a result."""
         return self.task.nq, sum(self.task.asked), 1, 1, 1
 
     @property
     def bytes_each(self) -> int:
-        """How much memory a problem takes to work on, beside its target and its answer."""
+        """Working memory per problem [bytes], besides its target and its result."""
         return (TRANSFORM.size + 1 + self.values) * int(self.dtype.itemsize) + 8 * (self.values + 3) + 20
 
     def run(
         self, targets: Any, count: int, room: Room, out: Answers, *, first: int, values: Any, base: Any, stream: Any
     ) -> None:
-        """Search for targets, a row each; `values` and `base` are starts of the chain and of the whole pose."""
+        """Solve targets, one per row; `values` and `base` are starts of the chain and of the whole pose."""
         values, base = self.known if values is None else values, self.neutral if base is None else base
         self.finish(Rounds(self, targets, room, out, first, values, base, stream, count))
 
     def finish(self, search: Rounds) -> None:
-        """Go through all rounds of a search."""
+        """Run all rounds of a search."""
         if self.given:
             search.prepare()
         elif not search.races():
@@ -187,10 +187,10 @@ class Room:
     """Device memory that a search works in.
 
     Args:
-        count: Problems at most.
-        values: Values of the chain.
+        count: Largest number of problems.
+        values: Number of values of the chain.
         dtype: Precision of descents.
-        threads: Descents that run side by side.
+        threads: Number of descents that run in parallel.
     """
 
     def __init__(self, count: int, values: int, dtype: Any, threads: int) -> None:
@@ -206,12 +206,12 @@ class Room:
         self.allowed, self.begun = device_array(count, np.int32), device_array(count, np.int32)
         self.listed, self.following = device_array(count, np.int32), device_array(count, np.int32)
         self.best, self.nearest = device_array(values * count, np.float64), device_array(count, np.float64)
-        self.keys = to_device(np.full(min(count, threads), NO_ONE, np.int32))  # judges leave it so
+        self.keys = to_device(np.full(min(count, threads), NO_ONE, np.int32))  # judge kernels reset it
 
 
 @dataclass
 class Rounds:
-    """A search under way; `left` problems are not reached yet."""
+    """A running search; `left` is the number of problems not reached yet."""
 
     engine: Engine
     targets: Any
@@ -238,7 +238,7 @@ class Rounds:
         return int(self.counters[which])
 
     def races(self) -> int:
-        """Race for all problems; return how many are not reached: the rounds are for them."""
+        """Race for all problems; return the number not reached, which is left to the rounds."""
         few, low, high = self.left <= FEW, 0, FIELD
         swept = not few and self.engine.form_kernels is None
         if swept:
@@ -257,7 +257,7 @@ class Rounds:
         return self.left
 
     def race(self, low: int, high: int, racers: int, tally: int) -> None:
-        """Race for all problems that are left, with some of the starts."""
+        """Race for all remaining problems, with starts `low` to `high`."""
         e, room, count = self.engine, self.room, self.left
         e.kernels.race[-(-count * racers // THREADS), THREADS, self.stream](
             e.card, self.targets, e.known, e.poses, self.base, room.listed, room.following, room.counters, self.out,
@@ -284,7 +284,7 @@ class Rounds:
         )  # fmt: skip
 
     def sweep(self) -> None:
-        """Make the first descents of all problems, and accept what they have found."""
+        """Run the first descents of all problems, and accept their solutions."""
         e, room, count = self.engine, self.room, self.left
         if e.exacting:
             self.round(0, TABLE_STARTS, last=False)
@@ -305,7 +305,7 @@ class Rounds:
         self.left = self._count(TALLY.left)
 
     def choose(self, kernels: Any) -> None:
-        """Give all problems the poses that a closed form has for them."""
+        """Solve problems with a closed form."""
         e, room, count = self.engine, self.room, self.left
         blocks = min(-(-count // THREADS), FORM_BLOCKS * processors())
         tries = e.angles.size // 2
@@ -317,7 +317,7 @@ class Rounds:
         self.left = self._count(TALLY.left)
 
     def round(self, low: int, high: int, *, last: bool) -> None:
-        """Make the descents of some starts for all problems that are left, and judge them."""
+        """Run the descents of starts `low` to `high` for all remaining problems, and judge them."""
         e, room, out, count = self.engine, self.room, self.out, self.left
         most = CROWD if last else min(RACERS, high - low)
         racers = max(1, min(most, 2 ** int(math.log2(max(e.threads // count, 1)))))
@@ -333,7 +333,7 @@ class Rounds:
         self.left = self._count(TALLY.left)
 
     def close(self) -> int:
-        """Close in on the best poses of the problems that are left; return how many of them get more starts."""
+        """Refine the best poses of the remaining problems; return how many of these get more starts."""
         e, room, out = self.engine, self.room, self.out
         e.kernels.close[self._grid(self.left)](
             e.card, self.targets, e.known, self.base, room.listed, room.following, room.allowed, room.begun,
@@ -346,7 +346,7 @@ class Rounds:
 def _task(
     prepared: Prepared, exact: NDArray[Any], table: NDArray[Any], shape: tuple[int, ...], given: bool, dtype: Any
 ) -> Task:
-    """Return what the kernels are written for."""
+    """Return the description that kernels are generated from."""
     chain, linkage, goal = prepared.chain, prepared.linkage, prepared.goal
     limits, bounds = prepared.kept_limits, np.stack([linkage.lower, linkage.upper])
     if prepared.settings.limits == "ignore":

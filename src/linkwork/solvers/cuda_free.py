@@ -1,6 +1,6 @@
-"""Free answers for many targets on a graphics card: what closed forms propose first, then the search, again and again.
+"""Collision-free poses for many targets on a GPU: proposals of closed forms first, then repeated searches.
 
-The scene is what kernels are given, so that one arm in many worlds needs one set of kernels.
+The scene is an argument of the kernels, so one arm in many worlds needs one set of kernels.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from .closed_form.seven import Seven, seven_form
 from .cuda_engine import FIELD, Engine, Room, Rounds
 from .free_chain import HAIR, FreeChain
 
-SLACK = 1e-6  # beyond the margin, as a share of the arm's size: what single precision may lose
-FINER = 992  # angles that a closed form tries after those that serve most goals soonest
+SLACK = 1e-6  # added to the margin for the error of single precision, as a share of the arm's size
+FINER = 992  # angles that a closed form tries after the first ones, which solve most goals
 SPAN = 64  # starts of each further round of the search
-ROUNDS, SURE = 24, 6  # of them at most; where a closed form has all poses, rounding alone may have lost one
-FEW = 4096  # goals for which a thread takes one start each
+ROUNDS, SURE = 24, 6  # largest number of rounds; SURE if a closed form gives all poses, so only rounding can lose one
+FEW = 4096  # up to this many goals, each thread takes one start
 
 
 def _finer() -> FloatArray:
-    """Return more shares of both arcs, between those that are tried first: spread over them from the first few on."""
+    """Return more fractions of both arcs, between those tried first; any number of them is evenly spread."""
     shares = 0.5 + 0.618033988749895 * np.arange(FINER // 2)
     return np.stack([np.repeat(shares % 1.0, 2), np.tile([1.0, -1.0], FINER // 2)], axis=-1)
 
 
 class FreeRoom(Room):
-    """Memory of a search that keeps clear: problems that are left, and how many they are."""
+    """Memory of a collision-free search: the remaining problems, and their number."""
 
     def __init__(self, count: int, values: int, dtype: Any, threads: int) -> None:
         super().__init__(count, values, dtype, threads)
@@ -49,25 +49,25 @@ class FreeRoom(Room):
         self.tallies, self.turn = to_device(np.zeros(2, np.int32)), 0
 
     def next_turn(self) -> int:
-        """Return which of two counters is this launch's; it leaves the other at zero."""
+        """Return the index of this launch's counter; the launch sets the other one to zero."""
         self.turn = 1 - self.turn
         return self.turn
 
 
 class FreeEngine(Engine):
-    """The search for one prepared chain that keeps clear of something."""
+    """The collision-free search for one prepared chain."""
 
     def __init__(self, prepared: FreeChain, shape: tuple[int, ...], given: bool, dtype: Any) -> None:
         super().__init__(prepared, shape, given, dtype)
         scene, margin, rest = prepared.scene, prepared.avoid.margin + HAIR, prepared.rest
         if margin < 0.0 and not only_balls(scene.codes):
             raise DeviceError(
-                f"on a card a margin below zero ({prepared.avoid.margin} m) is for links made of balls, in a world "
-                "without meshes; solve it on the processor, or fit balls: lw.collision.fit(arm)."
+                f"on a GPU, a margin below zero ({prepared.avoid.margin} m) needs links made of spheres, in a world "
+                "without meshes; solve on the CPU, or fit spheres: lw.collision.fit(arm)."
             )
         real = rough_kind(scene.codes)
         self.scene, self.shapes, self.rough = map(to_device, (scene.codes, scene.numbers, scene.numbers.astype(real)))
-        outside = prepared.put(prepared.chain.values_of(rest), rest)  # within limits, as answers have them
+        outside = prepared.put(prepared.chain.values_of(rest), rest)  # within limits, as in results
         self.places, self.outside = to_device(prepared.places), to_device(outside.astype(real))
         more = SLACK * prepared.chain.length if real is np.float32 else 0.0
         self.margin, self.wide = float(margin), real(margin + more)
@@ -77,10 +77,10 @@ class FreeEngine(Engine):
         )
 
     def _form(self) -> None:
-        return None  # it proposes poses: the search does not begin with it
+        return None  # here, a closed form proposes poses; the search does not start with it
 
     def _free_kernels(self, prepared: FreeChain) -> tuple[FreeKernels, Any, bool]:
-        """Return the kernels, the angles that a closed form tries, and whether it is sure that there are no others."""
+        """Return the kernels, the angles that a closed form tries, and whether it finds all solutions."""
         form: WrittenSeven | WrittenForm | None = None
         angles, proves = np.zeros((1, 2)), False
         plain = prepared.whole_pose and self.task.shape == (4, 4) and not self.given and not self.exacting
@@ -108,7 +108,7 @@ class FreeEngine(Engine):
     def run(
         self, targets: Any, count: int, room: Any, out: Answers, *, first: int, values: Any, base: Any, stream: Any
     ) -> None:
-        """Search for targets until answers are free; those that are left are marked as colliding."""
+        """Solve targets until the poses are collision-free; the remaining ones are marked as colliding."""
         given = (self.known if values is None else values), (self.neutral if base is None else base)
         work = _Free(self, targets, room, out, first, *given, stream)
         left, whole = count, True
@@ -119,7 +119,7 @@ class FreeEngine(Engine):
 
 
 class _Free:
-    """A search under way."""
+    """A running search."""
 
     def __init__(
         self, engine: FreeEngine, targets: Any, room: FreeRoom, out: Answers, first: int, values: Any, base: Any,
@@ -130,7 +130,7 @@ class _Free:
         self.counters = np.zeros(2, np.int32)
 
     def _count(self, tally: int) -> int:
-        """Return how many are left, and make them those that are open."""
+        """Return the number of remaining problems, and make them the open ones."""
         room = self.room
         fetch(room.tallies, self.counters, self.stream)
         room.open, room.later = room.later, room.open
@@ -140,7 +140,7 @@ class _Free:
         return -(-max(count, 1) // THREADS), THREADS, self.stream
 
     def propose(self, count: int) -> int:
-        """Let a closed form propose poses; return how many problems are left, which are then open."""
+        """Let a closed form propose poses; return the number of remaining problems, which are then open."""
         e, room, cursor, left, whole = self.engine, self.room, 0, count, 1
         angles = e.angles.size // 2
         while left and cursor < angles:
@@ -156,7 +156,7 @@ class _Free:
         return left
 
     def search(self, left: int, whole: bool) -> None:
-        """Search for the problems that are open, and again from other starts for those whose answers are not free."""
+        """Search for the open problems, and again from other starts for those whose poses collide."""
         e, room = self.engine, self.room
         rounds = self._rounds(left, whole)
         e.finish(rounds)
@@ -177,7 +177,7 @@ class _Free:
         )
 
     def _judge(self, left: int, whole: bool) -> int:
-        """Mark answers that are not free; return how many there are, which are then open."""
+        """Mark results that collide; return their number. They are then the open problems."""
         e, room, turn = self.engine, self.room, self.room.next_turn()
         e.free.judge[self._grid(left)](
             e.scene, e.shapes, room.open, room.later, room.tallies, self.out, left, int(whole), turn, 1 - turn,

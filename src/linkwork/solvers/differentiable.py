@@ -1,4 +1,4 @@
-"""Solves whose answers have derivatives, with NumPy's arrays; PyTorch and JAX build on it."""
+"""Solves with derivatives, for NumPy arrays; the PyTorch and JAX versions build on it."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from .implicit import Implicit
 from .options import DerivativeOptions, positive
 from .twists import nearest_rotations, pose_change, same_part, same_signs, stepped, twist_of
 
-TIGHT = 1e-8  # how near answers are to be found: one step of Newton's method then takes out the rest [m, rad]
+TIGHT = 1e-8  # tolerance of solves [m, rad]; one Newton step then removes the remaining error
 RUNNING = ("threads", "dtype", "device", "closest")  # options of the batch, not of the solver
 
 
 class Derivative(NamedTuple):
-    """How poses move with their targets.
+    """Derivative of poses by their targets.
 
     Attributes:
         matrix: Change of the pose by a twist of its target, shape (..., nq, 6): three columns for the velocity of the
             target's origin, three for its angular velocity, both along the world's axes.
-        singular: Where some direction that the linkage can otherwise follow is damped or lost, near a singular pose or
+        singular: Whether a direction that the linkage can otherwise follow is damped or lost, near a singular pose or
             at a limit, shape (...).
     """
 
@@ -39,15 +39,15 @@ class Derivative(NamedTuple):
 
 
 class Differentiable:
-    """Inverse and forward kinematics of a frame with their derivatives: what `differentiable` returns.
+    """Inverse and forward kinematics of a frame with derivatives, as returned by `differentiable`.
 
-    Called with targets it gives poses and which of them are there, ``q, success = ik(targets, start=q)``, in arrays of
-    its library. Those of PyTorch and JAX carry gradients; of NumPy's, `derivative` is asked.
+    Call it with targets to get poses and whether they reach them, ``q, success = ik(targets, start=q)``, as arrays of
+    its library. Arrays of PyTorch and JAX carry gradients; with NumPy, use `derivative`.
 
     Attributes:
         linkage: The linkage.
         frame: Name of the frame.
-        options: Those of `solve_batch`.
+        options: Options of `solve_batch`.
     """
 
     def __init__(
@@ -63,24 +63,24 @@ class Differentiable:
         self.implicit = Implicit(prepared_batch(linkage, frame, given), damping)
 
     def __call__(self, targets: ArrayLike, *, start: PoseLike | None = None) -> tuple[Any, Any]:
-        """Return poses (..., nq) that bring the frame to targets, and which of them do, shape (...).
+        """Return poses (..., nq) that bring the frame to targets, and whether they do, shape (...).
 
         Args:
             targets: Poses (..., 4, 4); positions (..., 3) with ``orientation=False``, rotations (..., 3, 3) with
-                ``position=False``. Any leading axes. Rotations that are off by less than 1e-3 are brought to the
-                nearest; other matrices are no success.
-            start: A pose (nq,), or one for each target, to begin with: the answer is then near to it, and stays on its
-                branch while targets move. It has no gradient.
+                ``position=False``. Any leading axes. Rotations that are off by less than 1e-3 are replaced by the
+                nearest rotation; other matrices fail.
+            start: Start pose (nq,), or one for each target: the solution is then near it, and stays on its branch while
+                targets move. It has no gradient.
         """
         array = as_targets(np.asarray(targets)[None], self.frame)[0]
         return self.solved(np, array.astype(np.float64), None if start is None else start_pose(self.linkage, start))
 
     def forward(self, q: PoseLike) -> Any:
-        """Return where poses (..., nq) have the frame, (..., 4, 4)."""
+        """Return the frame's transforms (..., 4, 4) at poses (..., nq)."""
         return self.linkage.forward(q, frame=self.frame)
 
     def derivative(self, q: PoseLike) -> Derivative:
-        """Return how poses (..., nq) that are at their targets move with these; arrays are NumPy's.
+        """Return the derivative of poses (..., nq) that reach their targets by these targets, as NumPy arrays.
 
         Example:
             >>> import linkwork as lw
@@ -95,9 +95,9 @@ class Differentiable:
         return Derivative(by_twist.mT, singular)
 
     def solved(self, xp: Any, targets: Any, begin: Any, **options: Any) -> tuple[Any, Any]:
-        """Return poses and successes for arrays of `numpy`, or of `torch` on a card; starts are a pose or one for each.
+        """Return poses and successes for arrays of `numpy`, or of `torch` on a GPU; `begin` is one start or one each.
 
-        One step of Newton's method takes out what tolerances leave: poses then follow the smallest motions of targets.
+        One Newton step removes the error that tolerances leave, so poses follow the smallest motions of targets.
         """
         lead, every = self.lead(targets.shape), {**self.options, **options}
         own = tuple(targets.shape[len(lead) :])
@@ -118,7 +118,7 @@ class Differentiable:
         return leading_axes(shape, bool(self.options.get("orientation", True)))
 
     def _kinematics(self, q: Any) -> tuple[Any, Any]:
-        """Return where poses have the frame, and its Jacobians; of poses on a card, there."""
+        """Return the frame's transforms and Jacobians at poses; for poses on a GPU, on the GPU."""
         return self.linkage.forward(q, frame=self.frame), self.linkage.jacobian(q, self.frame)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""The public way to solves with derivatives, for NumPy, PyTorch and JAX."""
+"""The public function for solves with derivatives, for NumPy, PyTorch and JAX."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ def differentiable(
 ) -> Differentiable:
     """Return inverse kinematics with derivatives by the target: ``q, success = ik(targets, start=q)``.
 
-    Poses move with their targets by the implicit function theorem, ``dq = J^+ t`` for a twist t: for redundant arms the
-    shortest motion, without joints that are at a limit, damped near singular poses. Poses that are not at their targets
-    have derivative zero. ``ik.forward(q)`` is differentiable too.
+    Derivatives follow from the implicit function theorem, ``dq = J^+ t`` for a twist t of the target: the shortest
+    motion of redundant arms, without joints that are at a limit, damped near singular poses. Poses that miss their
+    targets have derivative zero. ``ik.forward(q)`` is differentiable too.
 
     Args:
         linkage: The linkage.
         frame: Name of the frame that targets are for.
-        library: Whose arrays it takes and returns: ``"torch"`` and ``"jax"`` have gradients, forward mode and vmap;
-            with ``"numpy"``, ``ik.derivative(q)`` is the matrix.
-        damping: Singular values of the Jacobian, angles weighed with a quarter of the linkage's length, below this
-            share of the largest are damped.
+        library: Library of the arrays: ``"torch"`` and ``"jax"`` have gradients, forward mode and vmap; with
+            ``"numpy"``, ``ik.derivative(q)`` returns the matrix.
+        damping: Share of the Jacobian's largest singular value below which singular values are damped; angles are
+            weighted with a quarter of the linkage's length.
         **options: As in `solve_batch`: position, orientation, free, limits, joints, restarts, seed, avoid, threads,
-            dtype, device, closest; tolerance and rotation_tolerance, both 1e-9 by default: a looser answer does not
-            follow small motions of its target.
+            dtype, device, closest; tolerance and rotation_tolerance, both 1e-8 by default: with larger tolerances,
+            poses do not follow small motions of their targets.
 
     Raises:
         MissingExtraError: If the library is not installed.
-        GoalError: If the frame hangs on loops, cones or curved couplings, or does not move.
+        GoalError: If the frame depends on loops, cones or curved couplings, or does not move.
 
     Example:
         >>> import linkwork as lw

@@ -1,8 +1,8 @@
-"""FABRIK, forward and backward reaching (Aristidou and Lasenby 2011), for revolute joints and balls with limits.
+"""FABRIK, forward and backward reaching (Aristidou and Lasenby 2011), for revolute and ball joints with limits.
 
-The linkage is cut into bones, rigid bodies that each turn about one point. Going inward from the goals and then outward
-from the root, every bone is turned so that its far end comes as near as it can to where it should be; both ways through
-the real joints, so that their axes and limits hold.
+The linkage is divided into bones, rigid bodies that each turn about one point. Going inward from the goals and then
+outward from the root, every bone is turned to bring its far end as near as possible to its wanted position. Both passes
+move the real joints, so their axes and limits are kept.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from .options import Settings
 from .plans import Plan
 from .problem import Problem, State
 
-COINCIDENT = 1e-9  # of the linkage's length
+COINCIDENT = 1e-9  # share of the linkage's length below which a bone has no length
 
 
 @dataclass(eq=False)
 class Bone:
-    """A rigid body that turns about one point of the bone it hangs on.
+    """A rigid body that turns about one point of its parent bone.
 
     Attributes:
-        above: Index of that bone, -1 for the ground.
-        offset: The point it turns about, in the frame of the bone above, shape (3,).
-        turns: Its turns, from the bone above outwards: three for a shoulder of three axes through one point.
+        above: Index of the parent bone, -1 for the ground.
+        offset: The point it turns about, in the frame of the parent bone, shape (3,).
+        turns: Its rotations, from the parent bone outwards: three for a shoulder with three axes through one point.
         effectors: The goals whose frames it carries: number of the goal and bone_from_frame.
         inward: Indices of the bones from itself to the root.
     """
@@ -52,7 +52,7 @@ class Bone:
 
 
 def skeleton(linkage: Linkage, frames: Sequence[str], joints: Sequence[Motions] | None = None) -> list[Bone]:
-    """Return the bones that move some frames, those above first; bones of no length are joined to the next.
+    """Return the bones that move some frames, parents first; bones of no length are joined to the next.
 
     Args:
         linkage: The linkage.
@@ -61,7 +61,7 @@ def skeleton(linkage: Linkage, frames: Sequence[str], joints: Sequence[Motions] 
     """
     paths, joints = [linkage.path_to(frame) for frame in frames], joint_motions(linkage) if joints is None else joints
     bones: list[Bone] = []
-    home: dict[int, tuple[int, FloatArray]] = {-1: (-1, np.eye(4))}  # of each link: its bone and bone_from_link
+    home: dict[int, tuple[int, FloatArray]] = {-1: (-1, np.eye(4))}  # by link: its bone and bone_from_link
     for i in sorted({arc for path, _ in paths for arc in path}):
         bone, matrix = home[linkage.parents[i]]
         for motion in joints[i].motions:
@@ -94,7 +94,7 @@ def _joined(bones: list[Bone], tiny: float) -> list[Bone]:
 
 
 def pack(problem: Problem, start: FloatArray, *, limited: bool) -> tuple[Any, Any]:
-    """Return the skeleton at a start (nq,) and the goals as the kernel takes them: its `Skeleton` and `Goals`."""
+    """Return the `Skeleton` at a start (nq,) and the `Goals`, packed for the kernel."""
     linkage, group = problem.linkage, problem.group
     goals = [goal for goal in problem.goals if isinstance(goal, Reach)]
     frames = tuple(goal.frame for goal in goals)
@@ -150,13 +150,13 @@ def pack(problem: Problem, start: FloatArray, *, limited: bool) -> tuple[Any, An
 
 
 def _stiffened(problem: Problem, start: FloatArray) -> Sequence[Motions]:
-    """Return the motions of every arc, those outside the problem's group as stiff as links, as a start has them."""
+    """Return the motions of every arc; joints outside the problem's group are fixed at their start values."""
     joints, group = joint_motions(problem.linkage), problem.group
     return joints if group is None else [folded(run, group.free, start) for run in joints]
 
 
 def _axis(turn: Motion) -> FloatArray:
-    """Return the axis that a turn is about by its value; zero for a ball, which turns about any."""
+    """Return the axis of a rotation, times its multiplier; zero for a ball, which turns about any axis."""
     return np.zeros(3) if turn.kind == BALL else turn.multiplier * np.eye(3)[turn.axis]
 
 
@@ -165,7 +165,7 @@ def _parts(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _skeletons(problem: Problem, q: FloatArray, *, limited: bool) -> list[tuple[slice, tuple[Any, Any]]]:
-    """Return a skeleton for all poses (n, nq) or, where joints stay that may differ, for each of them; and its rows."""
+    """Return a skeleton for all poses (n, nq) or, if held joints may differ, one for each; with their rows."""
     if problem.group is None or len(q) == 1:
         return [(slice(None), pack(problem, q[0], limited=limited))] if len(q) else []
     return [(slice(k, k + 1), pack(problem, pose, limited=limited)) for k, pose in enumerate(q)]
@@ -173,17 +173,18 @@ def _skeletons(problem: Problem, q: FloatArray, *, limited: bool) -> list[tuple[
 
 @dataclass(frozen=True)
 class Fabrik(Method):
-    """Forward and backward reaching: bones drawn inward after their goals, then outward after their root.
+    """Forward and backward reaching: bones follow their goals inward, then their root outward.
 
-    A revolute joint leaves little choice, and what is best for the next point may be bad for all that follow: so a bone
-    looks ahead, at all points it carries, by weights that fall by a factor from one to the next. Near the edge of reach
-    the plain method creeps: so it also aims beyond the goal. All pairs of both are tried, and the best is taken; of
-    positions alone, the first that is good. A single trial, ``foresight=0`` and ``overshoot=0``, is the plain method of
-    the paper: as good in a plane and on chains of balls, but with revolute joints in space it mostly gets stuck.
+    A revolute joint leaves little choice, and what is best for the next point may be bad for all later ones. So a bone
+    considers all points that it carries, with weights that fall by a factor from one to the next. Near the edge of
+    reach the plain method converges slowly, so it also aims beyond the goal. All pairs of both factors are tried and
+    the best is taken; for positions alone, the first that is good. A single trial, ``foresight=0`` and ``overshoot=0``,
+    is the plain method of the paper: as good in a plane and for chains of balls, but with revolute joints in space it
+    usually gets stuck.
 
     Args:
         foresight: Factor, or factors to try, from 0 (the next point only) to 1 (all points alike).
-        overshoot: How far beyond the goal to aim, once or several times the way still to go.
+        overshoot: How far to aim beyond the goal, as a multiple of the remaining distance, or multiples to try.
     """
 
     foresight: float | Sequence[float] = (0.0, 0.5, 1.0)
@@ -210,7 +211,7 @@ class Fabrik(Method):
         linkage = problem.linkage
         for goal in problem.goals:
             if not isinstance(goal, Reach):
-                raise GoalError(f"method 'fabrik' serves Reach goals only, got {type(goal).__name__}; use 'damped'.")
+                raise GoalError(f"method 'fabrik' supports Reach goals only, got {type(goal).__name__}; use 'damped'.")
             if goal.partial:
                 raise GoalError(f"method 'fabrik' cannot bring frame {goal.frame!r} with {goal.partial}: use 'damped'.")
             for i in linkage.path_to(goal.frame)[0]:
@@ -223,19 +224,19 @@ class Fabrik(Method):
                 what = f"is {arc.articulation.kind}" if arc.mimic is None else f"follows {arc.mimic.joint!r}"
                 instead = "'ccd' or 'damped'" if arc.mimic is None and "screw" not in others else "'damped'"
                 raise GoalError(
-                    f"method 'fabrik' turns bones about points, by revolute and universal joints and balls; joint "
-                    f"{arc.name!r} on the way to frame {goal.frame!r} {what}: use {instead}."
+                    f"method 'fabrik' supports revolute, universal and ball joints; joint {arc.name!r} on the way to "
+                    f"frame {goal.frame!r} {what}: use {instead}."
                 )
 
     @property
     def _trials(self) -> FloatArray:
-        """Pairs of foresight and overshoot, all that are tried."""
+        """All pairs of foresight and overshoot to try."""
         return np.array(
             [(f, o) for o in np.atleast_1d(self.overshoot) for f in np.atleast_1d(self.foresight)], np.float64
         )
 
     def plan(self, problem: Problem, settings: Settings) -> Plan | None:
-        if problem.group is not None:  # bones are then as each start has the joints that stay
+        if problem.group is not None:  # bones then depend on the held joints of each start
             return None
         bones, goals = pack(problem, problem.linkage.neutral(), limited=settings.keeps_limits)
         places, figures = flat_skeleton(bones, goals, self._trials)
@@ -249,7 +250,7 @@ class Fabrik(Method):
         q = np.ascontiguousarray(state.q.reshape(-1, linkage.nq))
         change, chosen = np.zeros((len(q), linkage.nv)), np.zeros(len(q), np.int64)
         goals_now = state.problem.goals
-        if state.memory.get("goals") is not goals_now:  # frames of a track have others, one after another
+        if state.memory.get("goals") is not goals_now:  # each frame of a track has its own goals
             skeletons = _skeletons(state.problem, q, limited=settings.limits != "ignore")
             state.memory.update(goals=goals_now, skeletons=skeletons)
         for rows, (bones, goals) in state.memory["skeletons"]:

@@ -1,7 +1,7 @@
-"""A prepared chain that keeps clear of a world and of itself: of all poses that reach a target, one that is free.
+"""A prepared chain that avoids collisions with a world and with itself: it finds poses that are collision-free.
 
-Closed forms give candidates first, then the search does; where all of them touch something, they are moved within the
-chain's self-motion. No answer is called a success whose clearance, computed from the answer, is less than the margin.
+Closed forms give candidates first, then the search. If all of them collide, they are moved along the chain's
+self-motion. A solution is a success only if its clearance, computed from the returned pose, is at least the margin.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ from .free_hopes import why_hopeless
 from .free_solution import FreeFound
 from .solution import Solution
 
-HAIR = 1e-9  # beyond the margin [m]: what rounding may take off between the kernels' clearance and that of Python
-STARTS, FEW = 2048, 64  # of the search for poses, where closed forms have none that is free; FEW tell what is hopeless
+HAIR = 1e-9  # added to the margin [m]: clearances computed by kernels and by Python may differ by rounding
+STARTS, FEW = 2048, 64  # starts of the search after closed forms; FEW before hopeless goals are detected
 ONLY_START = 0
 NO_PLACES = np.zeros(0, np.int64)
 
 
 class FreeChain(Prepared):
-    """Inverse kinematics of one frame, clear of obstacles and of itself: call it with a target.
+    """Collision-free inverse kinematics of one frame: call it with a target.
 
-    It is a prepared chain in all else, and shares what that has packed.
+    Otherwise it is the same as the prepared chain that it is made from, and shares its packed arrays.
 
     Attributes:
-        avoid: What it keeps clear of.
-        scene: That, packed for the kernels.
+        avoid: What to keep clear of.
+        scene: The same, packed for the kernels.
     """
 
     avoid: Avoid
@@ -68,7 +68,7 @@ class FreeChain(Prepared):
 
     @cached_property
     def _form(self) -> FreeForm | None:
-        """The closed form that gives candidates, and its kernels."""
+        """The closed form that gives candidates, with its kernels."""
         return free_form(self)
 
     @cached_property
@@ -77,18 +77,18 @@ class FreeChain(Prepared):
         return self._room if form is None else max(self._room, form.room)
 
     def _base(self, pose: FloatArray) -> FloatArray:
-        """Return a pose (nq,) with the values outside the chain as answers have them: within limits."""
+        """Return a pose (nq,) with the values outside the chain within limits, as in results."""
         return np.ascontiguousarray(self.put(self.chain.values_of(pose), pose))
 
     def _take_rooms(self) -> tuple[FloatArray, FloatArray]:
-        """Return rooms that are this call's alone until they are given back."""
+        """Return buffers for the exclusive use of this call, until it returns them."""
         try:
             return self._free_rooms.pop()
         except IndexError:
             return np.zeros(self._shape_of_room), np.zeros(self._check_room)
 
     def _search_one(self, target: FloatArray, start: PoseLike | None, seed: int, tries: int) -> Found:
-        """Return a free pose for a contiguous target; see `Prepared`. Every line counts."""
+        """Return a collision-free pose for a contiguous target; see `Prepared`. This code is optimised for speed."""
         form, outcome, proven, base = self._form, UNSOLVED, False, self._own_base
         out, given = EMPTY(self._size), start is not None
         pose: Any = self.rest
@@ -101,7 +101,7 @@ class FreeChain(Prepared):
                 return self.held_at(pose)._search_one(target, pose, seed, tries)
             out[self._start_at] = pose if self.whole else self.chain.values_of(pose)
             base = base if self.whole else self._base(pose)
-            if form is None or not form.nearest:  # where a continuous way leads, if that is free
+            if form is None or not form.nearest:  # first the pose that a continuous motion reaches
                 outcome = self._descend(target, rooms, base, seed, ONLY_START, given, out)[0]
         if outcome != REACHED and form is not None:
             outcome = form.one(*form.known, *self._known, *form.more, self.places, base, *rooms, target, given, out)
@@ -114,7 +114,7 @@ class FreeChain(Prepared):
     def _descend(
         self, target: FloatArray, rooms: Any, base: FloatArray, seed: int, tries: int, given: bool, out: FloatArray
     ) -> tuple[int, FloatArray]:
-        """Search from a start and from others; return how that ended, and the poses kept that touch something."""
+        """Search from a start and from others; return the outcome, and the colliding poses that were kept."""
         kept = np.empty(KEPT * self.chain.values)
         aim = target if self.turn is None else self.spun(target)
         known = self.codes, self.known, *self._known, self.places, base
@@ -143,15 +143,15 @@ class FreeChain(Prepared):
     def _search_further(
         self, target: FloatArray, start: Any, seed: int, tries: int, base: FloatArray, rooms: Any, out: FloatArray
     ) -> Found:
-        """Return what the search finds where closed forms have nothing free, or there are none.
+        """Return the result of the search, if closed forms gave no collision-free pose or there are none.
 
-        Poses that reach the target and touch something are repaired; of those that cannot be, the one that is nearest
-        to being free is the answer.
+        Poses that reach the target but collide are repaired. If none can be, the one with the largest clearance is
+        returned.
         """
         given, pose = start is not None, self.rest if start is None else self.checked_start(start)
         outcome, kept = self._descend(target, rooms, base, seed, min(tries, FEW), given, out)
         if outcome == INVALID:
-            raise GoalError(f"the target of {self.goal.frame!r} is no rigid transform of finite numbers.")
+            raise GoalError(f"the target of {self.goal.frame!r} is not a finite rigid transform.")
         if outcome == COLLIDES:
             values = kept[: self.chain.values]
             hopeless = why_hopeless(self, self.put(values, base))
@@ -162,7 +162,7 @@ class FreeChain(Prepared):
                 return found
             outcome, kept = self._descend(target, rooms, base, seed, min(tries, STARTS), given, out)
         self._free_rooms.append(rooms)
-        if outcome == UNSOLVED:  # no pose reaches it, as far as these starts know
+        if outcome == UNSOLVED:  # no pose that reaches it was found from these starts
             usual = Prepared._search_one(self, target, start, seed, tries)
             values = usual.out[self._values_at]
             if usual.success and not self.is_free(values, pose):
@@ -174,7 +174,7 @@ class FreeChain(Prepared):
         return self._found(target, outcome, False, pose, given, out)
 
     def _repaired(self, target: FloatArray, kept: FloatArray, base: FloatArray, out: FloatArray) -> int:
-        """Write a free pose that repairs one of those kept, or the one nearest to being free; return how it ended."""
+        """Write a pose repaired from a kept one, or the kept one with the largest clearance; return the outcome."""
         values, aim = self.chain.values, target if self.turn is None else self.spun(target)
         looked = max(int(REPORT.view(out[self.answer.report]).starts), 1)
         poses = kept.reshape(-1, values)[:looked]
@@ -189,7 +189,7 @@ class FreeChain(Prepared):
         return COLLIDES
 
     def is_free(self, values: FloatArray, base: FloatArray) -> Any:
-        """Return which of the chain's values (..., n) are free, the rest of the pose as in `base`."""
+        """Return which of the chain's values (..., n) are collision-free, with the other joints as in `base`."""
         q = self.pose(values, base)
         poses = q.reshape(-1, self.linkage.nq)
         full = np.ascontiguousarray(np.resize(poses, (max(len(poses), WIDTH), poses.shape[1])))
@@ -198,19 +198,19 @@ class FreeChain(Prepared):
         return found[: len(poses)].reshape(q.shape[:-1]).astype(np.bool_)
 
     def residuals_at(self, poses: FloatArray, report: FloatArray) -> FloatArray:
-        """Return the frame's residuals at poses (..., nq), and what the clearance lacks to the margin [m]."""
+        """Return the frame's residuals at poses (..., nq), and by how much clearances are below the margin [m]."""
         lacking = np.maximum(self.avoid.margin - self.clearances(poses.reshape(-1, self.linkage.nq)), 0.0)
         return np.concatenate([self.residuals(report), lacking.reshape(*poses.shape[:-1], 1)], axis=-1)
 
     def clearances(self, poses: FloatArray) -> FloatArray:
-        """Return the least signed distance of poses (n, nq) from anything they avoid [m]; infinity for none."""
+        """Return the smallest signed distance of poses (n, nq) to anything they avoid [m]; infinity for none."""
         records, counts = near_records(self.scene, np.ascontiguousarray(poses), np.inf, 1)
         found: FloatArray = np.where(counts > 0, NEAR.view(records[:, 0]).distance, np.inf)
         return found
 
     @cached_property
     def moves(self) -> NDArray[np.int64]:
-        """How many of the chain's rows, from the first on, move each frame of the scene."""
+        """The number of the chain's rows, counted from the first, that move each frame of the scene."""
         linkage, joints = self.linkage, joint_motions(self.linkage)
         free = np.ones(linkage.nv, np.bool_) if self.group is None else self.group.free
         path, _ = linkage.path_to(self.goal.frame)
@@ -219,28 +219,28 @@ class FreeChain(Prepared):
         return np.array(moved, np.int64)
 
     def held_at(self, pose: FloatArray) -> Prepared:
-        """Return the same with the joints that stay as a pose (nq,) has them."""
+        """Return the same solver with the held joints at their values in a pose (nq,)."""
         return self if self.fits(pose) else free_chain(super().held_at(pose), self.avoid)
 
     def nearest(self, target: ArrayLike, start: PoseLike, *, starts: int = 256) -> Solution:  # noqa: ARG002
-        """Return the nearest free solution to a pose that is found, as a call does."""
+        """Return the nearest collision-free solution to a pose that a call finds."""
         return self(target, start=start)
 
     def all(self, target: ArrayLike, *, start: PoseLike | None = None, windings: bool = False) -> AllPoses:  # noqa: ARG002
-        """Refuse: closed forms know no obstacles."""
-        raise GoalError("closed forms know no obstacles; solve_all(arm, goal, avoid=...) leaves out what collides.")
+        """Raise an error: closed forms ignore obstacles."""
+        raise GoalError("closed forms ignore obstacles; solve_all(arm, goal, avoid=...) omits poses that collide.")
 
     # Many targets
 
     def search_free(
         self, targets: FloatArray, base: FloatArray, given: FloatArray, first: int
     ) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
-        """Return values (m, n), reports (m, 4) and status of targets (m, 4, 4), as the search for many does.
+        """Return values (m, n), reports (m, 4) and status of targets (m, 4, 4), like the search for many targets.
 
         Args:
             targets: The targets.
-            base: Whole poses (m, nq), or one for all (nq,): the values outside the chain.
-            given: Starts, values of the chain (m, n), or none.
+            base: Whole poses (m, nq), or one for all (nq,), with the values outside the chain.
+            given: Starts, values of the chain (m, n), or empty.
             first: Number of the first target.
         """
         count, form = len(targets), self._form
@@ -264,7 +264,7 @@ class FreeChain(Prepared):
 
 
 def free_chain(prepared: Prepared, avoid: Avoid) -> FreeChain:
-    """Return a prepared chain that keeps clear; it is kept with the chain, by what it avoids and by its value."""
+    """Return a collision-free version of a prepared chain; it is cached with the chain, by object and by value."""
     known: FreeChain | None = prepared.cache.find("free", avoid)
     if known is not None:
         return known

@@ -1,4 +1,4 @@
-"""Closed forms as sources of free poses: the kernels that try their solutions one after another, and what they read."""
+"""Closed forms as sources of collision-free poses: kernels that try their solutions in turn, with their arguments."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .chain_solver import Prepared
 
-ANGLES = 1024  # of the held joint of an arm of seven, at most
+ANGLES = 1024  # largest number of angles of the held joint, for arms with seven joints
 
 
 @dataclass(frozen=True, eq=False)
 class FreeForm:
-    """A closed form that gives poses until one is free.
+    """A closed form whose solutions are tried until one is collision-free.
 
     Attributes:
         one: The kernel for one target.
-        many: The kernel for many.
-        known: What both read first, in order; the scene follows.
-        more: What they read after the scene.
-        room: The shape of the room that they work in.
-        nearest: Whether its answer is the nearest free one to a start.
-        proves: Whether it is certain that no pose is free where it has none.
+        many: The kernel for many targets.
+        known: First arguments of both kernels; the scene follows.
+        more: Arguments after the scene.
+        room: Shape of their working memory.
+        nearest: Whether the result is the collision-free solution nearest to a start.
+        proves: Whether no pose is collision-free if it finds none.
     """
 
     one: Any
@@ -35,11 +35,11 @@ class FreeForm:
 
 
 def free_form(prepared: Prepared) -> FreeForm | None:
-    """Return the closed form of a prepared chain as a source of free poses; None where it has none."""
+    """Return the closed form of a prepared chain as a source of collision-free poses; None if it has none."""
     answering = prepared._answering
     if answering is None:
         return None
-    from .closed_form.answering import FamilyAnswering  # other chains do without closed forms
+    from .closed_form.answering import FamilyAnswering  # other chains do not need closed forms
 
     if isinstance(answering, FamilyAnswering):
         from ..kernels.collision.free_six import free_six_many, free_six_one, six_room

@@ -1,4 +1,4 @@
-"""When no pose of a chain can be free: what touches does not depend on the joints that could still be changed."""
+"""Detect that no pose of a chain can be collision-free: the colliding parts do not depend on the remaining freedom."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 
 def why_hopeless(chain: FreeChain, pose: FloatArray) -> str:
-    """Return why no other pose that reaches the target is free either, in words; empty where that is not plain.
+    """Return a text on why every other pose that reaches the target collides too; empty if that is not certain.
 
-    Two that no joint of the chain moves touch at every pose. What hangs on the frame is where the target has it, but
-    for tolerances, and what it touches there it touches at every pose.
+    Two parts that no joint of the chain moves collide at every pose. A part that is fixed to the frame is placed by the
+    target, within tolerances, so whatever it touches there it touches at every pose.
 
     Args:
         chain: The chain.
-        pose: A pose (nq,) that reaches the target and is not free.
+        pose: A pose (nq,) that reaches the target and collides.
     """
     scene, margin, frame = chain.scene, chain.avoid.margin, chain.goal.frame
     found, counts = near_records(scene, np.ascontiguousarray(pose[None]), margin, scene.most)
     records = NEAR.view(found[0, : counts[0]])
-    moves = np.append(chain.moves, 0)  # the world, -1, is moved by none
+    moves = np.append(chain.moves, 0)  # no joint moves the world, -1
     first, second = moves[records.frame_a.astype(np.int64)], moves[records.frame_b.astype(np.int64)]
     still = np.flatnonzero((first == 0) & (second == 0))
     if len(still):
@@ -36,11 +36,11 @@ def why_hopeless(chain: FreeChain, pose: FloatArray) -> str:
         return ""
     tip, settings = chain.linkage.forward(pose, frame=frame)[:3, 3], chain.settings
     arm = np.maximum(np.linalg.norm(records.a - tip, axis=-1), np.linalg.norm(records.b - tip, axis=-1))
-    slack = 2.0 * (settings.tolerance + settings.rotation_tolerance * arm)  # the pose is off, and another may be
+    slack = 2.0 * (settings.tolerance + settings.rotation_tolerance * arm)  # this pose may be off, and another too
     held = (first == chain.rows) & (second == 0) | (second == chain.rows) & (first == 0)
     there = np.flatnonzero(held & (records.distance < margin - slack))
     if len(there):
-        return f"{_told(chain, records[there[0]])} wherever the other joints are: one of them hangs on {frame!r}"
+        return f"{_told(chain, records[there[0]])} at all poses that reach the target: one of them moves with {frame!r}"
     return ""
 
 
@@ -49,7 +49,7 @@ def _told(chain: FreeChain, record: Any) -> str:
 
 
 def touching_in_words(pair: tuple[str, str], distance: float, margin: float) -> str:
-    """Return how two that are too near each other stand: ``"'forearm' is 3.1 mm inside 'shelf'"``.
+    """Return the distance of two parts that are too near each other as text: ``"'forearm' is 3.1 mm inside 'shelf'"``.
 
     Example:
         >>> touching_in_words(("forearm", "shelf"), 0.004, 0.01)

@@ -1,4 +1,4 @@
-"""A frame to be somewhere, and something to avoid: the two goals that the search of a chain serves together."""
+"""A `Reach` with an `Avoid`: the two goals that the search of a chain supports together."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from .chain_solver import Prepared
 
 
 def reach_and_avoid(goals: Sequence[Goal]) -> tuple[Reach | None, Avoid | None]:
-    """Return the one `Reach` among goals and the one `Avoid`, if there is one; None twice where there are others.
+    """Return the only `Reach` among goals and the only `Avoid`, if there is one; None twice if there are other goals.
 
-    An `Avoid` that is a wish, or on another level of priority, is for the solver of bodies.
+    An `Avoid` that is a wish, or on another priority level, needs the whole-body solver.
     """
     reaches = [goal for goal in goals if isinstance(goal, Reach)]
     avoids = [goal for goal in goals if isinstance(goal, Avoid)]
@@ -25,11 +25,11 @@ def reach_and_avoid(goals: Sequence[Goal]) -> tuple[Reach | None, Avoid | None]:
 
 
 def free_chain_for(prepared: Prepared, avoid: Avoid | None) -> Prepared | None:
-    """Return a prepared chain that keeps clear of what is to be avoided; None where the search cannot do that."""
+    """Return a collision-free version of a prepared chain; None if the search does not support that."""
     if avoid is None:
         return prepared
     if prepared.chain.balls:
         return None
-    from .free_chain import free_chain  # a chain without obstacles does without their room
+    from .free_chain import free_chain  # not needed without obstacles
 
     return free_chain(prepared, avoid)

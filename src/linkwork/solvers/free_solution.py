@@ -1,4 +1,4 @@
-"""What a chain that keeps clear gives back for one target."""
+"""Result of a collision-free chain for one target."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class FreeFound(Found):
-    """A solution that keeps clear: reached and free, or why not. What is seldom looked at is worked out when it is."""
+    """Result of a collision-free solve. Rarely used values are computed on access."""
 
     prepared: FreeChain
-    hopeless = ""  # why no pose of the chain is free, in words, where that is plain
+    hopeless = ""  # a text on why no pose of the chain is collision-free, if that is certain
 
     @cached_property
     def clearance(self) -> Clearance:
-        """How far the pose is from anything that it avoids: distance, the two that are nearest, points and normal."""
+        """Clearance of the pose from everything that it avoids: distance, nearest pair, points and normal."""
         return clearance_in(self.prepared.scene, self.q)
 
     @cached_property
@@ -32,12 +32,12 @@ class FreeFound(Found):
 
     @cached_property
     def residuals(self) -> FloatArray:
-        """Position [m] and rotation [rad] errors, those asked for, and what the clearance lacks to the margin [m]."""
+        """Position [m] and rotation [rad] errors, as far as the goal has them, and the violation of the margin [m]."""
         return self.prepared.residuals_at(self.q, self.report)
 
     @property
     def looked(self) -> int:
-        """How many poses that reach the target were looked at before this one was taken."""
+        """Number of poses that reach the target that were tried before this one was returned."""
         return int(REPORT.view(self.report).starts)
 
     @cached_property
@@ -49,6 +49,6 @@ class FreeFound(Found):
             return f"not free: {self.hopeless}."
         near, sure = self.clearance, "there are no others" if self.proven else "no other was found"
         return (
-            f"not free: {self.looked} poses reach the target and all of them collide; {sure}. At the one that is "
-            f"nearest to being free, {touching_in_words(near.pair, near.distance, self.prepared.avoid.margin)}."
+            f"not free: {self.looked} poses reach the target and all of them collide; {sure}. At the one with the "
+            f"largest clearance, {touching_in_words(near.pair, near.distance, self.prepared.avoid.margin)}."
         )

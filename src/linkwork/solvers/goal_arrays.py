@@ -1,6 +1,6 @@
-"""Goals turned into the numbers that the kernels of bodies read: one function for each kind, one table.
+"""Pack goals into numbers for the whole-body kernels: one function for each kind, and a table of them.
 
-A goal that has no row in `PACKERS`, or follows a curve, is solved for in NumPy.
+A goal without a row in `PACKERS`, or one that follows a curve, is solved in NumPy.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ TARGET, FREE = PLACE_AIM.items["target"], PLACE_AIM.items["free"]
 
 @dataclass
 class PackedGoal:
-    """A goal as the kernels read it.
+    """A goal packed for the kernels.
 
     Args:
-        kind: Which of the kernels' kinds it is.
-        frames: Names of the frames it is about, None where a point stands instead; four at most.
-        values: The numbers of its kind, but for the weights, by their names in the kernels' layout.
-        mask: A number more, as the kind needs it.
-        explicit: How many explicit rows it takes.
-        corners: Frames that a body stands on, None where a point stands instead.
+        kind: Its kind in the kernels.
+        frames: Names of its frames, None for a point instead; at most four.
+        values: The numbers of its kind except the weights, by their names in the kernels' layout.
+        mask: An additional number that depends on the kind.
+        explicit: Number of explicit rows.
+        corners: Frames that a body stands on, None for a point instead.
         items: Records of joints, flat.
         item_numbers: Numbers of corners or joints, flat.
-        count: How many corners, joints, directions or frames of a scene there are.
-        scene: What it is to avoid.
+        count: Number of corners, joints, directions or frames of a scene.
+        scene: What to avoid.
     """
 
     kind: int
@@ -76,17 +76,17 @@ class PackedGoal:
 
     @property
     def size(self) -> int:
-        """How many numbers it takes, weights included."""
+        """Number of numbers, weights included."""
         return AIMS[self.kind].size + len(self.item_numbers)
 
     @property
     def names(self) -> list[str]:
-        """The frames that it is about."""
+        """Names of its frames."""
         return [name for name in (*self.frames, *self.corners) if name is not None]
 
     @property
     def velocities(self) -> list[int]:
-        """The velocities that a goal of joints is about."""
+        """The velocities of a goal on joints."""
         if self.kind == layout.REST:
             items = REST_ITEM.rows(self.items)
             counts = np.where(items.kind == layout.BALL_REST, 3, 1).tolist()
@@ -94,7 +94,7 @@ class PackedGoal:
         return COUPLE_ITEM.rows(self.items).column.tolist() if self.kind == layout.COUPLE else []
 
     def write(self, out: FloatArray) -> None:
-        """Write all numbers but the weights."""
+        """Write all numbers except the weights."""
         fixed = AIMS[self.kind]
         for name, value in self.values.items():
             out[fixed.items[name]] = value
@@ -259,21 +259,21 @@ PACKERS: dict[type[Goal], Callable[[Linkage, Any], PackedGoal]] = {
 
 
 def packable(goal: Goal) -> bool:
-    """Return whether the kernels know a goal; couplings by a curve they do not."""
+    """Return whether the kernels support a goal; couplings along curves are not supported."""
     return type(goal) in PACKERS and not (isinstance(goal, Follow) and not goal.linear)
 
 
 def pack_goal(linkage: Linkage, goal: Goal) -> PackedGoal:
-    """Return a goal, resolved for a linkage, as the kernels read it."""
+    """Return a resolved goal packed for the kernels."""
     return PACKERS[type(goal)](linkage, goal)
 
 
 def write_goal(linkage: Linkage, goal: Goal, weight: float, arm: float, out: FloatArray, at: int) -> int:
-    """Write the numbers of a goal from a place on; return where the next one's begin.
+    """Write the numbers of a goal at an index; return the index of the next goal.
 
-    A metre of its error counts `weight`; a radian counts as `arm` metres.
+    Errors are weighted with `weight` per metre; a radian counts as `arm` metres.
     """
-    if type(goal) is Reach and goal.ranges is None:  # nearly all of them are: without the detour
+    if type(goal) is Reach and goal.ranges is None:  # a shortcut for the most common goal
         end = at + PLACE_AIM.size
         own = out[at:end]
         own[TARGET] = goal.target.ravel()[:12]
@@ -289,7 +289,7 @@ def write_goal(linkage: Linkage, goal: Goal, weight: float, arm: float, out: Flo
 
 
 def goal_records(goals: Sequence[PackedGoal], numbers: FloatArray) -> Iterator[tuple[Record, FloatArray]]:
-    """Yield, for each goal, its numbers by name and those of its items, as views of the numbers (..., size) of all."""
+    """Yield, for each goal, its numbers by name and those of its items, as views of all numbers (..., size)."""
     at = 0
     for goal in goals:
         fixed = AIMS[goal.kind]
@@ -299,7 +299,7 @@ def goal_records(goals: Sequence[PackedGoal], numbers: FloatArray) -> Iterator[t
 
 
 def write_poses(goal: PackedGoal, poses: FloatArray, item_numbers: FloatArray) -> None:
-    """Write the poses (m, nq) of a Rest goal over the numbers of its items (m, ...)."""
+    """Write the poses (m, nq) of a Rest goal into the numbers of its items (m, ...)."""
     record = REST_NUMBERS.view(item_numbers.reshape(len(poses), goal.count, REST_NUMBERS.size))
     items = REST_ITEM.rows(goal.items)
     for k, (kind, place) in enumerate(zip(items.kind.tolist(), items.value.tolist(), strict=True)):

@@ -1,6 +1,7 @@
-"""Targets of many problems as arrays, written into the numbers that the kernels of bodies read: no object for a goal.
+"""Write targets of many problems, given as arrays, into numbers for the whole-body kernels, without goal objects.
 
-One class for each kind of target: places, points, poses. Goals of other kinds have no target; they stay as they are.
+There is one class for each kind of target: places, points, poses. Goals of other kinds have no target and are the same
+in all problems.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .chain_targets import as_targets, read_targets, rigid
 from .goal_arrays import PackedGoal, pack_goal, write_poses
 
 Flags = NDArray[np.bool_]
-POINTS: dict[type[Goal], str] = {  # the field of a goal that is a point, or a direction, of the world
+POINTS: dict[type[Goal], str] = {  # the field of a goal that is a point, or a direction, in the world
     LookAt: "at",
     Align: "direction",
     Bend: "towards",
@@ -35,10 +36,10 @@ WITH_TARGETS = ("Reach", "Hold", "Relate", "Rest", *(kind.__name__ for kind in P
 
 
 class Targets(Protocol):
-    """What one goal asks for in each of many problems."""
+    """The targets of one goal in many problems."""
 
     def valid(self, rows: slice) -> Flags:
-        """Return which of some problems ask for something that can be."""
+        """Return which of some problems have a valid target."""
 
     def write(self, packed: PackedGoal, record: Record, items: FloatArray, rows: slice, starts: FloatArray) -> None:
         """Write targets of problems (m,) into records (m, sets) of a goal; all of them are valid."""
@@ -83,7 +84,7 @@ class Places:
 
 
 class HeldPlaces(Places):
-    """Places that the start of each problem has: what `Hold` and `Relate` keep where it is."""
+    """Targets of `Hold` and `Relate` taken from the start of each problem."""
 
     def __init__(self, linkage: Linkage, given: Reach | Relate) -> None:
         super().__init__(given, np.empty((0, 4, 4)))
@@ -100,19 +101,19 @@ class HeldPlaces(Places):
 
 
 class Points:
-    """Points of the world, or directions (`Align`), which have any length but none."""
+    """Points in the world, or directions (`Align`) of any nonzero length."""
 
     def __init__(self, given: Goal, values: FloatArray) -> None:
         self.given, self.values, self.field = given, values, POINTS[type(given)]
         self.directions = isinstance(given, Align)
         what = "directions" if self.directions else "points"
         if isinstance(getattr(given, self.field), str):
-            raise GoalError(f"{given!r} is about the frame {getattr(given, self.field)!r}, and takes no {what}.")
-        if values.shape[1:] not in ((3,), (3 if self.directions else 2,)):  # (x, y) lies in the plane
+            raise GoalError(f"{given!r} has the frame {getattr(given, self.field)!r} as target, so it takes no {what}.")
+        if values.shape[1:] not in ((3,), (3 if self.directions else 2,)):  # (x, y) is in the plane z = 0
             raise GoalError(f"targets of {type(given).__name__} are {what} (n, 3); got shape {values.shape}.")
 
     def points(self, rows: slice) -> FloatArray:
-        """Return points (m, 3); those of a plane have no height."""
+        """Return points (m, 3), with z = 0 for points (x, y)."""
         points = np.asarray(self.values[rows], np.float64)
         points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
         if self.directions:
@@ -132,7 +133,7 @@ class Points:
 
 
 class Poses:
-    """Poses that joints lean towards (`Rest`)."""
+    """Preferred poses of joints (`Rest`)."""
 
     def __init__(self, linkage: Linkage, given: Rest, values: FloatArray) -> None:
         self.linkage, self.given, self.values = linkage, given, values
@@ -157,7 +158,7 @@ class Poses:
 
 
 class FromStarts:
-    """A goal that takes more than a place from the start of each problem: a `Balance` over where it stands."""
+    """A goal that takes more than a frame's place from each start: a `Balance` over the current supports."""
 
     def __init__(self, linkage: Linkage, given: Goal) -> None:
         self.linkage, self.given = linkage, given
@@ -177,14 +178,14 @@ class FromStarts:
 
 
 def waits_for_start(goal: Goal) -> bool:
-    """Return whether a goal keeps something where the start of a solve has it."""
+    """Return whether a goal takes its target from the start of a solve."""
     if isinstance(goal, Balance):
         return goal.over is None or (bool(goal.margin) and goal.shares is None)
     return (isinstance(goal, Hold) and goal.pose is None) or (isinstance(goal, Relate) and goal.target is None)
 
 
 def held_targets(linkage: Linkage, goal: Goal) -> Targets:
-    """Return what a goal that waits for the start asks for in problems that each have their own."""
+    """Return the targets of a goal that takes them from the start, for problems with a start each."""
     if isinstance(goal, Hold | Relate):
         resolved: Any = goal.resolve(linkage, linkage.neutral())
         return HeldPlaces(linkage, resolved)
@@ -192,10 +193,10 @@ def held_targets(linkage: Linkage, goal: Goal) -> Targets:
 
 
 def given_targets(linkage: Linkage, goal: Goal, values: NDArray[Any]) -> Targets:
-    """Return what a goal asks for in each problem, from an array of a row for each.
+    """Return the targets of a goal from an array with one row per problem.
 
     Raises:
-        GoalError: If the goal has no target, or one of another shape.
+        GoalError: If the goal has no target, or the array has another shape.
     """
     if isinstance(goal, Reach | Hold | Relate):
         resolved: Any = goal.resolve(linkage, linkage.neutral())
@@ -204,11 +205,11 @@ def given_targets(linkage: Linkage, goal: Goal, values: NDArray[Any]) -> Targets
         return Points(goal, values)
     if isinstance(goal, Rest):
         return Poses(linkage, goal, values)
-    raise GoalError(f"{type(goal).__name__} has no target that an array could give; {listed(WITH_TARGETS)} have.")
+    raise GoalError(f"{type(goal).__name__} takes no array of targets; {listed(WITH_TARGETS)} do.")
 
 
 def goal_by_shape(frame: str, values: ArrayLike) -> Reach:
-    """Return the goal that an array of targets asks for: poses, rotations or positions of a frame."""
+    """Return the goal for an array of targets, by its shape: poses, rotations or positions of a frame."""
     shape = np.shape(values)[1:]
     if shape == (4, 4):
         return Reach(frame, pose=np.eye(4))
@@ -223,7 +224,7 @@ def goal_by_shape(frame: str, values: ArrayLike) -> Reach:
 
 
 def named_goal(goals: Sequence[Goal], key: Any) -> int:
-    """Return which goal an array is for: one of the goals itself, or the frame of one of them."""
+    """Return the index of the goal that an array is for; the key is that goal itself, or its frame."""
     found = [k for k, goal in enumerate(goals) if goal is key]
     if isinstance(key, str):
         found = [k for k, goal in enumerate(goals) if getattr(goal, "frame", None) == key]
@@ -231,31 +232,31 @@ def named_goal(goals: Sequence[Goal], key: Any) -> int:
         return found[0]
     frames = list(dict.fromkeys(goal.frame for goal in goals if hasattr(goal, "frame")))
     if found:
-        raise GoalError(f"{len(found)} goals are about frame {key!r}; give the goal itself in place of its frame.")
-    raise GoalError(f"no goal among them is {key!r}; there are goals about {listed(frames)}.")
+        raise GoalError(f"{len(found)} goals are for frame {key!r}; give the goal itself instead of its frame.")
+    raise GoalError(f"none of the goals is {key!r}, or for a frame of that name; there are goals for {listed(frames)}.")
 
 
 def _asked(goal: Relate) -> Reach:
-    """Return the `Reach` of the same parts of a frame."""
+    """Return a `Reach` for the same parts of a frame's pose."""
     rows = set(goal.rows.tolist())
     position, orientation = (np.zeros(3) if 0 in rows else None), (np.eye(3) if 3 in rows else None)
     return Reach(goal.frame, position=position, orientation=orientation)
 
 
 def target_arrays(goals: Sequence[Goal], targets: Mapping[Any, ArrayLike]) -> tuple[dict[int, NDArray[Any]], int]:
-    """Return arrays by the number of their goal, and how many rows each of them has.
+    """Return arrays by the index of their goal, and their number of rows.
 
     Raises:
-        GoalError: If an array is for no goal, is none of numbers, or has fewer or more rows than another.
+        GoalError: If an array is for no goal, does not hold numbers, or has fewer or more rows than another.
     """
     arrays: dict[int, NDArray[Any]] = {}
     for key, values in targets.items():
         which = named_goal(goals, key)
         if which in arrays:
-            raise GoalError(f"{goals[which]!r} is given targets twice; leave one of them out.")
+            raise GoalError(f"{goals[which]!r} has targets twice; leave one of them out.")
         arrays[which] = as_targets(values, str(key))
     counts = {len(values) for values in arrays.values()}
     if len(counts) != 1:
         shapes = ", ".join(f"{goals[k]!r}: {values.shape}" for k, values in arrays.items())
-        raise GoalError(f"every goal has a target for each problem, so that arrays are of one length; got {shapes}.")
+        raise GoalError(f"arrays of targets must be of one length, with one target per problem; got {shapes}.")
     return arrays, counts.pop()

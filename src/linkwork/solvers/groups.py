@@ -1,4 +1,4 @@
-"""The joints that a solve may move, and what moving each of them costs: `joints=` and `weights=` of every solve."""
+"""The joints that a solve may move, and the weights of their motion: `joints=` and `weights=` of every solve."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ Joints: TypeAlias = str | Iterable[str]
 """Names of joints, or the name of a group of them."""
 
 Weights: TypeAlias = ArrayLike | Mapping[str, float]
-"""What moving each joint costs: a number for each velocity, or numbers by joint (one for those not named)."""
+"""Weights of joint motion: a number for each velocity, or numbers by joint (1 for joints not named)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """The joints that a solve may move; the rest stays where the start has it.
+    """The joints that a solve may move; the others keep their start values.
 
     Attributes:
         linkage: The linkage.
-        joints: Their names, as they were given; None where all may move.
+        joints: Their names, as given; None if all may move.
         free: Which velocities may change, shape (nv,).
         values: Which values of a pose may change, shape (nq,).
-        scale: One over the root of each velocity's weight, the lightest being 1, shape (nv,); None where all are alike.
-            A step that is shortest in velocities divided by these is the shortest by the weights.
-        key: What it was made of.
+        scale: One over the root of each velocity's weight, relative to the smallest weight, shape (nv,); None if all
+            are equal. The shortest step in velocities divided by these is the shortest by the weights.
+        key: The arguments it was made from.
     """
 
     linkage: Linkage
@@ -45,7 +45,7 @@ class Group:
 
     @property
     def partial(self) -> bool:
-        """Whether some joints stay."""
+        """Whether some joints are held."""
         return not bool(self.free.all())
 
     @property
@@ -57,21 +57,21 @@ class Group:
         return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
     def held(self, q: FloatArray, start: FloatArray) -> FloatArray:
-        """Return poses (..., nq) with what is outside the group as starts (..., nq) have it."""
+        """Return poses (..., nq) with values outside the group taken from starts (..., nq)."""
         return np.where(self.values, q, start)
 
     def distance(self, way: FloatArray) -> FloatArray:
-        """Return how far ways (..., nv) lead, each velocity by its weight; shape (...)."""
+        """Return the weighted lengths (...) of displacements (..., nv)."""
         cost = way if self.scale is None else way / self.scale
         return np.asarray(np.sqrt((cost * cost).sum(axis=-1)))
 
 
 def group_of(linkage: Linkage, joints: Joints | None = None, weights: Weights | None = None) -> Group | None:
-    """Return the joints that may move and what it costs, kept with the linkage; None where all may and cost the same.
+    """Return the joints that may move and their weights, cached on the linkage; None if all may move, equally weighted.
 
     Raises:
         JointNotFoundError: If a name is neither that of a joint or coordinate nor of a group.
-        OptionError: If the names are none, or the weights no positive numbers.
+        OptionError: If joints are not names, or weights not positive numbers.
     """
     if joints is None and weights is None:
         return None
@@ -94,7 +94,7 @@ def _names(joints: Joints) -> tuple[str, ...]:
     except TypeError:
         names = (joints,)  # type: ignore[assignment]
     if not names or not all(isinstance(name, str) for name in names):
-        raise OptionError(f"joints are the names of those that may move, at least one, got {joints!r}.")
+        raise OptionError(f"joints are the names of joints that may move, at least one, got {joints!r}.")
     return names
 
 
@@ -105,14 +105,14 @@ def _made(linkage: Linkage, names: tuple[str, ...] | None, weights: Any, key: Ha
     values[q] = free[v]
     for k, j in linkage.table.quaternions:
         if free[j : j + 3].any() != free[j : j + 3].all():
-            raise OptionError(f"{linkage.table.velocity_joints[j]!r} turns as a whole: its parts cannot be held alone.")
+            raise OptionError(f"{linkage.table.velocity_joints[j]!r} rotates as a whole; single axes cannot be held.")
         values[k : k + 4] = free[j]
     scale = None if weights is None else _scale(linkage, weights, free)
     return Group(linkage, names, read_only(free), read_only(values), scale, key)
 
 
 def _free(linkage: Linkage, names: tuple[str, ...]) -> NDArray[np.bool_]:
-    """Return which velocities the names stand for."""
+    """Return which velocities the names refer to."""
     joints = {arc.name: arc for arc in linkage.arcs}
     free = np.zeros(linkage.nv, np.bool_)
     for name in names:
@@ -131,7 +131,7 @@ def _free(linkage: Linkage, names: tuple[str, ...]) -> NDArray[np.bool_]:
 
 
 def _scale(linkage: Linkage, weights: Any, free: NDArray[np.bool_]) -> FloatArray:
-    """Return one over the roots of weights, those of the lightest joint that may move being 1."""
+    """Return one over the roots of weights, relative to the smallest weight of a joint that may move."""
     cost = np.ones(linkage.nv)
     if isinstance(weights, Mapping):
         for name, value in weights.items():
@@ -146,26 +146,26 @@ def _scale(linkage: Linkage, weights: Any, free: NDArray[np.bool_]) -> FloatArra
         )
     if not np.isfinite(cost).all() or not (cost > 0.0).all():
         raise OptionError(
-            "weights are positive and finite: the larger, the less a joint moves; joints= leaves joints out."
+            "weights are positive and finite; the larger, the less a joint moves. To hold joints, use joints=."
         )
     return read_only(np.sqrt(cost[free].min() / cost))
 
 
-# What limits and random poses are with and without a group
+# Limits and random poses, with and without a group
 
 
 def within_limits(linkage: Linkage, q: FloatArray, group: Group | None) -> FloatArray:
-    """Return poses brought within limits; what is outside a group stays as it is."""
+    """Return poses clamped to limits; values outside a group are unchanged."""
     inside = clamped(linkage, q)
     return inside if group is None else group.held(inside, q)
 
 
 def limits_kept(linkage: Linkage, q: FloatArray, group: Group | None) -> NDArray[np.bool_]:
-    """Return which poses (..., nq) break no limit of a joint that may move."""
+    """Return which poses (..., nq) keep all limits of the joints that may move."""
     return keeps_limits(linkage, q if group is None else group.held(q, linkage.neutral()))
 
 
 def random_poses(linkage: Linkage, seed: int, count: int, group: Group | None, start: FloatArray) -> FloatArray:
-    """Return random poses (count, nq); what is outside a group is as in the start (nq,)."""
+    """Return random poses (count, nq); values outside a group are those of the start (nq,)."""
     poses = random_pose(linkage, seed, count)
     return poses if group is None else group.held(poses, start)

@@ -1,6 +1,6 @@
-"""Control cycles kept clear of obstacles and of the linkage itself: what steps of chains and bodies call.
+"""Keep control cycles collision-free, for steps of chains and bodies.
 
-A cycle proposes a pose, and `kernels.collision.guard` gives the one nearest to it that keeps the margin on the way.
+A cycle proposes a pose, and `kernels.collision.guard` returns the nearest one that keeps the margin on the way.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from ..linkage.program import chain_motions, program_of
 from ..transforms import FloatArray
 from .step import SLOW
 
-HAIR = 5e-5  # what is aimed at beyond the margin [m]
-SLACK = 5e-5  # how much nearer than the margin two may be for a part of a cycle [m]
-BRAKING = 0.02  # time in which what is left to the margin shrinks to a third at most [s]
+HAIR = 5e-5  # added to the margin as a target [m]
+SLACK = 5e-5  # allowed violation of the margin within a cycle [m]
+BRAKING = 0.02  # time in which the distance to the margin shrinks to a third at most [s]
 EMPTY = np.empty
 
 
 class Guarded:
-    """A cycle that was kept clear.
+    """Result of a guarded cycle.
 
     Attributes:
-        guard: What kept it.
-        ended: How: `AS_WANTED` and so on, of the kernel.
+        guard: The guard.
+        ended: Outcome, such as `AS_WANTED`, as defined by the kernel.
         out: The pose, then a report.
     """
 
@@ -46,7 +46,7 @@ class Guarded:
 
     @property
     def as_wanted(self) -> bool:
-        """Whether nothing was in the way."""
+        """Whether the wanted pose was kept."""
         return self.ended == AS_WANTED
 
     @property
@@ -61,30 +61,30 @@ class Guarded:
 
     @property
     def report(self) -> Any:
-        """What was near."""
+        """The report on the nearest parts."""
         return REPORT.view(self.out[self.guard.linkage.nq :])
 
     @property
     def pair(self) -> tuple[str, str] | None:
-        """The two that are nearest at the pose, or None where none are near."""
+        """Names of the nearest pair at the pose, or None if none are near."""
         return self.guard.scene.names(NEAR.view(self.report.record)) if self.report.after < math.inf else None
 
     @property
     def clearance(self) -> float:
-        """How far apart these are [m]; infinity where none are near."""
+        """Distance of that pair [m]; infinity if none are near."""
         return float(self.report.after)
 
 
 class Guard:
-    """What is to be kept clear in a control loop, packed.
+    """Collision avoidance for control loops, packed for the kernel.
 
     Args:
         linkage: The linkage.
-        avoid: What it keeps clear of, and by how much.
-        goals: The frames that should move as wanted, as far as that is possible.
+        avoid: What to keep clear of, and the margin.
+        goals: Goals of the frames that should move as wanted, as far as possible.
         velocities: The velocities that may change, in the order of the columns.
-        keeps_limits: Whether limits hold.
-        scene: What counts of the linkage and the world, where it is known; by default as `avoid` says.
+        keeps_limits: Whether limits are kept.
+        scene: The packed shapes of linkage and world, if known; by default those of `avoid`.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Guard:
         )
 
     def _pace(self, reach: FloatArray, dt: float) -> tuple[FloatArray, FloatArray]:
-        """Return columns and settings of a cycle in which velocities lead no further than `reach`."""
+        """Return columns and settings of a cycle in which no velocity changes its value by more than `reach`."""
         if dt != self._dt or reach is not self._reach:
             columns, margin = self._columns.copy(), self.avoid.margin
             COLUMN.view(columns).reach = reach
@@ -153,16 +153,16 @@ class Guard:
         """Return the wanted cycle, if it keeps the margin; else the one that keeps it and comes nearest to the targets.
 
         Args:
-            targets: Where the frames of the goals should be, shape (4 * goals, 4).
-            before: The pose before the pose now: as it moved from there, so it goes on where goals leave freedom.
-            pose: The pose now, shape (nq,).
-            wanted: The pose that is wanted, of which all that no velocity changes is left alone.
-            reach: How far every velocity may lead, shape (columns,); the same array again costs less.
-            dt: How long the cycle lasts [s].
-            around: Whether the cycle before went around something.
+            targets: Target transforms of the goals' frames, shape (4 * goals, 4).
+            before: The previous pose: if goals leave freedom, the motion since then is continued.
+            pose: The current pose, shape (nq,).
+            wanted: The wanted pose; values that no velocity changes are not modified.
+            reach: Largest change of each velocity's value, shape (columns,); passing the same array again is faster.
+            dt: Duration of the cycle [s].
+            around: Whether the previous cycle went around an obstacle.
         """
         try:
-            room = self.rooms.pop()  # this call's alone until it is given back
+            room = self.rooms.pop()  # for the exclusive use of this call until it is returned
         except IndexError:
             room = EMPTY(self.room)
         out, scene = EMPTY(self.size), self.scene

@@ -1,7 +1,7 @@
-"""How a solution moves with its target: the implicit function theorem, in arrays of NumPy or PyTorch.
+"""Derivatives of solutions by their targets, from the implicit function theorem, for NumPy and PyTorch arrays.
 
-A solution keeps ``f(q) = T``. Where the target moves by a twist t, joints move by ``J v = t``: of all such v the
-shortest, ``v = J^+ t``.
+A solution satisfies ``f(q) = T``. If the target moves by a twist t, the joint velocities satisfy ``J v = t``; the
+shortest such v is ``v = J^+ t``.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from ..goals.base import metres_per_radian
 from ..transforms import FloatArray
 from .chain_solver import Prepared
 
-AT_LIMIT = 1e-6  # a value so near to its limit is at it, in single precision too [rad, m]
-PROBES = 7  # poses at which a chain is asked how many directions of a target it can follow
+AT_LIMIT = 1e-6  # a value nearer to its limit counts as at the limit, also in single precision [rad, m]
+PROBES = 7  # random poses at which the number of directions that a chain can follow is determined
 
 
 class Implicit:
     """The derivative of a chain's solutions: velocities by the twist of the target.
 
-    Joints at a limit stay there. Singular values s below e, which is `damping` of the largest, are inverted as
-    ``s / e²`` instead of ``1 / s``: no gain is above ``1 / e``, and what the chain cannot follow at all has no part.
+    Joints at a limit stay there. Singular values s below e, which is `damping` times the largest, are inverted as
+    ``s / e²`` instead of ``1 / s``: no gain exceeds ``1 / e``, and directions that the chain cannot follow get zero.
 
     Args:
         prepared: The solver of the chain.
-        damping: Of the largest singular value, where damping begins.
+        damping: Share of the largest singular value below which values are damped.
 
     Attributes:
         columns: The velocities that move the frame and may change, shape (k,).
         lower: Lower limits of values (nq,) that are kept; minus infinity for all others.
-        upper: Upper limits.
-        rank: How many directions of a target the chain can follow where it is not singular.
+        upper: Upper limits likewise; plus infinity for all others.
+        rank: Number of directions of a target that the chain can follow away from singular poses.
     """
 
     def __init__(self, prepared: Prepared, damping: float) -> None:
@@ -41,7 +41,7 @@ class Implicit:
         self.columns = _moving(prepared)
         self.weights = np.array([1.0] * 3 + [metres_per_radian(linkage)] * 3) * np.isin(np.arange(6), self.goal.rows)
         places = linkage.table.pose_index
-        self.places = np.maximum(places[self.columns], 0)  # of a quaternion any: it has no limits
+        self.places = np.maximum(places[self.columns], 0)  # any index for a quaternion, which has no limits
         limited = np.isin(np.arange(linkage.nq), places[self.columns]) & prepared.settings.keeps_limits
         self.lower, self.upper = np.where(limited, linkage.lower, -np.inf), np.where(limited, linkage.upper, np.inf)
         self.scatter = np.eye(linkage.nv)[:, self.columns]
@@ -51,13 +51,13 @@ class Implicit:
         self.rank = int((s > damping * s[:, :1]).sum(axis=-1).max())
 
     def __call__(self, xp: Any, q: Any, there: Any, jacobian: Any) -> tuple[Any, Any]:
-        """Return velocities by twists, shape (..., nv, 6), and where a direction is damped or lost, shape (...).
+        """Return velocities by twists, shape (..., nv, 6), and whether a direction is damped or lost, shape (...).
 
         Args:
             xp: The library of the arrays, `numpy` or `torch`.
-            q: Poses (..., nq) that are at their targets.
-            there: Where the frame is (..., 4, 4).
-            jacobian: Its Jacobian (..., 6, nv), along the world's axes.
+            q: Poses (..., nq) that reach their targets.
+            there: Transforms of the frame (..., 4, 4).
+            jacobian: Jacobians of the frame (..., 6, nv), along the world's axes.
         """
         asked = self._asked(xp, there)
         held = (q <= _like(q, self.lower + AT_LIMIT)) | (q >= _like(q, self.upper - AT_LIMIT))
@@ -77,11 +77,11 @@ class Implicit:
         return xp.maximum(xp.minimum(q, _like(q, self.upper)), _like(q, self.lower))
 
     def _asked(self, xp: Any, there: Any) -> Any:
-        """Return what takes the weighted part of a twist that the goal asks for, shape (6, 6) or (..., 6, 6)."""
+        """Return the weighted projection onto the directions that the goal constrains, shape (6, 6) or (..., 6, 6)."""
         weights = _like(there, np.diag(self.weights))
         if self.goal.free is None:
             return weights
-        axis = there[..., :3, :3] @ _like(there, self.goal.free)  # a spin about it changes nothing
+        axis = there[..., :3, :3] @ _like(there, self.goal.free)  # rotation about it is unconstrained
         spin = xp.concat([xp.zeros_like(axis), axis], axis=-1)
         return weights @ (_like(there, np.eye(6)) - spin[..., :, None] * spin[..., None, :])
 

@@ -1,4 +1,4 @@
-"""The one loop: it steps a method, many problems (poses of shape (..., nq)) together, until they end."""
+"""The main loop: it steps a method, for many problems (poses of shape (..., nq)) together, until all have ended."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from .method import Method
     from .options import Settings
 
-TOGETHER = 10.0  # what all errors of a level may come to, beside each of them
-SETTLED = 1e-12  # of the length: an error of an upper level that no step below can be blamed for
+TOGETHER = 10.0  # the combined error of a level may be this many times as large as each of its errors
+SETTLED = 1e-12  # share of the length: errors of upper levels below this are not caused by steps of lower levels
 
 
 def run(method: Method, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
-    """Iterate a method until the goals are reached or there is no hope.
+    """Iterate a method until the goals are reached or it makes no more progress.
 
-    Euler steps with the Jacobian taken anew each time. A step that makes the weighted error grow is halved a few times;
-    what still does not help is taken whole, since a way round may lead uphill. The best pose met is what comes back.
+    These are Euler steps with a new Jacobian each time. A step that would increase the weighted error is halved a few
+    times. If that does not help, the full step is taken, since a way around may lead uphill. The best pose is returned.
     """
     settings = settled(settings, method)
     compiled = walk_for(method, problem, settings) if not settings.trace or start.ndim == 1 else None
@@ -56,16 +56,16 @@ def _walked(
     trace: list[Record] | None = None,
     finest: float = np.inf,
 ) -> tuple[_Walk, str]:
-    """Return how far the poses came, and what ended it; `finest` is the largest tolerance for any error.
+    """Return the state at the end, and why it ended; `finest` is an upper bound of all tolerances.
 
-    Levels of priority are taken in turn. Those above the last are brought to rest alone; from there the walk goes on
-    with all; then the ones above are brought to rest again. Where they would be worse off than alone, they stay so.
+    Priority levels are solved in turn. The levels above the last converge alone first; from there all levels are
+    iterated together; then the upper levels converge again. Where they end worse than alone, their own result is kept.
     """
     least, upper = SETTLED * max(problem.linkage.length, 1.0), None
     if len(problem.levels) > 1 and method.strict:
         upper, _ = _walked(method, problem.above(), start, settings, deadline, finest=least)
         start = upper.best_q.reshape(start.shape)
-        if settings.limits == "clamp":  # what clamping takes from a step of all levels, the first may miss
+        if settings.limits == "clamp":  # clamping a step of all levels may spoil it for the first
             settings = replace(settings, limits="project")
     walk = _Walk(method, problem, start, settings, finest)
     memory: dict[str, Any] = {}
@@ -89,7 +89,7 @@ def _walked(
 
 
 def _worse(problem: Problem, q: FloatArray, other: FloatArray, least: float) -> NDArray[np.bool_]:
-    """Return which poses serve the levels worse than others: the first that differs by more than `least` tells."""
+    """Return which poses are worse than others, by the first level that differs by more than `least`."""
     one, two = (problem.error(poses) * problem.scale for poses in (q, other))
     worse, told = np.zeros(len(q), np.bool_), np.zeros(len(q), np.bool_)
     for rank in np.unique(problem.priorities):
@@ -103,9 +103,9 @@ def _worse(problem: Problem, q: FloatArray, other: FloatArray, least: float) -> 
 def follow(
     method: Method, problem: Problem, q: FloatArray, settings: Settings, steps: int, memory: dict[str, Any]
 ) -> FloatArray:
-    """Return the pose after a number of plain steps, as the chapter takes one a frame: no halving, no judging.
+    """Return the pose after a number of plain steps, without halving or checks; the chapter takes one per frame.
 
-    A step that is not finite is not taken. `settings` are `settled`; `memory` is the method's own from call to call.
+    A step that is not finite is skipped. `settings` are `settled`; `memory` is kept for the method between calls.
     """
     for iteration in range(steps):
         state = State(problem, q, problem.error(q), iteration, memory=memory)
@@ -125,16 +125,16 @@ def settled(settings: Settings, method: Method) -> Settings:
 
 
 def limited_step(method: Method, state: State, settings: Settings) -> FloatArray:
-    """Return the method's step; with ``limits="project"``, without the joints that push against a limit."""
+    """Return the method's step; with ``limits="project"``, joints that push against a limit do not move."""
     change = _projected_step(method, state, settings)
     return change if state.scale is None else change * state.scale
 
 
 def _projected_step(method: Method, state: State, settings: Settings) -> FloatArray:
-    """Return the step in the state's measure of velocities.
+    """Return the step in the state's scaled velocities.
 
-    Joints that push against a limit are taken out of the Jacobian and the step is made anew, so that the other joints
-    do their part.
+    Joints that push against a limit are removed from the Jacobian and the step is computed again, so that the other
+    joints compensate.
     """
     linkage = state.linkage
     projected = linkage.constrained and not method.strict
@@ -161,18 +161,18 @@ def _projected_step(method: Method, state: State, settings: Settings) -> FloatAr
 
 
 def kept_within(problem: Problem, q: FloatArray, settings: Settings) -> FloatArray:
-    """Return poses brought within limits, unless those are ignored."""
+    """Return poses clamped to limits, unless limits are ignored."""
     return within_limits(problem.linkage, q, problem.group) if settings.keeps_limits else q
 
 
 def moved(problem: Problem, q: FloatArray, change: FloatArray, settings: Settings) -> FloatArray:
-    """Return the poses that a change leads to, within limits; joints that stay keep their values to the bit."""
+    """Return the poses after a change, within limits; held joints keep their exact values."""
     result = kept_within(problem, advance(problem.linkage, q, change), settings)
     return result if problem.group is None else problem.group.held(result, q)
 
 
 class _Walk:
-    """Where all problems of a batch stand, one row each: pose, error, the best pose met, and how they ended."""
+    """State of all problems of a batch, one row each: pose, error, best pose so far, and status."""
 
     def __init__(self, method: Method, problem: Problem, start: FloatArray, settings: Settings, finest: float) -> None:
         self.method, self.problem, self.settings, self.shape = method, problem, settings, start.shape[:-1]
@@ -183,7 +183,7 @@ class _Walk:
         self.free = np.ones(problem.linkage.nv, np.bool_) if problem.group is None else problem.group.free
         self.tolerances = np.minimum(settings.tolerances(problem), finest)
         self.scale = problem.scale * problem.emphasis
-        self.wishes = bool(np.isinf(self.tolerances).any())  # they are followed until nothing comes of it
+        self.wishes = bool(np.isinf(self.tolerances).any())  # they are followed until there is no more progress
         self._blocks = np.array([*(b.rows.start for b in problem.blocks), problem.blocks[-1].rows.stop])
         poses = start.reshape(-1, problem.linkage.nq)
         self.q = closed(self.closure, kept_within(problem, poses, settings), self.free, far=True)
@@ -203,11 +203,11 @@ class _Walk:
         return error, cost, residuals, reached
 
     def going(self) -> bool:
-        """Return whether any problem is still under way."""
+        """Return whether any problem is still active."""
         return ACTIVE in self.status
 
     def record(self, state: State, change: FloatArray) -> Record:
-        """Return an iteration as a trace keeps it, each array in the shape of the start."""
+        """Return the trace record of an iteration, with arrays in the shape of the start."""
         values = np.asarray(np.linalg.svd(state.jacobian, compute_uv=False), dtype=np.float64)
         q, residuals, values, change = (
             rows.reshape(*self.shape, -1).copy() for rows in (self.q, self.residuals, values, change)
@@ -216,7 +216,7 @@ class _Walk:
         return Record(q, residuals, values, change, notes)
 
     def move(self, change: FloatArray) -> None:
-        """Take a step, halved for the problems whose error would grow, and note how things stand."""
+        """Take a step, halved for problems whose error would grow, and update the state."""
         useful = (self.status == ACTIVE) & np.isfinite(change).all(axis=-1)
         if not useful.all():
             self.status[(self.status == ACTIVE) & ~useful] = DIVERGED
@@ -230,7 +230,7 @@ class _Walk:
             worse = grows | self._strays(error)
             if not worse.any():
                 break
-            last = halving == halvings - 1  # nothing helps: take the whole step, a way round may lead uphill
+            last = halving == halvings - 1  # nothing helps: take the full step, a way around may lead uphill
             factor = np.where(grows & last, 1.0, np.where(worse, factor / 2.0, factor))
             self._try(begin, change * factor[:, None])
         progress = (self.best_q, self.best_cost, self.first_cost, self.mark, self.waiting, self.count, self.status)
@@ -239,10 +239,10 @@ class _Walk:
             self._judge_length(begin, cost, change)
 
     def _judge_length(self, begin: FloatArray, before: FloatArray, change: FloatArray) -> None:
-        """Tell why steps of a given length come no nearer: they are too long and errors grow, or short and go on.
+        """Decide why steps of fixed length make no progress: too long, so errors grow; or short, and they continue.
 
-        Down a slope, steps that are short enough never let the error grow, and none is as long as half a turn; where
-        limits cut such a step short, it only seems to rest.
+        Short enough steps down a slope never increase the error, and none is as long as half a turn. A step cut short
+        by limits only seems to have stopped.
         """
         grew = self.cost > before * (1.0 + RESTLESS)
         self._growths += grew
@@ -254,7 +254,7 @@ class _Walk:
         self.status[on_its_way], self.waiting[on_its_way] = ACTIVE, 0
 
     def _strays(self, before: FloatArray) -> NDArray[np.bool_]:
-        """Return which problems have left the straight way to their goals by more than they may."""
+        """Return which problems have left the straight line to their goals by more than `stray` allows."""
         if self.settings.stray is None:
             return np.zeros(len(before), np.bool_)
         way, gone = before * self.problem.scale, (before - self.error) * self.problem.scale
@@ -267,7 +267,7 @@ class _Walk:
         self.reached &= not self.wishes
 
     def solution(self, start: FloatArray, trace: list[Record], ending: str) -> Solution:
-        """Return the best pose met, whole turns on the way taken back, judged anew from the pose itself."""
+        """Return the best pose, with whole turns removed and success recomputed from the pose itself."""
         linkage = self.problem.linkage
         begun = start.reshape(-1, linkage.nq)
         self.best_q = turned_back(linkage, self.best_q, begun, keep_limits=self.settings.keeps_limits)
@@ -275,7 +275,7 @@ class _Walk:
         if self.settings.keeps_limits:
             reached &= limits_kept(linkage, self.best_q, self.problem.group)
         self.status[(self.status == ACTIVE) & (10 * self._growths > self.count)] = DIVERGED
-        # what was reached on the way and is not any more: levels above would have been worse off
+        # REACHED may no longer hold: the pose was replaced where upper levels would have been worse
         names = {REACHED: "stalled", STALLED: "stalled", DIVERGED: "diverged", ACTIVE: ending}
         status = ["reached" if good else names[code] for good, code in zip(reached, self.status.tolist(), strict=True)]
         rows = (self.best_q, reached, residuals, self.count, status)

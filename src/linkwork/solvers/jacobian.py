@@ -1,7 +1,7 @@
-"""The methods that step by linear algebra on the Jacobian: each `step` is its equation.
+"""Methods that compute steps from the Jacobian; each `step` is its equation.
 
 J is the weighted Jacobian (..., m, n), V the weighted error (..., m); the result is the change of the pose (..., n).
-Numbers in brackets are the chapter's equations; where it slips, the docstring says so.
+Numbers in brackets are the chapter's equations; docstrings note its errors.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .plans import Plan
 from .problem import RANK, Problem, State
 
 FORMS = {"auto": textbook.PSEUDOINVERSE, "rows": textbook.ROWS, "columns": textbook.COLUMNS}  # of the compiled loop
-CROSSED = 1e-12  # of the linkage's length: further beyond an edge, it is crossed
+CROSSED = 1e-12  # share of the linkage's length by which a step must pass an edge to cross it
 
 
 def transposed(matrix: FloatArray) -> FloatArray:
@@ -46,7 +46,7 @@ def solved(matrix: FloatArray, vector: FloatArray) -> FloatArray:
 
 
 def pseudosolved(J: FloatArray, V: FloatArray, rank: float = RANK) -> FloatArray:
-    """Return ``J^+ V`` through the singular values, leaving out directions in which the rank is lost."""
+    """Return ``J^+ V`` by singular value decomposition, leaving out directions in which the rank is lost."""
     U, sigma, Vt = np.linalg.svd(J, full_matrices=False)
     kept = sigma > rank * sigma[..., :1]
     along = times(transposed(U), V) / np.where(kept, sigma, 1.0)
@@ -54,7 +54,7 @@ def pseudosolved(J: FloatArray, V: FloatArray, rank: float = RANK) -> FloatArray
 
 
 def damped_step(J: FloatArray, V: FloatArray, squared_damping: Any) -> FloatArray:
-    """Return ``J^T (J J^T + lambda² I)^-1 V``, or the equal ``(J^T J + lambda² I)^-1 J^T V`` where that is smaller."""
+    """Return ``J^T (J J^T + lambda² I)^-1 V``, or the equal ``(J^T J + lambda² I)^-1 J^T V`` if that is smaller."""
     m, n = J.shape[-2:]
     Jt = transposed(J)
     damping = np.asarray(squared_damping)[..., None, None]
@@ -70,10 +70,10 @@ def by_levels(
     rank: float,
     solve: Callable[[FloatArray, FloatArray], FloatArray],
 ) -> FloatArray:
-    """Return a step that serves levels of rows one after another, each in the null space of those before it.
+    """Return a step that solves levels of rows one after another, each in the null space of those before it.
 
-    With N_k the projection onto changes that leave all rows above level k alone: ``x_k = x_(k-1) + (J_k N_k)^+ (V_k -
-    J_k x_(k-1))`` (Siciliano and Slotine 1991). Singular values below `rank` of the largest are lost directions.
+    With N_k the projection onto changes that do not affect the rows above level k: ``x_k = x_(k-1) + (J_k N_k)^+ (V_k -
+    J_k x_(k-1))`` (Siciliano and Slotine 1991). Singular values below `rank` times the largest are lost directions.
     """
     if len(levels) <= 1:
         return solve(J, V)
@@ -90,10 +90,10 @@ def by_levels(
 
 
 def within_ranges(state: State, solve: Callable[[FloatArray, FloatArray], FloatArray]) -> FloatArray:
-    """Return the step that serves levels one after another and leaves no range within which a goal asks for nothing.
+    """Return the step that solves levels one after another and stays within the ranges of goals.
 
-    Such a goal is an inequality, ``A x <= b``: an edge that the step would cross becomes a row of the goal's own level,
-    ``A x = b``, and the step is made anew, until none is crossed.
+    A goal with a range is an inequality, ``A x <= b``: an edge that the step would cross becomes a row of the goal's
+    own level, ``A x = b``, and the step is computed again, until no edge is crossed.
     """
     J, V, levels = state.jacobian, state.weighted_error, state.problem.levels
     rank = state.problem.rank
@@ -117,8 +117,8 @@ def within_ranges(state: State, solve: Callable[[FloatArray, FloatArray], FloatA
 class Inverse(Method):
     """``theta' = J^-1 V``, for as many goal rows as velocities.
 
-    Near a singularity the smallest singular value goes to zero and the joint velocities without bound: there the
-    pseudoinverse takes over and the largest change of a step holds them.
+    Near a singularity the smallest singular value goes to zero and joint velocities grow without bound. There the
+    pseudoinverse is used, and the size of steps is limited.
 
     Args:
         singular: Ratio of the smallest to the largest singular value below which the Jacobian counts as singular.
@@ -152,7 +152,7 @@ class Inverse(Method):
 
 @dataclass(frozen=True)
 class Pseudoinverse(Method):
-    """``theta' = J^+ V`` (5.20 to 5.23): of all changes that reach V, the smallest.
+    """``theta' = J^+ V`` (5.20 to 5.23): the smallest of all changes that reach V.
 
     Args:
         form: ``"auto"`` is rank-aware. ``"rows"`` is the printed ``J^T (J J^T)^-1 V`` through beta and LU, for
@@ -171,7 +171,7 @@ class Pseudoinverse(Method):
     def plan(self, problem: Problem, settings: Settings) -> Plan | None:  # noqa: ARG002
         more_rows = len(problem.rows) - problem.velocities
         if (self.form == "rows" and more_rows > 0) or (self.form == "columns" and more_rows < 0):
-            return None  # the matrix has no inverse, whatever rounding makes of it
+            return None  # the matrix is singular, whatever rounding makes of it
         return Plan(FORMS[self.form])
 
     def step(self, state: State) -> FloatArray:
@@ -185,7 +185,7 @@ class Pseudoinverse(Method):
         except np.linalg.LinAlgError as error:
             other = "'columns'" if self.form == "rows" else "'rows'"
             raise GoalError(
-                f"the printed form {self.form!r} of the pseudoinverse meets a singular matrix here ({error}): the "
+                f"the printed form {self.form!r} of the pseudoinverse has a singular matrix here ({error}): the "
                 f"Jacobian is {J.shape[-2]} x {J.shape[-1]}; use form={other} or form='auto'."
             ) from error
 
@@ -195,8 +195,8 @@ class Damped(Method):
     """``theta' = J^T (J J^T + lambda² I)^-1 V`` (5.24): damped least squares.
 
     Args:
-        damping: lambda, in the units of the Jacobian; or ``"adaptive"``: ``lambda² = 0.05 |V|²`` and a little, so that
-            it is strong far from the goal and gone near it.
+        damping: lambda, in the units of the Jacobian; or ``"adaptive"``: ``lambda² = 0.05 |V|²`` plus a small constant,
+            which is strong far from the goal and vanishes near it.
     """
 
     damping: float | str = "adaptive"
@@ -217,7 +217,7 @@ class Damped(Method):
         return within_ranges(state, lambda J, V: damped_step(J, V, self._squared(state, V)))
 
     def _squared(self, state: State, V: FloatArray) -> Any:
-        """Return lambda² for what is still to go, of all rows or of a level."""
+        """Return lambda² for the remaining error of all rows or of a level."""
         if isinstance(self.damping, str):
             return textbook.GAIN * (V * V).sum(axis=-1) + textbook.LEAST * state.linkage.length**2 + 1e-300
         return np.asarray(float(self.damping) ** 2 + 1e-300)
@@ -225,11 +225,11 @@ class Damped(Method):
 
 @dataclass(frozen=True)
 class SelectivelyDamped(Method):
-    """Selectively damped least squares (Buss and Kim 2005): each singular direction is held back by its own need.
+    """Selectively damped least squares (Buss and Kim 2005): each singular direction has its own damping.
 
-    With ``J = sum sigma_i u_i v_i^T``: direction i would change the pose by ``phi_i = (u_i . V) v_i / sigma_i``. It may
-    move no joint by more than ``gamma_i = min(1, N_i / M_i) gamma``, where N_i is how far it moves the effectors and
-    M_i how far the joints, one by one, would move them meanwhile: large where the joints work against each other.
+    With ``J = sum sigma_i u_i v_i^T``, direction i would change the pose by ``phi_i = (u_i . V) v_i / sigma_i``. It may
+    move no joint by more than ``gamma_i = min(1, N_i / M_i) gamma``, where N_i is how far it moves the effectors, and
+    M_i the sum of how far each joint alone would move them: large if the joints work against each other.
 
     Args:
         gamma: Largest change of one joint in a step [rad].
@@ -261,7 +261,7 @@ class SelectivelyDamped(Method):
 
 
 def clamped(vector: FloatArray, largest: FloatArray) -> FloatArray:
-    """Return vectors (..., n) scaled down so that no entry is larger than a bound (..., 1)."""
+    """Return vectors (..., n) scaled down so that no entry exceeds a bound (..., 1)."""
     size = np.abs(vector).max(axis=-1, keepdims=True)
     result: FloatArray = vector * np.minimum(1.0, largest / np.maximum(size, 1e-300))
     return result
@@ -269,17 +269,17 @@ def clamped(vector: FloatArray, largest: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Control(Method):
-    """``theta' = J^+ (V + J z) - z`` (5.25 to 5.31): the pseudoinverse, with a wish z in the null space.
+    """``theta' = J^+ (V + J z) - z`` (5.25 to 5.31): the pseudoinverse, with a secondary term z in the null space.
 
-    The wish moves the joints towards desired angles as far as that leaves the effector alone. The gradient form
-    ``z_i = a_i (theta_i - theta_ci)`` is the default; the book prints its square (5.27), which loses the sign and
-    pushes a joint below its desired angle further away: ``form="printed"``.
+    z moves the joints towards desired angles as far as this does not move the effector. The default is the gradient
+    form, ``z_i = a_i (theta_i - theta_ci)``. The book prints its square (5.27), ``form="printed"``, which loses the
+    sign and pushes a joint below its desired angle further away.
 
     Args:
-        desired: Pose to lean towards; the neutral one by default.
+        desired: Preferred pose; the neutral pose by default.
         gains: One number, or one for each velocity: the higher, the stiffer the joint.
         form: ``"gradient"`` or ``"printed"``.
-        z: A function of poses (..., nq) that returns z (..., nv), in place of all that.
+        z: A function of poses (..., nq) that returns z (..., nv), instead of the above.
     """
 
     desired: Any = None
@@ -288,8 +288,8 @@ class Control(Method):
     z: Callable[[FloatArray], FloatArray] | None = None
     name: ClassVar[str] = "control"
     weighs_joints: ClassVar[bool] = True
-    max_step: ClassVar[float | None] = 0.5  # a wish as large as a turn would wind joints up
-    iterations: ClassVar[int] = 300  # a wish bends the way, so that steps are halved and many
+    max_step: ClassVar[float | None] = 0.5  # a z as large as a whole turn would wind joints up
+    iterations: ClassVar[int] = 300  # z bends the path, so steps are halved and more are needed
     patience: ClassVar[int] = 60
     can_project_loops: ClassVar[bool] = True
 
@@ -329,7 +329,7 @@ class Control(Method):
 
 @dataclass(frozen=True)
 class Alternative(Method):
-    """The pseudoinverse of a Jacobian with the goal in place of the end effector: it pulls the goal to the effector."""
+    """The pseudoinverse of a Jacobian at the goal instead of the end effector: it pulls the goal to the effector."""
 
     name: ClassVar[str] = "alternative"
     weighs_joints: ClassVar[bool] = True
@@ -338,7 +338,8 @@ class Alternative(Method):
         for goal in problem.goals:
             if not isinstance(goal, Reach) or goal.position is None or goal.ranges is not None:
                 raise GoalError(
-                    "method 'alternative' needs positions, without ranges: it puts the goal's in the effector's place."
+                    "method 'alternative' needs goals with positions and without ranges: it uses the goal's position "
+                    "instead of the effector's."
                 )
 
     def plan(self, problem: Problem, settings: Settings) -> Plan | None:  # noqa: ARG002
@@ -348,7 +349,7 @@ class Alternative(Method):
         return pseudosolved(self.jacobian(state), state.weighted_error)
 
     def jacobian(self, state: State) -> FloatArray:
-        """Return the Jacobian of points of the links that are now where the goals are."""
+        """Return the Jacobian of the points of the links that currently coincide with the goals."""
         blocks, problem = [], state.problem
         for goal in (goal for goal in problem.goals if isinstance(goal, Reach)):
             J = state.linkage.jacobian(state.q, goal.frame)
@@ -364,11 +365,11 @@ class Alternative(Method):
 
 @dataclass(frozen=True)
 class Transpose(Method):
-    """``theta' = alpha J^T V``: each joint by how well its own motion agrees with V; nothing is inverted.
+    """``theta' = alpha J^T V``: each joint moves by how well its own motion agrees with V; nothing is inverted.
 
     Args:
-        scale: alpha; None takes the one that best fits V, ``(V . JJ^T V) / |JJ^T V|²``. A fixed one is taken as it is:
-            above ``2 / sigma_max²`` it diverges, which the loop notices; far below, it takes long.
+        scale: alpha; with None the one that best fits V, ``(V . JJ^T V) / |JJ^T V|²``. A fixed value above
+            ``2 / sigma_max²`` diverges, which the loop detects; a much smaller one converges slowly.
     """
 
     scale: float | None = None

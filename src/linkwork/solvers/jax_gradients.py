@@ -1,7 +1,7 @@
-"""Differentiable solves of JAX: the compiled solver is called back, on the processor, from whatever JAX has made of it.
+"""Differentiable solves for JAX: JAX calls the compiled solver on the CPU through callbacks.
 
-`jax` is loaded when it is asked for. Rules are those of `jax.custom_jvp`, which JAX transposes for gradients, under
-`jit`, `vmap`, `grad`, `jacfwd` and `jacrev`.
+`jax` is loaded on first use. The derivative rules use `jax.custom_jvp`, which JAX transposes for gradients; they work
+under `jit`, `vmap`, `grad`, `jacfwd` and `jacrev`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .twists import change_of, twist_of, velocity_of
 
 
 class JaxDifferentiable(Differentiable):
-    """Inverse and forward kinematics of a frame as functions of JAX."""
+    """Inverse and forward kinematics of a frame as JAX functions."""
 
     def __init__(
         self, linkage: Linkage, frame: str, *, damping: float = 1e-3, **options: Unpack[DerivativeOptions]
@@ -30,7 +30,7 @@ class JaxDifferentiable(Differentiable):
         super().__init__(linkage, frame, damping=damping, **options)
 
     def __call__(self, targets: Any, *, start: PoseLike | None = None) -> tuple[Any, Any]:
-        """Return poses (..., nq) and which of them are at their targets, shape (...): arrays of JAX."""
+        """Return poses (..., nq) and whether they reach their targets, shape (...), as JAX arrays."""
         import jax.numpy as jnp
 
         aims = jnp.asarray(targets)
@@ -39,13 +39,13 @@ class JaxDifferentiable(Differentiable):
         return tuple(functions().solve(self, aims, self._start(aims, start)))
 
     def forward(self, q: PoseLike) -> Any:
-        """Return where poses (..., nq) have the frame, (..., 4, 4)."""
+        """Return the frame's transforms (..., 4, 4) at poses (..., nq)."""
         import jax.numpy as jnp
 
         return functions().forward(self, jnp.asarray(q))
 
     def _start(self, targets: Any, start: Any) -> Any:
-        """Return a start for each target; None where there is none."""
+        """Return a start for each target; None without a start."""
         import jax
         import jax.numpy as jnp
 
@@ -57,7 +57,7 @@ class JaxDifferentiable(Differentiable):
         lead = self.lead(targets.shape)
         return jnp.broadcast_to(jax.lax.stop_gradient(pose.astype(targets.dtype)), (*lead, self.linkage.nq))
 
-    # What is called back, with arrays that NumPy can read
+    # Callbacks, with arrays that NumPy can read
 
     def solved_arrays(self, targets: Any, start: Any = None) -> tuple[FloatArray, Any]:
         """Return poses and successes."""
@@ -66,23 +66,23 @@ class JaxDifferentiable(Differentiable):
         return q.astype(aims.dtype), success
 
     def matrices(self, q: Any) -> FloatArray:
-        """Return how poses move with the twists of their targets."""
+        """Return the derivatives of poses by the twists of their targets."""
         poses = np.asarray(q)
         return self.derivative(poses).matrix.astype(poses.dtype)
 
     def frames(self, q: Any) -> FloatArray:
-        """Return where poses have the frame."""
+        """Return the frame's transforms at poses."""
         poses = np.asarray(q)
         return self.linkage.forward(poses, frame=self.frame).astype(poses.dtype)
 
     def jacobians(self, q: Any) -> FloatArray:
-        """Return the Jacobians of poses."""
+        """Return the frame's Jacobians at poses."""
         poses = np.asarray(q)
         return self.linkage.jacobian(poses, self.frame).astype(poses.dtype)
 
 
 class Functions(NamedTuple):
-    """What JAX can differentiate: poses by targets, and frames by poses."""
+    """Differentiable functions: poses by targets, and frames by poses."""
 
     solve: Any
     forward: Any
@@ -90,7 +90,7 @@ class Functions(NamedTuple):
 
 @cache
 def functions() -> Functions:
-    """Return the functions, made when they are first asked for."""
+    """Return the functions, created on first use."""
     return Functions(_solve_function(), _forward_function())
 
 
@@ -111,7 +111,7 @@ def _solve_function() -> Any:
         targets, start = given
         q, success = solve(ik, targets, start)
         own = tuple(targets.shape[len(success.shape) :])
-        aims = jnp.where(success[(..., *[None] * len(own))], targets, 0.0)  # where it was missed may be no numbers
+        aims = jnp.where(success[(..., *[None] * len(own))], targets, 0.0)  # missed targets may not be finite
         twists = jnp.where(success[..., None], twist_of(jnp, aims, changes[0], own), 0.0)
         matrices = _called(ik.matrices, jax.ShapeDtypeStruct((*q.shape, 6), q.dtype), q)
         moved = (matrices @ twists[..., None])[..., 0]
@@ -140,7 +140,7 @@ def _forward_function() -> Any:
 
 
 def _called(function: Any, shapes: Any, *given: Any) -> Any:
-    """Return what a function of NumPy's arrays gives; it takes any leading axes, and so those of `vmap` too."""
+    """Return the result of a function of NumPy arrays; it takes any leading axes, so also those of `vmap`."""
     import jax
 
     return jax.pure_callback(function, shapes, *given, vmap_method="broadcast_all")

@@ -1,4 +1,4 @@
-"""Legs of a parallel robot: paths of the tree that loops join to its platform, each with joints of its own."""
+"""Legs of a parallel robot: paths of the tree that loops join to its platform, each with its own joints."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Leg:
     """A leg of a parallel robot.
 
     Args:
-        end: The frame of its own that a loop joins to the platform.
+        end: The frame of the leg that a loop joins to the platform.
         platform: The frame of the platform that it is joined to.
-        kind: What of them coincides, as in `Loop`.
-        columns: The entries of a pose that move it.
+        kind: Kind of the joint between them, as in `Loop`.
+        columns: The entries of a pose that move the leg.
     """
 
     end: str
@@ -29,7 +29,7 @@ class Leg:
 
 
 def legs_of(linkage: Linkage, frame: str) -> tuple[Leg, ...] | str:
-    """Return the legs that loops join to the link of a frame, or why it is no platform on legs, in words."""
+    """Return the legs that loops join to the link of a frame, or a text on why it is not a platform on legs."""
     own = _moving(linkage, frame)
     taken, legs = set(own), []
     if linkage.couplings:

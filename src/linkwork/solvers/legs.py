@@ -1,7 +1,7 @@
-"""Parallel robots: where the pose of a platform is given, each leg is a chain of its own.
+"""Parallel robots: for a given pose of the platform, each leg is an independent chain.
 
-A platform hangs on one path of the tree; other legs are joined to it by loops. Given where the platform is, the ends of
-these legs are known, and no leg knows of the others.
+One path of the tree leads to the platform; loops join the other legs to it. The platform's pose determines the ends of
+these legs, so each leg is solved independently.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from ..transforms import FloatArray
 from .leg_paths import Leg, legs_of
 from .platform_form import PlatformForm, form_of
 
-SHARE = 0.5  # of the gap that counts as none is left to the search of a leg
-NOT_ASKED = {  # options that a closed form serves, or that mean nothing to it
+SHARE = 0.5  # share of the gap that counts as closed, used as the tolerance of a leg's search
+NOT_ASKED = {  # options that closed forms support, or that do not affect them
     "device", "threads", "dtype", "time_budget", "progress", "first", "closest", "nearest", "orientation", "tolerance",
     "rotation_tolerance", "limits", "restarts", "seed",
 }  # fmt: skip
@@ -41,23 +41,23 @@ def solved_on_legs(
     start: PoseLike | None,
     options: dict[str, Any],
 ) -> Any:
-    """Return a batch of a platform on legs: in closed form where there is one, and by the search of chains otherwise.
+    """Return a batch of a platform on legs, by a closed form if there is one, else by the search of chains.
 
-    What the closed form misses, or finds beyond limits, goes to the search: it says how near one can come.
+    Targets that the closed form misses, or reaches only beyond limits, are searched, to find the closest poses.
 
     Args:
         solve: `solve_batch`, for chains.
         linkage: The robot, with loops.
         frame: A frame of the platform.
-        targets: As `solve_batch` takes them.
-        start: As well.
-        options: All others.
+        targets: As for `solve_batch`.
+        start: As for `solve_batch`.
+        options: All other options of `solve_batch`.
     """
     legs = linkage.cache.get("legs", frame, lambda: legs_of(linkage, frame))
     if isinstance(legs, str):
         raise GoalError(
-            f"a batch cannot close the loops of linkage {linkage.name!r}, since {frame!r} is no platform on legs of"
-            f" their own: {legs}; `solve` and `prepare` of goals can, one target at a time."
+            f"a batch cannot close the loops of linkage {linkage.name!r}, since {frame!r} is not a platform on"
+            f" independent legs: {legs}; `solve` and `prepare` of goals can, one target at a time."
         )
     form = form_of(linkage, frame)
     near = {"tolerance": SHARE * CLOSED * linkage.loop_size, "rotation_tolerance": SHARE * CLOSED}
@@ -81,7 +81,7 @@ def solved_on_legs(
 
 
 def _served(form: PlatformForm, targets: NDArray[Any], options: dict[str, Any]) -> FloatArray | None:
-    """Return targets as a closed form takes them, points (n, 3) or frames (n, 16); None if it does not serve them."""
+    """Return targets for a closed form, points (n, 3) or frames (n, 16); None if it does not support them."""
     plain = all(options.get(name) is None for name in options.keys() - NOT_ASKED) and options.get("limits") != "ignore"
     oriented = options.get("orientation", True) is True
     if not plain or options.get("device") != "cpu" or oriented != form.oriented:
@@ -101,9 +101,9 @@ def _searched(
     options: dict[str, Any],
     near: dict[str, float],
 ) -> Any:
-    """Return a batch by the search of chains: the platform's path first, then each leg to where it is joined."""
+    """Return a batch by the search of chains: the platform's path first, then each leg to its joint at the platform."""
     tree = linkage.cache.get("without loops", (), lambda: linkage.replace(loops=()))
-    found = solve(tree, frame, targets, start=start, **{**near, **options})  # a platform's own path is easy: to the end
+    found = solve(tree, frame, targets, start=start, **{**near, **options})  # solved to the end: it is easy
     q, success, codes = np.array(found.q), np.array(found.success), np.array(found.codes)
     shared = {name: value for name, value in options.items() if name in SHARED} | near
     for leg in legs:
@@ -117,13 +117,13 @@ def _searched(
 
 
 def _targets(linkage: Linkage, leg: Leg, q: FloatArray) -> FloatArray:
-    """Return where the end of a leg should be at poses (n, nq) of the platform: places (n, 3) or matrices (n, 4, 4)."""
+    """Return targets of a leg's end at poses (n, nq) of the platform: positions (n, 3) or matrices (n, 4, 4)."""
     world: FloatArray = linkage.forward(q, frame=leg.platform)
     return np.ascontiguousarray(world[:, :3, 3]) if leg.kind == "point" else world
 
 
 def _closed(linkage: Linkage, q: FloatArray) -> NDArray[np.bool_]:
-    """Return which poses (n, nq) have all loops closed."""
+    """Return in which poses (n, nq) all loops are closed."""
     result = np.ones(len(q), np.bool_)
     for goal in closings(linkage):
         error = np.abs(goal.error(linkage, q))

@@ -1,4 +1,4 @@
-"""The loops of a linkage in the arrays that kernels read, and a mechanism driven by them."""
+"""Pack the loops of a linkage for kernels that close, drive and move mechanisms."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from .loop_measures import DAMPING, LONGEST_STEP, ROUNDING, TRIES
 from .options import Settings
 from .problem import Problem
 
-STEADY = 0.2  # of a predicted step: how much of it may turn out wrong
-ROUGH = 1e-9  # how far off a closed pose is in any case
-CHANGED = 0.5  # of the closure at most changes in a step, so that no singular value passes zero
-CLEAR = 10.0  # times what counts as a meeting of branches: nearer to zero, compiled steps go no further
-REFUSED = 1e-6  # of what drivers ask for: if loops refuse more than this, they cannot follow
-FINEST = 1e-9  # the step of the driven joint at which compiled steps give up
+STEADY = 0.2  # allowed error of a predicted step, as a share of it
+ROUGH = 1e-9  # error that a closed pose has in any case
+CHANGED = 0.5  # largest relative change of the closure in a step, so that no singular value passes zero
+CLEAR = 10.0  # times MEETING: with singular values nearer to zero, compiled steps stop
+REFUSED = 1e-6  # share of the drivers' rates: if loops contradict more than this, they cannot follow
+FINEST = 1e-9  # step of the driven joint below which compiled steps give up
 
 
 class LoopProgram:
@@ -36,14 +36,14 @@ class LoopProgram:
     Args:
         linkage: The linkage.
         goals: Its loops.
-        units: What one is of every velocity, in radians and in metres: shape (nv,).
-        tolerances: What counts as closed, of every gap.
+        units: Unit of every velocity: 1 rad, or the mechanism's size [m]; shape (nv,).
+        tolerances: Tolerance of every gap.
         keep_limits: Whether joints keep within their limits.
 
     Attributes:
         columns: The velocities that loops depend on, in order.
-        place: Where each is among them.
-        rows: How many gaps joints change.
+        place: Index of each velocity in `columns`.
+        rows: Number of gaps that joints can change.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class LoopProgram:
         self.columns = self.body.columns
         self.place = {int(v): k for k, v in enumerate(self.columns)}
         self.aims, at = np.zeros(self.body.size), 0
-        for goal in problem.goals:  # a metre counts as a share of the mechanism's size, a radian as itself
+        for goal in problem.goals:  # metres are divided by the mechanism's size, radians are not scaled
             at = write_goal(linkage, goal, 1.0 / size, size, self.aims, at)
         changeable = np.concatenate([goal.changeable(linkage) for goal in goals])
         self.rows = int(changeable.sum())
@@ -71,18 +71,18 @@ class LoopProgram:
         self.all_rows = self.loops(np.zeros(linkage.nv, np.bool_))._replace(used=np.arange(len(tolerances)))
 
     def loops(self, free: NDArray[np.bool_]) -> Loops:
-        """Return what kernels read, where velocities (nv,) that are free follow."""
+        """Return the arguments of kernels, with the free velocities (nv,) as followers."""
         columns = np.flatnonzero(free[self.columns])
         return Loops(self.body.codes, self.body.numbers, self.aims, self.used, self.units, self.tolerances, columns)
 
     def drive(
         self, v: int, free: NDArray[np.bool_], rank: int, values: FloatArray, poses: FloatArray, first: int
     ) -> tuple[int, FloatArray]:
-        """Write closed poses (n, nq) with a velocity's joint at values (n,), from the frame after the first on.
+        """Write closed poses (n, nq) with a velocity's joint at values (n,), beginning after frame `first`.
 
         Returns:
-            How many frames there are; where that is not all, the next one has the pose from which nothing led on in
-            the ordinary way. And the rates (nv,) of the last pose.
+            The number of frames written; if these are not all, the next frame holds the pose at which the compiled
+            steps stopped. And the rates (nv,) of the last pose.
         """
         loops = self.loops(free)
         settings = SETTINGS.pack(
@@ -101,7 +101,7 @@ class LoopProgram:
         return self._measured(q, np.empty((0, 0, 0)))
 
     def jacobian(self, q: FloatArray) -> FloatArray:
-        """Return how velocities close the gaps, both measured by the mechanism's size, shape (..., gaps, nv)."""
+        """Return how velocities close the gaps, both relative to the mechanism's size, shape (..., gaps, nv)."""
         count, nv = len(self.tolerances), self.linkage.nv
         rows = np.empty((q[..., 0].size, count, len(self.columns)))
         self._measured(q, rows)
@@ -116,7 +116,7 @@ class LoopProgram:
         return gaps.reshape(*q.shape[:-1], gaps.shape[1])
 
     def closed(self, free: NDArray[np.bool_], poses: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """Return poses (n, nq) that damped steps of free velocities (nv,) lead to, and which of them are closed."""
+        """Return poses (n, nq) after damped steps of the free velocities (nv,), and which of them are closed."""
         loops, found, closed = self.loops(free), np.array(poses), np.zeros(len(poses), np.uint8)
         settings = CLOSING.pack(rounding=ROUNDING, longest=LONGEST_STEP, damping=DAMPING, steps=TRIES)
         memory = np.empty(closing_size(self.body.codes, self.rows, len(loops.free)))
@@ -126,9 +126,10 @@ class LoopProgram:
     def move(
         self, free: NDArray[np.bool_], poses: FloatArray, velocities: FloatArray, accelerations: FloatArray
     ) -> NDArray[np.bool_]:
-        """Write rates (n, nv) of free velocities at closed poses (n, nq) beside those of the others, which are given.
+        """Write rates (n, nv) of the free velocities at closed poses (n, nq); the rates of the others are given.
 
-        Return at which poses that was done: where all that is free follows, clearly. Nothing is written elsewhere.
+        Return at which poses that was done: where all free velocities are clearly determined. Elsewhere nothing is
+        written.
         """
         good, loops = np.zeros(len(poses), np.uint8), self.loops(free)
         count = len(loops.free)
@@ -145,7 +146,7 @@ class LoopProgram:
 
 
 def why_not_compiled(linkage: Linkage, goals: Sequence[Closing]) -> str:
-    """Return why kernels cannot close the loops of a linkage, in words; nothing where they can."""
+    """Return a text on why kernels cannot close the loops of a linkage; empty if they can."""
     if not goals:
         return "there are none"
     if not all(type(goal) is Close for goal in goals):
@@ -156,7 +157,7 @@ def why_not_compiled(linkage: Linkage, goals: Sequence[Closing]) -> str:
 def loop_program(
     linkage: Linkage, goals: Sequence[Closing], units: FloatArray, tolerances: FloatArray, *, keep_limits: bool
 ) -> LoopProgram | None:
-    """Return the loops of a linkage as kernels read them, None where they cannot; kept on the linkage.
+    """Return the loops of a linkage packed for kernels, cached on the linkage; None if that is not supported.
 
     See `LoopProgram` for arguments.
     """

@@ -1,7 +1,7 @@
-"""Rates of mechanisms: velocities and accelerations of all joints and frames, from those of the joints that drive.
+"""Rates of mechanisms: velocities and accelerations of all joints and frames, from those of the driving joints.
 
-They come from the closure itself, by linear equations and without differences: loops that stay closed ask for
-``J v = 0`` and ``J a = -J' v``.
+They follow exactly from linear equations, without finite differences: loops that stay closed satisfy ``J v = 0`` and
+``J a = -J' v``.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from ..transforms import FloatArray, as_array
 from .loop_program import REFUSED as CONTRADICTED
 from .loops import Closure, leading, led
 
-SINGULAR = 1e-6  # of the largest singular value: poses are not closed so finely that less can be told from nothing
+SINGULAR = 1e-6  # share of the largest singular value; poses are not closed precisely enough to tell less from zero
 WHY = "it is at a dead centre, where branches meet, or more joints are driven than it has degrees of freedom"
 
 
 @dataclass(frozen=True, eq=False)
 class LoopRates:
-    """How a mechanism moves in a pose, or in many.
+    """Rates of a mechanism in one or many poses.
 
     Attributes:
         linkage: The linkage.
         q: Closed poses, shape (..., nq).
-        velocities: Of all coordinates, shape (..., nv) [rad/s, m/s].
-        accelerations: Likewise, [rad/s², m/s²].
-        determined: Which coordinates the drivers determine, shape (..., nv). A rod between two balls may spin as it
-            likes; such coordinates get the smallest rates.
-        remarks: What is to be said: in which poses of many the loops cannot follow. Rates are not numbers (NaN) there.
+        velocities: Velocities of all coordinates, shape (..., nv) [rad/s, m/s].
+        accelerations: Accelerations of all coordinates, shape (..., nv) [rad/s², m/s²].
+        determined: Which coordinates the drivers determine, shape (..., nv). A rod between two balls may spin freely;
+            such coordinates get the smallest rates.
+        remarks: Remarks on poses in which the loops cannot follow. Their rates are NaN.
 
     Example:
         >>> import linkwork as lw
@@ -57,7 +57,7 @@ class LoopRates:
 
     def acceleration(self, frame: str) -> FloatArray:
         """Return the acceleration of a frame along the world's axes, shape (..., 6): of its origin, then angular."""
-        known = np.nan_to_num(self.velocities)  # poses without rates get none by their accelerations
+        known = np.nan_to_num(self.velocities)  # poses without rates stay NaN by their accelerations
         change = self.linkage.jacobian_dot(self.q, known, frame) @ known[..., None]
         result: FloatArray = (self.linkage.jacobian(self.q, frame) @ self.accelerations[..., None] + change)[..., 0]
         return result
@@ -65,7 +65,7 @@ class LoopRates:
     def of(self, joint: str) -> tuple[FloatArray, FloatArray]:
         """Return the velocity and the acceleration of a joint with one value, or of a coordinate, each (...).
 
-        A joint that follows another, such as a gear, has its own.
+        This includes joints that follow others, such as gears.
         """
         place, times = led(self.linkage, joint)
         return times * self.velocities[..., place], times * self.accelerations[..., place]
@@ -87,19 +87,19 @@ def loop_rates(
     *,
     accelerations: Mapping[str, ArrayLike] | None = None,
 ) -> LoopRates:
-    """Return how fast everything moves in closed poses while some joints are driven.
+    """Return velocities and accelerations of a mechanism in closed poses while some joints are driven.
 
     Args:
         linkage: A linkage with loops.
         q: Closed poses of shape (..., nq), or the name of a stored one.
         speeds: Velocities of the driving joints, or coordinates, by name [rad/s, m/s]: numbers, or arrays of shape
-            (...). As many as the mechanism has degrees of freedom. A name alone is driven with one radian or metre a
-            second: then rates are ratios.
-        accelerations: Likewise [rad/s², m/s²]; zero for joints that are not named.
+            (...). One for each degree of freedom of the mechanism. A name alone is driven at 1 rad/s or 1 m/s; then
+            rates are ratios.
+        accelerations: Accelerations likewise [rad/s², m/s²]; zero for joints that are not named.
 
     Raises:
         LoopError: If the loops are open, or cannot follow: at a dead centre of the driver, or where branches meet. If
-            that is so in some poses of many, they have no rates (NaN), and `LoopRates.remarks` says which they are.
+            they cannot follow in only some of many poses, the rates there are NaN, and `LoopRates.remarks` lists them.
 
     Example:
         >>> import linkwork as lw
@@ -125,9 +125,9 @@ def loop_rates(
 def _followed(
     closure: Closure, free: NDArray[np.bool_], q: FloatArray, velocities: FloatArray, accelerations: FloatArray
 ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return velocities and accelerations with those given that are not free, which are determined, and where none is.
+    """Return all velocities and accelerations from those that are not free, which are determined, and failed poses.
 
-    A kernel does it at poses where everything follows clearly; others are looked at one by one in NumPy.
+    A kernel computes poses in which everything is clearly determined; the others are computed in NumPy.
     """
     shape, (nq, nv) = q.shape[:-1], (q.shape[-1], len(free))
     poses, rates = q.reshape(-1, nq), [np.array(given).reshape(-1, nv) for given in (velocities, accelerations)]
@@ -145,7 +145,7 @@ def _followed(
 
 
 def singular_poses(refused: NDArray[np.bool_], what: str, why: str) -> tuple[str, ...]:
-    """Return a remark on poses of many in which something cannot be told; if it can be told in none, raise it."""
+    """Return a remark on the poses in which something cannot be computed; if these are all poses, raise it."""
     count = int(refused.sum())
     if not count:
         return ()
@@ -156,7 +156,7 @@ def singular_poses(refused: NDArray[np.bool_], what: str, why: str) -> tuple[str
 
 
 def check_closed(closure: Closure, q: FloatArray) -> None:
-    """Raise if loops are open at poses (..., nq)."""
+    """Raise LoopError if loops are open at poses (..., nq)."""
     if not closure.closed(q):
         gap = float(np.max(closure.gap(q)))
         name = closure.linkage.name
@@ -171,7 +171,7 @@ class _Followers:
         self.inverse = np.linalg.pinv(jacobian[..., free], rcond=max(closure.rank, SINGULAR))
 
     def rates(self, given: FloatArray, drift: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """Return the rates (..., nv) of all with those of the drivers given, and where loops refuse them, shape (...).
+        """Return all rates (..., nv) for given rates of the drivers, and where loops contradict them, shape (...).
 
         They solve ``jacobian @ rates = -drift``.
         """
@@ -187,7 +187,7 @@ class _Followers:
     def determined(self) -> NDArray[np.bool_]:
         """Return which coordinates the drivers determine, shape (..., nv)."""
         result = np.ones((*self.jacobian.shape[:-2], self.jacobian.shape[-1]), np.bool_)
-        known = self.inverse @ self.jacobian[..., self.free]  # one on its diagonal where nothing is left free
+        known = self.inverse @ self.jacobian[..., self.free]  # its diagonal is 1 where a coordinate is determined
         result[..., self.free] = np.diagonal(known, axis1=-2, axis2=-1) > 1.0 - CONTRADICTED
         return result
 
@@ -195,11 +195,11 @@ class _Followers:
 def _driver_rates(
     linkage: Linkage, q: FloatArray, speeds: Mapping[str, ArrayLike], accelerations: Mapping[str, ArrayLike]
 ) -> tuple[tuple[int, ...], list[FloatArray]]:
-    """Return the shape of all together, and velocities and accelerations (..., nv) that are zero but for drivers."""
+    """Return the common shape, and velocities and accelerations (..., nv) of the drivers; zero for other joints."""
     if not speeds:
         raise OptionError("rates need the speed of at least one driving joint, as in {'crank': 10.0}.")
     if unknown := sorted(set(accelerations) - set(speeds)):
-        raise OptionError(f"{', '.join(unknown)} has an acceleration and no speed; give it one, 0.0 too.")
+        raise OptionError(f"{', '.join(unknown)} has an acceleration and no speed; give it a speed, which may be 0.0.")
     places = {name: leading(linkage, name) for name in speeds}
     both = [
         {name: as_array(value, f"rate of {name!r}") for name, value in each.items()} for each in (speeds, accelerations)

@@ -1,4 +1,4 @@
-"""Closed loops: their gaps, measured by the size of the mechanism, and Newton's method on them."""
+"""Closed loops: their gaps, relative to the size of the mechanism, and Newton's method to close them."""
 
 from __future__ import annotations
 
@@ -18,25 +18,24 @@ from .loop_measures import DAMPING, LONGEST_STEP, RANK, ROUNDING, TRIES, loop_ra
 from .loop_program import LoopProgram, loop_program
 
 NEWTON = 30
-NUDGE, FOLLOWED = 1e-3, 0.5  # how far a mechanism is pushed to see whether it moves, and how much of it must come
-APART = 1e-6  # of the size: positions of links and pins that differ by less are one
+NUDGE, FOLLOWED = 1e-3, 0.5  # size of a push to test whether a mechanism moves, and the share that it must follow
+APART = 1e-6  # share of the size: positions of links and pins that differ by less are equal
 
 
 class Closure:
     """The gaps of all loops and couplings of a linkage, and how joints change them.
 
-    Steps and gaps are measured by the size of the mechanism, so that it does not matter how large it is: metres are
-    divided by it, radians are left as they are.
+    Steps and gaps are relative to the size of the mechanism: metres are divided by it, radians are not scaled.
 
     Attributes:
         linkage: The linkage.
-        goals: A `Close` for each loop and a `Follow` for each coupling; those of the linkage by default. None where
+        goals: A `Close` for each loop and a `Follow` for each coupling; those of the linkage by default. Empty if
             joints only mimic others, as gears do.
         keep_limits: Whether joints keep within their limits.
-        size: How large the mechanism is [m].
-        units: What one is of every velocity, in radians and in metres: shape (nv,).
-        rank: Singular values below this share of the largest count as none. A mechanism that holds itself more often
-            than it must has rows that say the same; where they differ by what it is off, they would ask for wild steps.
+        size: Size of the mechanism [m].
+        units: Unit of every velocity: 1 rad, or `size` [m]; shape (nv,).
+        rank: Singular values below this share of the largest count as zero. An overconstrained mechanism has redundant
+            rows; if they differ by its inaccuracy, they would cause huge steps.
     """
 
     def __init__(self, linkage: Linkage, goals: Sequence[Closing] = (), *, keep_limits: bool = True) -> None:
@@ -53,7 +52,7 @@ class Closure:
 
     @cached_property
     def program(self) -> LoopProgram | None:
-        """The loops as kernels read them; None where they cannot."""
+        """The loops packed for kernels; None if that is not supported."""
         return loop_program(self.linkage, self.goals, self.units, self.tolerances, keep_limits=self.keep_limits)
 
     def error(self, q: FloatArray) -> FloatArray:
@@ -64,7 +63,7 @@ class Closure:
         return np.concatenate([none, *(goal.error(self.linkage, q) for goal in self.goals)], axis=-1)
 
     def widths(self, q: FloatArray) -> FloatArray:
-        """Return how wide each loop and coupling is open at poses (..., nq), turns included, shape (..., goals)."""
+        """Return the gap of each loop and coupling at poses (..., nq), rotations included, shape (..., goals)."""
         ends = np.cumsum([0, *(goal.blocks[-1].rows.stop for goal in self.goals)])
         return np.sqrt(np.add.reduceat(self.error(q) ** 2, ends[:-1], axis=-1)) if len(ends) > 1 else self.error(q)
 
@@ -73,11 +72,11 @@ class Closure:
         return np.abs(self.error(q)).max(axis=-1, initial=0.0)
 
     def closed(self, q: FloatArray) -> bool:
-        """Tell whether the gaps at a pose (nq,) are within their tolerances."""
+        """Return whether the gaps at a pose (nq,) are within their tolerances."""
         return bool((np.abs(self.error(q)) <= self.tolerances).all())
 
     def jacobian(self, q: FloatArray) -> FloatArray:
-        """Return how velocities close the gaps, both measured by the mechanism's size, shape (..., rows, nv)."""
+        """Return how velocities close the gaps, both relative to the mechanism's size, shape (..., rows, nv)."""
         if self.program is not None:
             return self.program.jacobian(q)
         none = np.zeros((*q.shape[:-1], 0, self.linkage.nv))
@@ -86,9 +85,9 @@ class Closure:
         return scaled
 
     def drift(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
-        """Return ``jacobian_dot @ velocity`` at poses (..., nq), measured by the mechanism's size, shape (..., rows).
+        """Return ``jacobian_dot @ velocity`` at poses (..., nq), relative to the mechanism's size, shape (..., rows).
 
-        The velocity is in radians and metres a second, shape (..., nv).
+        The velocity is in rad/s and m/s, shape (..., nv).
         """
         none = np.zeros((*q.shape[:-1], 0))
         found = np.concatenate([none, *(goal.drift(self.linkage, q, velocity) for goal in self.goals)], axis=-1)
@@ -96,14 +95,14 @@ class Closure:
         return scaled
 
     def borne(self, multipliers: FloatArray) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
-        """Return what loops and couplings bear, by name.
+        """Return the forces in loops and couplings, by name.
 
-        Multipliers belong to the rows of `jacobian`, shape (..., rows): with them, ``jacobian.T @ multipliers`` are
-        forces of the joints, measured by `units`.
+        Multipliers belong to the rows of `jacobian`, shape (..., rows): ``jacobian.T @ multipliers`` are forces of the
+        joints, in `units`.
 
         Returns:
-            Of each loop, forces, then torques, shape (..., 6), along the world's axes: they act on the first frame, and
-            their opposite on the second. Of each coupling, its effort on the follower, shape (...).
+            For each loop, forces, then torques, shape (..., 6), along the world's axes: they act on the first frame,
+            and their opposite on the second. For each coupling, its effort on the follower, shape (...).
         """
         real, start = multipliers * self._rows, 0
         loops: dict[str, FloatArray] = {}
@@ -119,12 +118,12 @@ class Closure:
         return loops, couplings
 
     def moved(self, q: FloatArray, change: FloatArray) -> FloatArray:
-        """Return the pose that a change leads to, within limits."""
+        """Return the pose after a change, within limits."""
         after = advance(self.linkage, q, change * self.units)
         return clamped(self.linkage, after) if self.keep_limits else after
 
     def way(self, q: FloatArray, to: FloatArray, *, wrap: bool = True) -> FloatArray:
-        """Return the change that leads from a pose to another, measured by the mechanism's size."""
+        """Return the change from one pose to another, relative to the mechanism's size."""
         change: FloatArray = between(self.linkage, q, to, wrap=wrap) / self.units
         return change
 
@@ -146,9 +145,9 @@ class Closure:
             moving[rates[pushing]] = False
 
     def newton(self, q: FloatArray, free: NDArray[np.bool_]) -> FloatArray | None:
-        """Return the pose that Newton's method leads to from a nearby one, or None if it closes nothing there.
+        """Return the closed pose that Newton's method finds from a nearby one, or None.
 
-        It goes on as long as gaps shrink: where they cannot all be closed, to the least of their squares.
+        It iterates as long as gaps shrink; if they cannot all be closed, to their least squares.
         """
         gap = self._off(q)
         for _ in range(NEWTON):
@@ -165,7 +164,7 @@ class Closure:
         return q if self.closed(q) else None
 
     def approach(self, q: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
-        """Return the pose that damped steps lead to from anywhere, closed or as near as they come."""
+        """Return the pose that damped steps reach from any pose, closed or with the smallest gap they can reach."""
         gap = float(np.linalg.norm(self.error(q) * self._rows))
         for _ in range(TRIES):
             change = self.step(q, free, damping=DAMPING * gap * gap)
@@ -181,7 +180,7 @@ class Closure:
         return q
 
     def closed_poses(self, poses: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """Return poses (n, nq) closed by Newton's method, all at once, and which of them are; others as they were."""
+        """Return poses (n, nq) closed by Newton's method, together, and which of them are; others are unchanged."""
         if self.program is not None:
             found, closed = self.program.closed(np.ones(self.linkage.nv, np.bool_), poses)
             return np.where(closed[:, None], found, poses), closed
@@ -209,7 +208,7 @@ class Closure:
         return result
 
     def freedom(self, q: FloatArray, free: NDArray[np.bool_]) -> int:
-        """Return in how many ways free joints move on from a closed pose when pushed, not only give way; no limits."""
+        """Return the number of finite motions of free joints at a closed pose, tested by pushes; limits are ignored."""
         ways = self.ways(q, free)
         if not len(ways):
             return 0
@@ -222,18 +221,18 @@ class Closure:
         """Return the degrees of freedom by the rule of Gruebler and Kutzbach, from joints and loops alone."""
         changeable = [(goal, goal.changeable(self.linkage)) for goal in self.goals]
         rows = sum(int(some.sum()) for _, some in changeable)
-        # Two axes brought together leave their turn about themselves: one of the three rows says nothing.
+        # Two aligned axes may still rotate about themselves: one of the three rows is redundant.
         axes = [some for goal, some in changeable if isinstance(goal, Close) and goal.loop.kind == "axis"]
         rows -= sum(bool(some[3:].all()) for some in axes)
         return self.linkage.nv - rows
 
     def _off(self, q: FloatArray) -> float:
-        """Return the largest gap at a pose, measured by the mechanism's size."""
+        """Return the largest gap at a pose, relative to the mechanism's size."""
         return float(np.abs(self.error(q) * self._rows).max(initial=0.0))
 
 
 def least_squares(matrix: FloatArray, wanted: FloatArray, damping: float = 0.0, *, rank: float = RANK) -> FloatArray:
-    """Return the smallest x with the least ``|matrix x - wanted|² + damping |x|²``, lost directions left out."""
+    """Return the smallest x that minimises ``|matrix x - wanted|² + damping |x|²``, without lost directions."""
     U, sigma, Vt = np.linalg.svd(matrix, full_matrices=False)
     kept = sigma > rank * max(float(sigma.max(initial=0.0)), 1e-300)
     weights = np.where(kept, sigma / (np.where(kept, sigma, 1.0) ** 2 + damping), 0.0)
@@ -242,20 +241,20 @@ def least_squares(matrix: FloatArray, wanted: FloatArray, damping: float = 0.0, 
 
 
 def coordinate(linkage: Linkage, joint: str) -> tuple[int, int]:
-    """Return the places in the pose and the velocity of a joint with one value, or of a coordinate."""
+    """Return the indices in the pose and the velocity of a joint with one value, or of a coordinate."""
     known = {row.name: (row.q, row.v) for row in linkage.table if row.v is not None}
     if not isinstance(joint, str) or joint not in known:
         if isinstance(joint, str) and joint in linkage.joints:
             if linkage.joint(joint).mimic is not None:
                 leader = linkage.coordinates[linkage.drive(joint).q]
                 raise OptionError(f"joint {joint!r} follows {leader!r} and has no value of its own; take that one.")
-            raise OptionError(f"joint {joint!r} has no one value of its own to drive; take one of {', '.join(known)}.")
+            raise OptionError(f"joint {joint!r} does not have exactly one value; use one of {', '.join(known)}.")
         raise JointNotFoundError(joint, f"linkage {linkage.name!r}", known)
     return known[joint]
 
 
 def led(linkage: Linkage, joint: str) -> tuple[int, float]:
-    """Return the place in the velocity of a joint, and how many times that it moves: of a gear the place of its leader.
+    """Return the velocity index of a joint and a factor on that velocity; for a gear, the index of its leader.
 
     Example:
         >>> import linkwork as lw
@@ -269,20 +268,20 @@ def led(linkage: Linkage, joint: str) -> tuple[int, float]:
 
 
 def leading(linkage: Linkage, joint: str) -> tuple[int, float]:
-    """Return what `led` does of a joint that drives.
+    """Return the result of `led` for a driving joint.
 
     Raises:
-        OptionError: If it follows another and stands still whatever that does.
+        OptionError: If it follows another joint with a factor of zero, so it never moves.
     """
     place, times = led(linkage, joint)
     if not times:
         leader = linkage.coordinates[linkage.drive(joint).q]
-        raise OptionError(f"joint {joint!r} stands still whatever {leader!r} does.")
+        raise OptionError(f"joint {joint!r} follows {leader!r} with a factor of 0 and never moves.")
     return place, times
 
 
 def one_pose(linkage: Linkage, q: PoseLike | None) -> FloatArray:
-    """Return the pose that loops are closed from: an array of shape (nq,), or the name of a stored one."""
+    """Return the pose to close loops from: an array of shape (nq,), or the name of a stored one."""
     pose = start_pose(linkage, q)
     if pose.ndim != 1:
         raise OptionError(f"loops are closed from one pose of shape ({linkage.nq},), got shape {pose.shape}.")
@@ -290,7 +289,7 @@ def one_pose(linkage: Linkage, q: PoseLike | None) -> FloatArray:
 
 
 def free_velocities(linkage: Linkage, keep: Iterable[str]) -> tuple[NDArray[np.bool_], list[str]]:
-    """Return which velocities are free when some joints, or coordinates, are kept, and the names of these."""
+    """Return which velocities are free if some joints, or coordinates, are kept, and the names of those kept."""
     names = [keep] if isinstance(keep, str) else list(keep)
     free = np.ones(linkage.nv, np.bool_)
     by_name = {row.name: row.v for row in linkage.table if row.v is not None}
@@ -301,7 +300,7 @@ def free_velocities(linkage: Linkage, keep: Iterable[str]) -> tuple[NDArray[np.b
 
 
 def pose_places(linkage: Linkage, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which entries of a pose belong to velocities."""
+    """Return which entries of a pose belong to held velocities."""
     result = np.zeros(linkage.nq, np.bool_)
     q, v, _ = linkage.table.plain
     result[q] = held[v]
@@ -311,13 +310,13 @@ def pose_places(linkage: Linkage, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def link_places(linkage: Linkage, q: FloatArray) -> FloatArray:
-    """Return where links and pins of loops are at poses (..., nq), shape (..., n, 3)."""
+    """Return positions of links and pins of loops at poses (..., nq), shape (..., n, 3)."""
     frames = linkage.forward(q)
     names = [*linkage.links, *(name for loop in linkage.loops for name in (loop.first, loop.second))]
     return np.stack([frames[name][..., :3, 3] for name in names], axis=-2)
 
 
 def widest(closure: Closure, q: FloatArray) -> str:
-    """Return the loop, or the coupling, with the largest gap, in words."""
+    """Return a text on the loop, or the coupling, with the largest gap."""
     gaps = [float(np.linalg.norm(goal.error(closure.linkage, q)[:3])) for goal in closure.goals]
     return closure.goals[int(np.argmax(gaps))].gap_text(closure.linkage, q)

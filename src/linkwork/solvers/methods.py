@@ -1,6 +1,6 @@
-"""The table of methods, and one of them made from its name and options.
+"""The table of methods, and how to create one from its name and options.
 
-A new method is one class with a `step` and one row in `METHODS`.
+To add a method, write one class with a `step` and add one row to `METHODS`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ METHODS: Table[type[Method]] = Table("linkwork.methods", _OWN, _wrong)
 
 
 def configure(method: str | Method, options: Mapping[str, Any], linkage: Linkage) -> tuple[Method, Settings]:
-    """Return a method and the loop's settings from a name and options of both, for a linkage."""
+    """Return a method and the loop's settings for a linkage, from a name and the options of both."""
     common = {f.name for f in fields(Settings)}
     if isinstance(method, Method):
         own: set[str] = set()
@@ -63,7 +63,7 @@ def configure(method: str | Method, options: Mapping[str, Any], linkage: Linkage
         own = {f.name for f in fields(make)}
     takes = f"It takes {', '.join(sorted(own)) or 'no options'} and, like every method, {', '.join(sorted(common))}."
     if "avoid" in options:
-        raise OptionError("a solve keeps clear by a goal, not by an option: solve(linkage, [goal, Avoid(world)]).")
+        raise OptionError("solve takes obstacles as a goal, not as an option: solve(linkage, [goal, Avoid(world)]).")
     refuse_unknown(options, common | own, f"method {method!r}", more=takes)
     chosen = make(**{name: value for name, value in options.items() if name in own})
     loop = {name: value for name, value in options.items() if name in common}

@@ -1,4 +1,4 @@
-"""The options of a solve: their names and types, for callers and type checkers, and the settings made of them."""
+"""Options of a solve: their names and types, for callers and type checkers, and the settings made from them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .progress import Progress
 
 Limits = Literal["clamp", "project", "ignore"]
 Closest = bool | Literal["quick", "thorough"]
-TOLERANCE, SHARE = 1e-4, 1e-3  # metres that count as reached where nobody says, and the share of a linkage's length
+TOLERANCE, SHARE = 1e-4, 1e-3  # default tolerance [m], and its upper bound as a share of a linkage's length
 
 
 class LoopOptions(TypedDict, total=False):
@@ -39,7 +39,7 @@ class LoopOptions(TypedDict, total=False):
 
 
 class AnalyticOptions(TypedDict, total=False):
-    """What the method `analytic` takes; `Analytic` says what they mean."""
+    """Options of the method `analytic`; see `Analytic`."""
 
     elbow: str
     pole: ArrayLike | None
@@ -48,7 +48,7 @@ class AnalyticOptions(TypedDict, total=False):
 
 
 class SolveOptions(LoopOptions, AnalyticOptions, total=False):
-    """What `solve` takes: the options of all methods, and those of single methods; their classes say what they mean."""
+    """Options of `solve`: those of every method, and those of single methods, which are described in their classes."""
 
     singular: float
     form: str
@@ -67,7 +67,7 @@ class SolveOptions(LoopOptions, AnalyticOptions, total=False):
 
 
 class MethodOptions(SolveOptions, total=False):
-    """What `prepare` takes for a frame and a method."""
+    """Options of `prepare` for a frame and a method."""
 
     position: bool | str
     orientation: bool
@@ -77,7 +77,7 @@ class MethodOptions(SolveOptions, total=False):
 
 
 class PackOptions(TypedDict, total=False):
-    """What `Linkage.pack` takes for all its solvers."""
+    """Options of `Linkage.pack` for all its solvers."""
 
     tolerance: float | None
     rotation_tolerance: float
@@ -87,7 +87,7 @@ class PackOptions(TypedDict, total=False):
 
 
 class SearchOptions(PackOptions, total=False):
-    """What `prepare` takes for a list of goals."""
+    """Options of `prepare` for a list of goals."""
 
     joints: Joints | None
     weights: Weights | None
@@ -95,7 +95,7 @@ class SearchOptions(PackOptions, total=False):
 
 
 class PrepareOptions(SearchOptions, total=False):
-    """What `prepare` takes for a frame, and all that prepare for many targets."""
+    """Options of `prepare` for a frame, and of functions for many targets."""
 
     position: bool | str
     orientation: bool
@@ -111,14 +111,14 @@ class BatchOptions(PrepareOptions, total=False):
 
 
 class RunningOptions(TypedDict, total=False):
-    """How a batch is worked off.
+    """Options for running a batch.
 
     Args:
-        start: A pose (nq,), the name of a stored one, or a pose for each row (n, nq), to begin with.
-        threads: How many; all cores by default. Answers do not depend on it.
-        time_budget: Seconds after which rows not yet looked at are left, with status ``time``.
-        progress: True for a bar, False for none, a function of (done, total); by default a bar after a second.
-        first: Number of the first row, where these are some of more: random starts are drawn by number.
+        start: Start pose (nq,), the name of a stored one, or a start pose for each row (n, nq).
+        threads: Number of threads; by default the number of cores. Results do not depend on it.
+        time_budget: Time [s] after which remaining rows are skipped, with status ``time``.
+        progress: True for a bar, False for none, a function of (done, total); by default a bar after one second.
+        first: Number of the first row, if these are part of a larger set: random starts depend on it.
     """
 
     start: PoseLike | None
@@ -129,20 +129,20 @@ class RunningOptions(TypedDict, total=False):
 
 
 class TargetOptions(PrepareOptions, RunningOptions, total=False):
-    """What `solve_batch` takes for targets of one frame.
+    """Options of `solve_batch` for targets of one frame.
 
     Args:
-        device: Where to solve: ``"cpu"``, or ``"cuda"``, an NVIDIA graphics card (``"cuda:1"``: the second). There,
-            targets and starts may be arrays of CuPy, PyTorch, JAX or whatever else speaks DLPack or
-            ``__cuda_array_interface__``, used where they are; answers are then arrays of the same library, on the card.
-        dtype: ``"float64"``, or ``"float32"``: faster; every answer is checked, and if need be finished, in float64.
-            By default float64 on the processor, float32 on a card.
-        closest: How poses that miss are brought close to their targets: ``"quick"``, from a few poses learnt for that,
-            which takes up to ten times as long as reaching a target and mostly ends at the closest pose or near it;
-            ``"thorough"`` (or True), from 128 starts, ten to fifty times as long; False leaves them as they are.
-            Targets that stay on a card are always left.
-        nearest: Whether answers are the solutions nearest to their starts, as of one target with a start. Closed forms
-            give them, at 10 to 50 us each. By default, answers of six joints of a family are the nearest, and others
+        device: ``"cpu"``, or ``"cuda"`` for an NVIDIA GPU (``"cuda:1"``: the second). With a GPU, targets and starts
+            may be arrays on it, of CuPy, PyTorch, JAX or any library that supports DLPack or
+            ``__cuda_array_interface__``. They are not copied, and results are arrays of the same library on the GPU.
+        dtype: ``"float64"``, or ``"float32"``, which is faster; every result is checked, and if necessary refined, in
+            float64. By default float64 on the CPU, float32 on a GPU.
+        closest: How to find the closest pose to targets that were missed: ``"quick"``, from a few precomputed poses,
+            takes up to ten times as long as reaching a target and mostly ends at or near the closest pose;
+            ``"thorough"`` (or True), from 128 starts, takes ten to fifty times as long; False keeps the result of the
+            search. Targets in GPU arrays always keep it.
+        nearest: Whether results are the solutions nearest to their starts, as for one target with a start. Closed forms
+            give them, at 10 to 50 us each. By default, results for six joints of a family are the nearest, and others
             are near their starts, at a fraction of a microsecond.
     """
 
@@ -153,7 +153,7 @@ class TargetOptions(PrepareOptions, RunningOptions, total=False):
 
 
 class DerivativeOptions(PrepareOptions, total=False):
-    """What `differentiable` takes; they mean what they do in `solve_batch`, but both tolerances are 1e-9 by default."""
+    """Options of `differentiable`, as in `solve_batch`, but both tolerances are 1e-8 by default."""
 
     device: str
     dtype: DTypeLike | None
@@ -162,18 +162,18 @@ class DerivativeOptions(PrepareOptions, total=False):
 
 
 class BodyTargetOptions(SearchOptions, RunningOptions, total=False):
-    """What `solve_batch` takes for targets of several frames at once, which are solved on the processor in float64.
+    """Options of `solve_batch` for targets of several frames at once, which are solved on the CPU in float64.
 
     Args:
-        also: Goals that are the same in all rows: ``[lw.Hold("left_foot"), lw.Balance()]``. What a goal keeps where it
-            is, it keeps where the start of its row has it.
+        also: Goals that are the same in all rows: ``[lw.Hold("left_foot"), lw.Balance()]``. A goal without a target
+            takes it from the start of each row.
     """
 
     also: Sequence[Goal]
 
 
 def refuse_unknown(options: Iterable[str], known: Iterable[str], what: str, *, more: str = "") -> None:
-    """Raise OptionError for the first name that is not known, with the one that may have been meant."""
+    """Raise OptionError for the first unknown name, with a suggestion."""
     names = sorted(known)
     for name in options:
         if name not in names:
@@ -235,9 +235,9 @@ class Settings:
 
 
 def usual_tolerance(linkage: Linkage) -> float:
-    """Return the position error that counts as reached where nobody says [m]: a tenth of a millimetre.
+    """Return the default position tolerance [m]: a tenth of a millimetre.
 
-    A linkage smaller than ten centimetres would be there before it began: for it, a thousandth of its length.
+    For a linkage shorter than ten centimetres, it is a thousandth of the length.
 
     Example:
         >>> import linkwork as lw
@@ -248,12 +248,12 @@ def usual_tolerance(linkage: Linkage) -> float:
 
 
 def given_tolerance(linkage: Linkage, tolerance: float | None) -> float:
-    """Return a tolerance, or the usual one of a linkage if it is None."""
+    """Return a tolerance, or the default of a linkage if it is None."""
     return usual_tolerance(linkage) if tolerance is None else tolerance
 
 
 def precision(dtype: DTypeLike) -> np.dtype[Any]:
-    """Return single or double precision from a NumPy dtype or its name, or say that there are no others."""
+    """Return single or double precision from a NumPy dtype or its name, or raise OptionError for others."""
     try:
         kind = np.dtype(dtype)
     except TypeError:
@@ -271,7 +271,7 @@ def yes_or_no(name: str, value: Any) -> bool:
 
 
 def whole(name: str, value: Any, *, least: int = 0, most: int = 2**63 - 1) -> int:
-    """Return a whole number of any type, or say what is wrong with an option."""
+    """Return an option that is a whole number, as an int, or raise OptionError."""
     if not is_whole(value) or not least <= value <= most:
         open_end = ("zero or more", "at least one")[least] if least < 2 else f"at least {least}"
         span = f"from {least} to {most}" if most < 2**63 - 1 else open_end
@@ -280,12 +280,12 @@ def whole(name: str, value: Any, *, least: int = 0, most: int = 2**63 - 1) -> in
 
 
 def one_of(name: str, value: Any, known: Iterable[str]) -> None:
-    """Raise if an option is not one of its choices."""
+    """Raise OptionError if an option is not one of its choices."""
     if value not in tuple(known):
         raise OptionError(f"{name} is one of {', '.join(map(repr, known))}, got {value!r}.")
 
 
 def positive(name: str, value: Any, *, finite: bool = False) -> None:
-    """Raise if an option is not a positive number."""
+    """Raise OptionError if an option is not a positive number."""
     if not is_number(value) or not value > 0.0 or (finite and np.isinf(value)):
         raise OptionError(f"{name} must be positive{' and finite' if finite else ''}, got {value!r}.")

@@ -1,7 +1,7 @@
-"""A linkage and solvers of it as plain data: what a program without Python needs to run the same kernels.
+"""A linkage and its solvers as plain data, for programs without Python that run the same kernels.
 
-Every array is as the kernels read it, every size is written out, and places in records are given by name: who reads it
-knows nothing of how kernels lay out their memory. `docs/web.md` has the format; `formats.packed` writes it.
+Arrays are as the kernels read them, sizes are explicit, and positions in records are given by name, so that readers
+need not know the memory layout of the kernels. `docs/web.md` describes the format; `formats.packed` writes it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from .textbook_packing import textbook_data, textbook_layouts
 
 Data = dict[str, Any]
 Wanted = str | Goal | Sequence[Goal] | Sequence[str]
-BODY = "body"  # what a solver of a list of goals is called where no name is given
+BODY = "body"  # default name of a solver for a list of goals
 
 
 # The linkage
@@ -75,7 +75,7 @@ def linkage_data(linkage: Linkage) -> Data:
 
 
 def layouts() -> Data:
-    """Return the names, in order, of records that kernels write, and what their codes mean."""
+    """Return the field names, in order, of records that kernels write, and the meaning of their codes."""
     return {
         "search_report": list(memory.REPORT.names),
         "search_status": {str(code): name for code, name in NAMES.items()},
@@ -99,7 +99,7 @@ def layouts() -> Data:
 
 
 def chain_data(prepared: Prepared) -> Data:
-    """Return a solver of one frame as data."""
+    """Return a solver for one frame as data."""
     chain, goal = prepared.chain, prepared.goal
     lanes, books, notes = closest_room(prepared.rows, chain.values, int(INSIDE[0, 0]))
     answer, free = prepared.answer, goal.free
@@ -134,17 +134,17 @@ def chain_data(prepared: Prepared) -> Data:
 
 
 def _places(record: Any) -> Data:
-    """Return where the parts of an answer begin, and its size."""
+    """Return where the parts of a result begin, and its size."""
     return {name: getattr(record, name).start for name in ("values", "report", "start", "target")} | {
         "size": record.size
     }
 
 
 def _starts_data(prepared: Prepared) -> Data:
-    """Return how the table of starts is made: it is hundreds of times as large as all the rest.
+    """Return how to make the table of starts, which is hundreds of times as large as all the rest.
 
-    Poses are drawn by PCG-64 from its state, row by row, in shares of the range from `low` to `high`; then their frames
-    are worked out and weighted.
+    Poses are drawn by PCG-64 from its state, row by row, as shares of the range from `low` to `high`; then their frames
+    are computed and weighted.
     """
     chain, limits = prepared.chain, memory.LIMITS.view(prepared.chain.limits)
     state: Any = np.random.default_rng(TABLE_SEED).bit_generator.state["state"]
@@ -181,7 +181,7 @@ def _follow_data(prepared: Prepared) -> Data:
 
 
 def body_data(solver: BodySolver, goals: Sequence[Goal]) -> Data:
-    """Return a solver of a list of goals as data; the goals are as they were given, not resolved."""
+    """Return a solver for a list of goals as data; the goals are not resolved."""
     program, problem, follower = solver.program, solver.problem, solver.follower
     ranks = [int(problem.priorities[block.rows.start]) for block in problem.blocks]
     return {
@@ -217,7 +217,7 @@ def body_data(solver: BodySolver, goals: Sequence[Goal]) -> Data:
 
 
 def _aims(solver: BodySolver, goals: Sequence[Goal]) -> FloatArray:
-    """Return the numbers of goals from the neutral pose; what nobody reads of them is zero, and packs are the same."""
+    """Return the numbers of goals from the neutral pose; unused numbers are zero, so that packs are reproducible."""
     start = solver.linkage.neutral()
     numbers = solver.goal_numbers([goal.resolve(solver.linkage, start) for goal in goals])
     sets = numbers.reshape(len(solver.emphasis), -1)
@@ -228,7 +228,7 @@ def _aims(solver: BodySolver, goals: Sequence[Goal]) -> FloatArray:
 
 
 def _goals_data(solver: BodySolver, goals: Sequence[Goal]) -> list[Data]:
-    """Return, for each goal, its name, its frames, and where its numbers stand in each set of them."""
+    """Return, for each goal, its name, its frames, and the positions of its numbers in each set."""
     sets = len(solver.emphasis)
     found: list[Data] = []
     at = 0
@@ -251,12 +251,12 @@ def _goals_data(solver: BodySolver, goals: Sequence[Goal]) -> list[Data]:
 
 
 def _fields(layout: Layout) -> dict[str, list[int]]:
-    """Return where each field of a record begins and how many numbers it has, weights aside."""
+    """Return where each field of a record begins and how many numbers it has, without the weights."""
     return {name: place for name, place in fields_of(layout).items() if name not in AIM.names}
 
 
 def _rest_places(goal: PackedGoal) -> list[list[int]]:
-    """Return, for each joint of a Rest, where its values are in a pose, how many, and where in the goal's numbers."""
+    """Return, for each joint of a Rest, the index of its values in a pose, their number, and the index in the goal."""
     if goal.kind != REST:
         return []
     items, first = REST_ITEM.rows(goal.items), AIMS[REST].size + REST_NUMBERS.pose
@@ -266,7 +266,7 @@ def _rest_places(goal: PackedGoal) -> list[list[int]]:
 
 
 def _from_start(goal: Goal) -> str:
-    """Return what a goal takes from the pose that a solve begins with: a place, a relation, or nothing."""
+    """Return what a goal takes from the start pose of a solve: a place, a relation, or nothing."""
     if isinstance(goal, Balance) and (goal.over is None or goal.margin):
         raise GoalError(
             "a Balance goal that takes its place or its margin from the start of a solve cannot be packed; give over=, "
@@ -278,7 +278,7 @@ def _from_start(goal: Goal) -> str:
 
 
 def _above_data(solver: BodySolver, goals: Sequence[Goal]) -> Data | None:
-    """Return the solver of all levels but the last, which answers that miss a goal are compared with."""
+    """Return the solver of all levels except the last, for comparison with results that miss a goal."""
     if len(solver.emphasis) == 1:
         return None
     last = max(goal.priority for goal in goals)
@@ -288,7 +288,7 @@ def _above_data(solver: BodySolver, goals: Sequence[Goal]) -> Data | None:
 
 
 def _carried_data(solver: BodySolver) -> Data | None:
-    """Return the chain that brings a travelling base to goals that are far away, and which goal it is for."""
+    """Return the chain that moves a mobile base to far goals, and the index of its goal."""
     if solver.carried is None:
         return None
     goal: Any = solver.problem.goals[solver.carried]
@@ -310,7 +310,7 @@ def solvers_data(
     restarts: int = RESTARTS,
     seed: int = 0,
 ) -> Data:
-    """Return solvers by their names, and what goals are put together from elsewhere; see `Linkage.pack`."""
+    """Return solvers by name, and the data for combining goals at run time; see `Linkage.pack`."""
     restarts, seed = whole("restarts", restarts, least=1), whole("seed", seed)
     settings = Settings(given_tolerance(linkage, tolerance), rotation_tolerance, limits=limits)
     named = solvers if isinstance(solvers, Mapping) else _named(solvers)
@@ -346,8 +346,8 @@ def _solver_data(linkage: Linkage, wanted: Any, settings: Settings, restarts: in
     goals = with_closings(linkage, goal)
     problem = Problem(linkage, goals)
     if not can_compile(problem):
-        raise GoalError("only goals of linkwork's own kinds, on three levels of priority at most, can be packed.")
+        raise GoalError("only goals of linkwork's own kinds, on at most three priority levels, can be packed.")
     solver = body_solver_for(problem, settings, restarts, seed)
     if not solver.program.moving:
-        raise GoalError(f"nothing moves what the goals are about in linkage {linkage.name!r}.")
+        raise GoalError(f"no joint of linkage {linkage.name!r} moves what the goals depend on.")
     return body_data(solver, goals)

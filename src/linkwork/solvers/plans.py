@@ -1,4 +1,4 @@
-"""What a method tells the compiled loop of itself: its code, its numbers, and what its notes mean."""
+"""Plans: descriptions of methods for the compiled loop, with their code, numbers and notes."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ NO_WHOLES, NO_REALS = np.zeros(0, np.int64), np.zeros(0)
 
 
 def no_notes(_: float) -> dict[str, Any]:
-    """Return what a trace keeps of a step by a method without notes."""
+    """Return the trace notes of a method without notes."""
     return {}
 
 
 class Plan(NamedTuple):
-    """A method as the compiled loop takes it.
+    """A method described for the compiled loop.
 
     Attributes:
-        code: Which method it is, a number of `kernels.textbook` or `kernels.textbook_steps`.
-        amount: Its own number: singular, damping, gamma, alpha.
-        choice: Its own choice: how joints are ranked, whether a wish is as printed.
-        desired: The pose that a wish leads to, shape (nq,).
-        gains: How strong the wish is for each velocity, shape (nv,).
-        places: Whole numbers that it knows of the linkage.
-        figures: Other numbers that it knows of the linkage.
-        work: How many numbers it works in.
-        notes: What a trace keeps of the number that a step notes.
+        code: The method's number in `kernels.textbook` or `kernels.textbook_steps`.
+        amount: Its numeric option: singular, damping, gamma, alpha.
+        choice: Its discrete option: the ranking of joints, or whether to use the printed form of z.
+        desired: The preferred pose, shape (nq,).
+        gains: Gains towards it for each velocity, shape (nv,).
+        places: Integers describing the linkage.
+        figures: Other numbers describing the linkage.
+        work: Size of its working memory, in numbers.
+        notes: Function from the number that a step notes to the notes of a trace.
     """
 
     code: int
@@ -45,7 +45,7 @@ class Plan(NamedTuple):
 
 
 def hashable(value: Any) -> Any:
-    """Return a key that tells an option from others; TypeError where there is none."""
+    """Return a hashable key for the value of an option; raise TypeError if there is none."""
     if isinstance(value, Mapping):
         return tuple((name, hashable(one)) for name, one in value.items())
     if isinstance(value, np.ndarray):

@@ -1,7 +1,7 @@
-"""Parallel robots whose paths have closed forms: recognised from their lines, solved by one kernel.
+"""Parallel robots whose paths have closed forms, recognised from their joint axes and solved by one kernel.
 
-A path is known by the lines of its joints with all values at zero, read off the Jacobian there: whichever joints a
-robot was built of, what turns about the same lines is solved the same way.
+A path is described by the lines of its joints with all values at zero, taken from the Jacobian there. So robots built
+from different joints about the same lines are solved in the same way.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from .leg_paths import Leg, legs_of
 from .options import Settings
 from .problem import Problem
 
-SAME = 1e-9  # of the robot's size: lines that are nearer meet, and points are one
-ASKEW = 1e-3  # the sine of the angle between two lines that are neither parallel nor nearly so
-BLOCK = 8192  # goals that go together
+SAME = 1e-9  # share of the robot's size: lines nearer than this meet, and points coincide
+ASKEW = 1e-3  # smallest sine of the angle between two lines that are not parallel
+BLOCK = 8192  # goals per block
 
 
 class Lines(NamedTuple):
     """The joints of a path, with all values at zero.
 
     Attributes:
-        places: Of their values in the pose, (n,).
-        axes: Directions, unit, (n, 3).
+        places: Indices of their values in the pose, (n,).
+        axes: Unit directions, (n, 3).
         points: A point of each line, (n, 3).
-        scale: Values for a radian or a metre, (n,).
-        slides: Which of them slide, (n,).
-        end: Where the frame is, 4x4.
+        scale: Change of the value per radian or metre, (n,).
+        slides: Which of them are prismatic, (n,).
+        end: Transform of the frame, 4x4.
     """
 
     places: list[int]
@@ -54,7 +54,7 @@ class Lines(NamedTuple):
 
 
 class Limb(NamedTuple):
-    """A path in closed form: its kind, places of its values in the pose, and figures by name, the others zero."""
+    """A path in closed form: its kind, indices of its values in the pose, and figures by name; the others are zero."""
 
     kind: int
     places: Sequence[int]
@@ -62,7 +62,7 @@ class Limb(NamedTuple):
 
 
 def lines_of(linkage: Linkage, frame: str) -> Lines | str:
-    """Return the lines of the joints that move a frame, in order, or why they are none, in words."""
+    """Return the lines of the joints that move a frame, in order, or a text on why they are not lines."""
     arcs = [arc for arc in linkage.path_to(frame)[0] if linkage.arcs[arc].articulation.nv]
     order = {linkage.arcs[arc].name: k for k, arc in enumerate(arcs)}
     rows = sorted((row for row in linkage.table if row.joint in order), key=lambda row: (order[row.joint], row.q))
@@ -84,7 +84,7 @@ def lines_of(linkage: Linkage, frame: str) -> Lines | str:
 
 
 def floating_limb(linkage: Linkage, frame: str) -> Limb | None:
-    """Return the path of a frame that one floating joint moves, None if that is not so."""
+    """Return the path of a frame that is moved by one floating joint alone, else None."""
     arcs = [arc for arc in linkage.path_to(frame)[0] if linkage.arcs[arc].articulation.nv]
     if len(arcs) != 1 or linkage.arcs[arcs[0]].articulation.nq != 7:
         return None
@@ -99,7 +99,7 @@ def floating_limb(linkage: Linkage, frame: str) -> Limb | None:
 
 
 def meeting(one: FloatArray, at: FloatArray, two: FloatArray, there: FloatArray) -> tuple[FloatArray, float]:
-    """Return where two lines, each a direction and a point, come nearest, and how near; far for parallel ones."""
+    """Return the point where two lines (direction, point) are nearest, and their distance; infinity if parallel."""
     across = np.cross(one, two)
     square = float(across @ across)
     if square < ASKEW**2:
@@ -110,7 +110,7 @@ def meeting(one: FloatArray, at: FloatArray, two: FloatArray, there: FloatArray)
 
 
 def limb_of(linkage: Linkage, frame: str) -> Limb | str:
-    """Return the path of a frame in closed form, or why it has none, in words."""
+    """Return the path of a frame in closed form, or a text on why it has none."""
     lines, near = lines_of(linkage, frame), SAME * linkage.loop_size
     if isinstance(lines, str):
         return lines
@@ -136,7 +136,7 @@ def limb_of(linkage: Linkage, frame: str) -> Limb | str:
         arm, rod = across @ (points[1] - points[0]), across @ (tip - points[1])
         if np.linalg.norm(arm) > near and np.linalg.norm(rod) > near:
             return Limb(forms.ELBOW, places, figures | {"base": points[0], "arm": arm, "end": rod})
-    return "its joints are none of the families that have a closed form here"
+    return "its joints are not of a family with a closed form"
 
 
 class PlatformForm:
@@ -187,16 +187,16 @@ class PlatformForm:
         threads: int,
         modes: NDArray[np.int64] | None = None,
     ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
-        """Return poses (n, nq) for targets (n, 3) or (n, 16), their errors, and which reach, closed and within limits.
+        """Return poses (n, nq) for targets (n, 3) or (n, 16), their errors, and which are closed, in reach and limits.
 
         Args:
-            targets: Points or, where the platform turns, frames.
-            starts: A pose (1, nq), or one for each target (n, nq): legs take the solution that is nearest.
-            near: Metres and radians that count as reached.
-            threads: How many to use.
-            modes: Of every path, which of its solutions to take, see `modes_at`; the nearest by default.
+            targets: Points or, if the platform rotates, frames.
+            starts: A pose (1, nq), or one for each target (n, nq): legs take the solution nearest to it.
+            near: Tolerances [m, rad].
+            threads: Number of threads.
+            modes: Which solution each path takes, see `modes_at`; the nearest by default.
         """
-        if len(targets) < LANES:  # lanes are filled with the last again
+        if len(targets) < LANES:  # the last target fills the remaining lanes
             rows = np.minimum(np.arange(LANES), len(targets) - 1)
             found = self.solve(targets[rows], starts[rows] if len(starts) > 1 else starts, near, 1, modes)
             return tuple(part[: len(targets)] for part in found)  # type: ignore[return-value]
@@ -225,8 +225,8 @@ class PlatformForm:
     def ways(self, target: FloatArray, near: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return all solutions of each path for one target, (paths, 4, 3), and how far each is out of reach [m].
 
-        The platform's own path is the first. Values are whole turns from those of a pose nearby, within limits where
-        they can be. Where a path has fewer solutions, or one that is not a leg's, the rest is NaN.
+        The platform's own path is the first. Values are shifted by whole turns to be near a pose, within limits if
+        possible. Missing solutions are NaN, as are those of paths with slides or a floating joint.
         """
         out = np.full((4 * len(self.limbs), WAY.size), np.nan)
         platform_ways(self.platform, np.ravel(target), self.oriented, near, out)
@@ -234,12 +234,12 @@ class PlatformForm:
         return found.values, found.missing
 
     def target_at(self, q: FloatArray) -> FloatArray:
-        """Return the target of a pose: where its platform is, (3,) or (16,)."""
+        """Return the platform's position (3,) or transform (16,) in a pose, as a target."""
         frame = self.linkage.forward(q, frame=self.frame)
         return np.ascontiguousarray(frame.ravel() if self.oriented else frame[:3, 3])
 
     def modes_at(self, q: FloatArray) -> NDArray[np.int64]:
-        """Return which of its solutions each path has in a closed pose: its working mode."""
+        """Return the working mode of a closed pose: which of its solutions each path has."""
         values, _ = self.ways(self.target_at(q), q)
         modes = np.full(len(self.limbs), ANY)
         for k, limb in enumerate(self.limbs):
@@ -250,7 +250,7 @@ class PlatformForm:
 
 
 def platform_form(linkage: Linkage, frame: str, legs: Sequence[Leg]) -> PlatformForm | str:
-    """Return a parallel robot in closed form, or why it has none, in words.
+    """Return a parallel robot in closed form, or a text on why it has none.
 
     Args:
         linkage: The robot.
@@ -267,17 +267,17 @@ def platform_form(linkage: Linkage, frame: str, legs: Sequence[Leg]) -> Platform
         if isinstance(limb, str) or limb.kind == forms.SLIDES:
             return f"the leg that ends at {leg.end!r}: {limb}"
         point = (inverse(frames[frame]) @ frames[leg.platform])[:3, 3]
-        if own.kind == forms.SLIDES:  # it never turns: what is seen from the world stays so
+        if own.kind == forms.SLIDES:  # it never rotates, so the offset is constant in the world
             point = (frames[leg.platform] - frames[frame])[:3, 3]
         elif own.kind != forms.FLOATING and np.linalg.norm(point) > SAME * linkage.loop_size:
-            return f"{leg.platform!r} turns with {frame!r}, and not about it"
+            return f"{leg.platform!r} rotates with {frame!r}, but not about it"
         limbs.append((limb, point))
         ends.append((leg.end, leg.platform))
     return PlatformForm(linkage, frame, limbs, ends)
 
 
 def form_of(linkage: Linkage, frame: str) -> PlatformForm | str:
-    """Return a parallel robot in closed form, or why it has none, in words; kept on the linkage."""
+    """Return a parallel robot in closed form, or a text on why it has none; cached on the linkage."""
     legs = linkage.cache.get("legs", frame, lambda: legs_of(linkage, frame))
     if isinstance(legs, str):
         return legs
@@ -285,6 +285,6 @@ def form_of(linkage: Linkage, frame: str) -> PlatformForm | str:
 
 
 def _padded(values: FloatArray, count: int) -> FloatArray:
-    """Return numbers with zeros behind them."""
+    """Return numbers padded with zeros."""
     flat = np.ravel(values)
     return np.concatenate([flat, np.zeros(count - len(flat))])

@@ -1,4 +1,4 @@
-"""All poses of a parallel robot for one place of its platform: the solutions of its legs, multiplied."""
+"""All poses of a parallel robot for one pose of its platform: all combinations of the solutions of its legs."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ..linkage.poses import keeps_limits
 from ..transforms import FloatArray
 from .platform_form import PlatformForm
 
-REACHED = 1e-6  # of the robot's size: a leg that misses by more has no solution; poses are judged by their gaps
-EXACT = 1e-9  # of the robot's size, and radians: poses whose platform is farther from its goal are none
+REACHED = 1e-6  # share of the robot's size: a leg that misses by more has no solution; poses are checked by their gaps
+EXACT = 1e-9  # share of the robot's size, and radians: largest error of the platform in a solution
 
 
 class Ways(NamedTuple):
     """All poses of a parallel robot for a goal.
 
     Attributes:
-        q: The poses, (k, nq), the nearest to a start first.
-        doubles: Which of them have a leg that is stretched or folded, so that two solutions are one, (k,).
-        evidence: Why there is none, where there is none.
+        q: The poses, (k, nq), nearest to a start first.
+        doubles: Which of them have a stretched or folded leg, where two solutions coincide, (k,).
+        evidence: A text on why there is no pose; None if there is one.
     """
 
     q: FloatArray
@@ -33,20 +33,20 @@ class Ways(NamedTuple):
 
 
 def serves(form: PlatformForm, goal: Reach) -> bool:
-    """Return whether a closed form is for what a goal asks: a whole frame, or a point where nothing turns."""
+    """Return whether a closed form supports a goal: a whole frame, or a point if the platform does not rotate."""
     rows = np.arange(6 if form.oriented else 3)
     return goal.free is None and goal.ranges is None and np.array_equal(goal.rows, rows)
 
 
 def ways_of(form: PlatformForm, goal: Reach, start: FloatArray, apart: float, *, limited: bool) -> Ways:
-    """Return all poses in which a platform is where a goal wants it.
+    """Return all poses in which a platform reaches a goal.
 
     Args:
         form: The robot.
-        goal: A goal that the form serves.
-        start: A pose that the answers are sorted by.
-        apart: Values of a leg that differ by less are one solution, a double one.
-        limited: Whether poses keep within limits.
+        goal: A goal that the form supports.
+        start: A pose; results are sorted by distance from it.
+        apart: Values of a leg that differ by less are one double solution.
+        limited: Whether poses must keep within limits.
     """
     linkage = form.linkage
     target = np.ascontiguousarray(goal.target.reshape(1, 16) if form.oriented else goal.target[None, :3, 3])
@@ -56,7 +56,7 @@ def ways_of(form: PlatformForm, goal: Reach, start: FloatArray, apart: float, *,
     for k, limb in enumerate(form.limbs):
         if np.isnan(missing[k]).all():
             continue
-        within = np.flatnonzero(missing[k] <= REACHED * linkage.loop_size)  # NaN is not
+        within = np.flatnonzero(missing[k] <= REACHED * linkage.loop_size)  # false for NaN
         if not len(within):
             left = closings(linkage)[k - 1].error(linkage, base) if k else goal.error(linkage, base)
             path = f"{linkage.coordinates[limb.places[0]]!r}, {float(np.linalg.norm(left)):.3g} m at the nearest"
@@ -80,7 +80,7 @@ def ways_of(form: PlatformForm, goal: Reach, start: FloatArray, apart: float, *,
 def _judged(
     linkage: Linkage, goal: Reach, start: FloatArray, q: FloatArray, doubles: NDArray[np.bool_], *, limited: bool
 ) -> Ways:
-    """Return poses whose loops are closed, whose platform is there, and that are within limits; the nearest first."""
+    """Return the poses with closed loops, the platform at its goal, and values within limits; nearest first."""
     closed = (np.abs(goal.error(linkage, q)) <= EXACT * max(linkage.loop_size, 1.0)).all(axis=-1)
     for loop in closings(linkage):
         closed &= (np.abs(loop.error(linkage, q)) <= REACHED * linkage.loop_size).all(axis=-1)
@@ -90,5 +90,5 @@ def _judged(
     order = good[np.argsort(away, kind="stable")]
     evidence = None
     if not len(good):
-        evidence = "its legs reach, but only beyond limits" if closed.any() else "its legs reach, and do not close"
+        evidence = "its legs reach, but only beyond limits" if closed.any() else "its legs reach, but do not close"
     return Ways(q[order], doubles[order], evidence)

@@ -1,4 +1,4 @@
-"""How far apart poses of a chain are, and which few of many are furthest apart: several solutions are judged by it."""
+"""Distances between poses of a chain, and the choice of the few of many that are furthest apart."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ NO_STARTS = 0
 
 
 def joints_of(prepared: Prepared) -> Joints:
-    """Return the joints that move the frame, ITEM, and one over the most that each can differ by; they are kept.
+    """Return the joints that move the frame, ITEM, and one over the largest difference of each; they are cached.
 
-    An angle differs by half a turn at most, the short way round, or by its range where that is less; a slide by its
-    range, or by the length of the linkage where it has no limits.
+    Angles differ by at most half a turn, the short way round, or their range if that is less; prismatic joints by their
+    range, or the length of the linkage if they have no limits.
     """
     return prepared.cache.get("spread", None, lambda: _joints_of(prepared))
 
@@ -52,18 +52,18 @@ def furthest_apart(
     apart: float,
     starts: FloatArray | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return, for each goal, the numbers of good poses that are far apart, and how many they are.
+    """Return, for each goal, the indices of good poses that are far apart, and their number.
 
     Args:
         prepared: The chain.
         poses: Poses of each goal, shape (m, c, nq).
-        good: Which of them serve, shape (m, c).
-        most: How many are wanted of each goal.
-        apart: Two poses that differ by less in every joint are one [rad, m]; zero for poses known to be different.
-        starts: The first one is that nearest to these poses (m, nq), or (nq,); without any, the first good one.
+        good: Which of them are solutions, shape (m, c).
+        most: Largest number of poses per goal.
+        apart: Two poses that differ by less in every joint are the same [rad, m]; zero for poses known to be distinct.
+        starts: Poses (m, nq), or (nq,): the nearest to these is picked first; without them, the first good pose.
 
     Returns:
-        Numbers (m, most), in the order they were picked, -1 after the last; and counts (m,).
+        Indices (m, most), in the order they were picked, -1 after the last; and counts (m,).
     """
     count, width, nq = poses.shape
     picked, counts = np.empty((count, most), np.int64), np.zeros(count, np.int64)
@@ -74,9 +74,9 @@ def furthest_apart(
 
 
 def spacings(prepared: Prepared, poses: FloatArray, good: NDArray[np.bool_]) -> FloatArray:
-    """Return how far apart the good ones of poses (m, k, nq) are: the nearest two, and pairs in the mean, shape (m, 2).
+    """Return distances of the good ones of poses (m, k, nq): of the nearest two, and the mean of pairs, shape (m, 2).
 
-    Both are shares, from 0 to 1; not numbers where there are fewer than two.
+    Both are shares, from 0 to 1; NaN if there are fewer than two good poses.
     """
     found = np.empty((len(poses), 2))
     spacing(*joints_of(prepared), np.ascontiguousarray(poses), np.ascontiguousarray(good).view(np.uint8), found)

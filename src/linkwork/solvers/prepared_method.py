@@ -1,4 +1,4 @@
-"""A textbook method for one frame, packed once: ``prepare(arm, "tip", method="damped")`` is the public way to one."""
+"""A textbook method for one frame, packed once, as made by ``prepare(arm, "tip", method="damped")``."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ SQUARE = (4, 4)
 
 
 class PreparedMethod:
-    """Inverse kinematics of one frame by a method of one's choice, packed: call it with a target and a start.
+    """Prepared inverse kinematics of one frame by a chosen method: call it with a target and a start.
 
     Attributes:
-        goal: A goal of the kind that it serves; its target means nothing.
+        goal: A goal of the prepared kind; its target is ignored.
         method: The method.
-        settings: Tolerances, limits and all else that methods take.
+        settings: Tolerances, limits and the other options of every method.
         group: The joints that may move, or None for all of them.
     """
 
@@ -46,11 +46,11 @@ class PreparedMethod:
         return f"<PreparedMethod {self.method.name!r} for {self.goal.frame!r} of {self.linkage.name!r}>"
 
     def __call__(self, target: ArrayLike, *, start: PoseLike | None = None) -> Solution:
-        """Return the pose that brings the frame to a target, or the closest one met.
+        """Return the pose that brings the frame to a target, or the closest one found.
 
         Args:
-            target: A 4x4 matrix; a position where only that is asked for, a 3x3 rotation where only that is.
-            start: A pose to begin with; the neutral one by default.
+            target: A 4x4 matrix; a position or a 3x3 rotation if the goal has only that.
+            start: Start pose; the neutral pose by default.
 
         Example:
             >>> import linkwork as lw
@@ -77,7 +77,7 @@ class PreparedMethod:
         return self.method.solve(Problem(self.linkage, aimed, pose, self.group), pose, self.settings)
 
     def _target(self, target: ArrayLike) -> Any:
-        """Return a target as a contiguous 4x4 array, or say what is wrong with it."""
+        """Return a target as a contiguous 4x4 array; raise GoalError if it is not valid."""
         try:
             given = as_array(target, f"the target of {self.goal.frame!r}")
         except TransformError as error:
@@ -85,7 +85,7 @@ class PreparedMethod:
         return np.ascontiguousarray(read_targets(self.goal, given[None])[0])
 
     def _parts(self, target: Any) -> dict[str, Any]:
-        """Return what a goal for a target asks for, by the names of `Reach`."""
+        """Return the arguments of `Reach` for a target."""
         asked = self.goal.coordinates
         position = {"position": target[:asked, 3]} if asked else {}
         turn = {"orientation": target[:3, :3]} if self.goal.orientation is not None else {}

@@ -1,4 +1,4 @@
-"""The public way to a solver with everything packed, for control loops: of one frame, or of a list of goals."""
+"""`prepare`: the public function for packed solvers, of one frame or of a list of goals, for control loops."""
 
 from __future__ import annotations
 
@@ -92,13 +92,13 @@ def prepare(
         goal = _goal(_frame(frame, method, avoid), position, orientation, free)
         return _by_method(linkage, goal, method, options, group_of(linkage, joints, weights))
     if options:
-        raise OptionError(f"{', '.join(options)}: options of methods; say which: prepare(..., method='damped').")
+        raise OptionError(f"{', '.join(options)}: options of methods; name the method: prepare(..., method='damped').")
     settings = Settings(given_tolerance(linkage, tolerance), rotation_tolerance, limits=limits)
     if isinstance(frame, str):
         aim = _goal(frame, position, orientation, free)
         return _free(_search(linkage, aim, settings, restarts, seed, joints, weights), avoid)
     if (position, orientation, free) != (True, True, None):
-        raise OptionError("position, orientation and free are for one frame; goals say themselves what matters.")
+        raise OptionError("position, orientation and free are for one frame; goals have their own.")
     return _body(linkage, with_avoid(frame, avoid), settings, restarts, seed, group_of(linkage, joints, weights))
 
 
@@ -107,8 +107,8 @@ def _search(
 ) -> Prepared:
     if weights is not None:
         raise OptionError(
-            "the search for one frame does not weigh joints; prepare goals for it: "
-            f"prepare(arm, [Reach({goal.frame!r}, ...)], weights=...), or a method that does: method='damped'."
+            "the search for one frame does not support weights; prepare goals instead: "
+            f"prepare(arm, [Reach({goal.frame!r}, ...)], weights=...), or a method that supports them: method='damped'."
         )
     prepared = prepared_for(linkage, goal, settings, restarts, seed, group_of(linkage, joints))
     prepared.chain.check()
@@ -116,13 +116,13 @@ def _search(
 
 
 def _free(prepared: Prepared, avoid: AvoidLike) -> Prepared:
-    """Return a prepared chain that keeps clear of what is to be avoided, if anything is."""
+    """Return a collision-free version of a prepared chain, if there is anything to avoid."""
     found = free_chain_for(prepared, as_avoid(avoid))
     if found is None:
         frame = prepared.goal.frame
         raise GoalError(
-            f"frame {frame!r} of linkage {prepared.linkage.name!r} hangs on a ball joint, which the search for free "
-            f"poses does not know; prepare goals for it: prepare(arm, [Reach({frame!r}, ...), Avoid(...)])."
+            f"frame {frame!r} of linkage {prepared.linkage.name!r} depends on a ball joint, which the search for "
+            f"collision-free poses does not support; prepare goals: prepare(arm, [Reach({frame!r}, ...), Avoid(...)])."
         )
     return found
 
@@ -140,7 +140,7 @@ def _frame(frame: Any, method: Any, avoid: AvoidLike) -> str:
 def _by_method(
     linkage: Linkage, goal: Reach, method: str | Method, options: dict[str, Any], group: Group | None
 ) -> PreparedMethod:
-    from .methods import configure  # the compiled search does without methods
+    from .methods import configure  # the compiled search does not need them
     from .prepared_method import PreparedMethod
 
     return PreparedMethod(linkage, goal, *configure(method, options, linkage), group)
@@ -164,16 +164,16 @@ def _body(
     seed: int,
     group: Group | None,
 ) -> BodySolver:
-    from .body_solver import body_solver_for, can_compile  # the search of one chain does without it
+    from .body_solver import body_solver_for, can_compile  # the search of one chain does not need it
 
     problem = Problem(linkage, goals, group=group)
     if not can_compile(problem):
         raise GoalError(
-            "only goals of linkwork's own kinds, on three levels of priority at most and without couplings by curves, "
+            "only goals of linkwork's own kinds, on at most three priority levels and without couplings along curves, "
             "can be prepared; solve(...) takes all of them."
         )
     found = body_solver_for(problem, settings, restarts, seed)
     if not found.program.moving:
-        who = "nothing moves" if group is None else f"{group.words} do not move"
-        raise GoalError(f"{who} what the goals are about in linkage {linkage.name!r}.")
+        who = "no joint moves" if group is None else f"{group.words} do not move"
+        raise GoalError(f"{who} what the goals depend on in linkage {linkage.name!r}.")
     return found

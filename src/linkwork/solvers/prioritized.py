@@ -1,4 +1,4 @@
-"""Strict levels of priority with limits as bounds: every level is a bounded least-squares problem of its own.
+"""Strict priority levels with limits as bounds: every level is a bounded least-squares problem.
 
 The quadratic programs are solved by DAQP, from the extra `qp`.
 """
@@ -16,18 +16,18 @@ from .jacobian import Damped
 from .options import Settings
 from .problem import Problem, State
 
-OPEN = 1e30  # what DAQP takes as no bound
-EXACT = 1e-12  # how well it keeps bounds and finds the best
+OPEN = 1e30  # value that DAQP treats as no bound
+EXACT = 1e-12  # tolerance of its bounds
 OPTIMAL = 1
 
 
 @dataclass(frozen=True)
 class Prioritized(Damped):
-    """One level after another, each with the limits as bounds and all that the levels above have reached kept.
+    """Solve one level after another, with the limits as bounds, without changing the results of the levels above.
 
-    At level k the step x makes ``|J_k x - V_k|² + lambda² |x|²`` least among all steps within the limits that leave
-    ``J_i x`` of every level above as it is (Kanoun, Lamiraux and Wieber 2011). Where other methods clamp a joint that
-    runs into its limit, and so undo a part of the step, the other joints here make up for it in the same step.
+    At level k the step x minimises ``|J_k x - V_k|² + lambda² |x|²`` among all steps within the limits that keep
+    ``J_i x`` of every level above (Kanoun, Lamiraux and Wieber 2011). Other methods clamp a joint that runs into its
+    limit, which undoes a part of the step; here the other joints compensate in the same step.
 
     Args:
         damping: lambda, as for `damped`.
@@ -40,7 +40,7 @@ class Prioritized(Damped):
         _daqp()
 
     def propose(self, state: State, settings: Settings) -> FloatArray:
-        """Return the step of every problem, within the limits and the largest change allowed."""
+        """Return the step of every problem, within the limits and the largest allowed change."""
         low, high = _room(state, settings)
         J, V = state.jacobian, state.weighted_error
         steps = np.empty(low.shape)
@@ -52,13 +52,13 @@ class Prioritized(Damped):
     def _one(
         self, state: State, J: FloatArray, V: FloatArray, low: FloatArray, high: FloatArray, edges: Any
     ) -> FloatArray:
-        """Return the step (n,) of one problem with bounds (n,), and within the edges of ranges that goals leave open.
+        """Return the step (n,) of one problem within bounds (n,) and the edges of goals' ranges.
 
         Edges bound the steps of their own level and of those below.
         """
         change, open_to_it = np.zeros(len(low)), np.eye(len(low))
         if not np.isfinite(V).all():
-            return np.full(len(low), np.nan)  # the loop calls it diverged
+            return np.full(len(low), np.nan)  # the loop reports it as diverged
         for k, rows in enumerate(state.problem.levels):
             level = J[rows]
             within, left = level @ open_to_it, V[rows] - level @ change
@@ -83,15 +83,15 @@ class Prioritized(Damped):
 def bounded_least_squares(
     A: FloatArray, b: FloatArray, damping: float, basis: FloatArray, low: FloatArray, high: FloatArray
 ) -> FloatArray:
-    """Return the z that makes ``|A z - b|² + damping |z|²`` least among those with ``low <= basis z <= high``.
+    """Return the z that minimises ``|A z - b|² + damping |z|²`` with ``low <= basis z <= high``.
 
     Args:
-        A: Shape (m, k).
-        b: Shape (m,).
-        damping: Above zero, so that there is one such z.
-        basis: What is bounded, shape (n, k).
-        low: Bounds, shape (n,), zero or less; `high` zero or more, so that zero is always allowed.
-        high: The same from above.
+        A: Matrix, shape (m, k).
+        b: Vector, shape (m,).
+        damping: A positive number, so that z is unique.
+        basis: Rows to bound, shape (n, k).
+        low: Lower bounds, shape (n,), zero or less, so that z = 0 is allowed.
+        high: Upper bounds, shape (n,), zero or more.
     """
     H = A.T @ A + damping * np.eye(A.shape[1])
     f = -A.T @ b
@@ -99,7 +99,7 @@ def bounded_least_squares(
     reached = basis @ plain
     if ((reached >= low) & (reached <= high)).all():
         return np.asarray(plain)
-    scale = float(np.abs(H).max())  # the solver's own tolerances are of numbers about one
+    scale = float(np.abs(H).max())  # the solver's tolerances assume numbers of about one
     bounds = np.clip(high, 0.0, OPEN), np.clip(low, -OPEN, 0.0)
     found, _, flag, _ = _daqp().solve(
         np.ascontiguousarray(H / scale), f / scale, np.ascontiguousarray(basis), *bounds, primal_tol=EXACT
@@ -109,7 +109,7 @@ def bounded_least_squares(
 
 
 def _room(state: State, settings: Settings) -> tuple[FloatArray, FloatArray]:
-    """Return how far every velocity may change, (..., nv) down and up."""
+    """Return the lower and upper bounds of every velocity's change, each (..., nv)."""
     linkage, most = state.linkage, np.inf if settings.max_step is None else settings.max_step
     shape = (*state.q.shape[:-1], linkage.nv)
     low, high = np.full(shape, -most), np.full(shape, most)

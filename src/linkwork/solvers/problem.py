@@ -1,4 +1,4 @@
-"""What is to be solved: a linkage and its goals, stacked into rows; and what a method sees of it at one iteration.
+"""A linkage and its goals, stacked into rows, and the state of one iteration as methods see it.
 
 Everything broadcasts: a pose of shape (nq,) is one problem, poses of shape (..., nq) are many.
 """
@@ -23,35 +23,35 @@ from ..transforms import FloatArray
 from .groups import Group, random_poses
 from .loop_measures import loop_rank
 
-RANK = 1e-10  # of the largest singular value: below, a direction is lost
-ROUNDING = 1e-13  # of a Jacobian: what is left of entries that should have gone
-STILL = 1e-12  # a row whose Jacobian stays below it does not change
-PROBES = 7  # poses at which a group is asked which rows it can change
-FALLOFF = 100.0  # of what a level counts beside the one above it, when whole poses are compared
+RANK = 1e-10  # share of the largest singular value below which a direction is lost
+ROUNDING = 1e-13  # share of a Jacobian's largest entry below which entries are set to zero
+STILL = 1e-12  # a row whose Jacobian stays below this does not change
+PROBES = 7  # poses at which the rows that a group can change are determined
+FALLOFF = 100.0  # ratio of the weights of one level and the next, when whole poses are compared
 
 
 class Problem:
-    """A linkage and its goals, stacked: error rows, their Jacobian, and which rows can be changed at all.
+    """A linkage and its goals, stacked: error rows, their Jacobian, and the rows that can change.
 
-    The loops of a linkage are closed with the goals, at a level before theirs.
+    The loops of a linkage are closed together with the goals, at a priority level before theirs.
 
     Args:
         linkage: The linkage.
         goals: One goal or several.
-        start: Poses that a solve begins with; the neutral one by default.
-        group: The joints that may move and what that costs; None for all of them alike.
+        start: Start poses of a solve; the neutral pose by default.
+        group: The joints that may move and their weights; None if all may move, equally weighted.
 
     Attributes:
-        blocks: Runs of error rows judged together, over all goals.
-        rows: The rows that some joint can change; a planar arm never leaves its plane, whatever a goal asks.
-        block_starts: Where, among those, each block begins.
+        blocks: Ranges of error rows that have a common tolerance, over all goals.
+        rows: The rows that some joint can change; a planar arm, for example, never leaves its plane.
+        block_starts: Where each block begins among `rows`.
         scale: Weight of every row in a step: the goal's weight, and metres per radian for rotations.
-        tolerances: What the goals themselves say is near enough, one for each block, NaN where they do not.
-        priorities: Level of every row, 0 first.
-        emphasis: How much a row of its level counts when whole poses are compared.
-        levels: For each level, the first first, where its rows are among those that can change.
+        tolerances: The goals' own tolerances, one for each block; NaN if a goal has none.
+        priorities: Priority level of every row, 0 first.
+        emphasis: Weight of every row by its level, when whole poses are compared.
+        levels: For each level, in order, the indices of its rows in `rows`.
         closings: The goals that close loops and hold couplings.
-        rank: Of a level's largest singular value: below, a direction asks for nothing new.
+        rank: Share of a level's largest singular value below which a direction is redundant.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Problem:
         group: Group | None = None,
     ) -> None:
         if not linkage.nq:
-            raise GoalError(f"nothing moves in linkage {linkage.name!r}, so that there is nothing to solve for.")
+            raise GoalError(f"nothing moves in linkage {linkage.name!r}, so there is nothing to solve for.")
         self.linkage, self.start = linkage, linkage.neutral() if start is None else start
         self.group = group
         self.goals = resolve_goals(linkage, goals, self.start)
@@ -73,7 +73,7 @@ class Problem:
             self.blocks += [Block(slice(end + b.rows.start, end + b.rows.stop), b.unit) for b in own]
             end += own[-1].rows.stop
 
-    # What follows is worked out when it is first asked for: compiled searches need little of it.
+    # The following is computed on first use: compiled searches need little of it.
 
     @cached_property
     def _goals_of_blocks(self) -> list[Goal]:
@@ -134,14 +134,14 @@ class Problem:
         return loop_rank(self.linkage, self.closings) if self.closings else RANK
 
     def _changed_by(self, group: Group) -> NDArray[np.bool_]:
-        """Return which rows the joints of a group can change, looked for at a few poses."""
+        """Return which rows the joints of a group can change, tested at a few poses."""
         begin = self.start.reshape(-1, self.linkage.nq)[:1]
         poses = np.concatenate([begin, random_poses(self.linkage, 0, PROBES, group, begin[0])])
         return np.asarray(np.abs(self.all_rows_jacobian(poses)).max(axis=(0, 2), initial=0.0) > STILL)
 
     @property
     def velocities(self) -> int:
-        """How many velocities may change."""
+        """Number of velocities that may change."""
         return self.linkage.nv if self.group is None else int(self.group.free.sum())
 
     def error(self, q: FloatArray) -> FloatArray:
@@ -151,7 +151,7 @@ class Problem:
         return np.concatenate([goal.error(self.linkage, q) for goal in self.goals], axis=-1)
 
     def all_rows_jacobian(self, q: FloatArray) -> FloatArray:
-        """Return the Jacobian of all rows, shape (..., m, nv); the columns of joints that stay are zero."""
+        """Return the Jacobian of all rows, shape (..., m, nv); the columns of held joints are zero."""
         if len(self.goals) == 1:
             whole = self.goals[0].jacobian(self.linkage, q)
         else:
@@ -164,7 +164,7 @@ class Problem:
         return weighted if self._every_row else weighted[..., self.rows, :]
 
     def edges(self, q: FloatArray) -> tuple[Edges, NDArray[np.int64]] | None:
-        """Return the weighted edges of all ranges that goals leave open, and which of the levels each belongs to."""
+        """Return the weighted edges of all ranges of goals, and the level of each; None if there are none."""
         ranks = np.unique(self.priorities[self.rows]).tolist()
         goals = [goal for goal in self.goals if goal.priority in ranks]
         found = [(goal, edges) for goal in goals if (edges := goal.edges(self.linkage, q)) is not None]
@@ -189,17 +189,17 @@ class Problem:
         return np.stack([np.sqrt((error[..., b.rows] ** 2).sum(axis=-1)) for b in self.blocks], axis=-1)
 
     def freedom(self, q: FloatArray) -> int:
-        """Return the dimension of the set of solutions around a pose (nq,): velocities less the Jacobian's rank."""
+        """Return the dimension of the set of solutions around a pose (nq,): velocities minus the Jacobian's rank."""
         rank = int(np.linalg.matrix_rank(self.jacobian(q), rtol=1e-9)) if len(self.rows) else 0
         return self.velocities - rank
 
     def above(self) -> Problem:
-        """Return the problem of all levels but the last."""
+        """Return the problem of all levels except the last."""
         last = self.priorities.max()
         return Problem(self.linkage, [goal for goal in self.goals if goal.priority < last], self.start, self.group)
 
     def aimed(self, goals: Goal | Sequence[Goal]) -> Problem:
-        """Return the same problem with goals elsewhere; built anew only if their signatures differ."""
+        """Return the same problem with other targets; it is rebuilt only if the signatures of goals differ."""
         new = resolve_goals(self.linkage, goals, self.start)
         if [goal.signature for goal in new] != [goal.signature for goal in self.goals]:
             return Problem(self.linkage, new, self.start, self.group)
@@ -215,7 +215,7 @@ def resolve_goals(linkage: Linkage, goals: Goal | Sequence[Goal], start: FloatAr
 
 
 def with_closings(linkage: Linkage, goals: Goal | Sequence[Goal], tolerance: float | None = None) -> tuple[Goal, ...]:
-    """Return goals as a tuple, with those for loops and couplings that none of them closes, to a tolerance if given."""
+    """Return goals as a tuple, with goals added for loops and couplings that none of them closes."""
     try:
         several = (goals,) if isinstance(goals, Goal) else tuple(goals)
     except TypeError:
@@ -229,7 +229,7 @@ def with_closings(linkage: Linkage, goals: Goal | Sequence[Goal], tolerance: flo
 
 
 def goal_names(goals: Iterable[Goal]) -> tuple[str, ...]:
-    """Return a name for each of several goals: its frame, or its kind where it has none; equal ones are numbered.
+    """Return a name for each of several goals: its frame, or its kind if it has none; equal names are numbered.
 
     Example:
         >>> import linkwork as lw
@@ -247,13 +247,13 @@ def goal_names(goals: Iterable[Goal]) -> tuple[str, ...]:
 
 @dataclass
 class State:
-    """What a method sees at one iteration.
+    """The state of one iteration, as methods see it.
 
-    `notes` goes into the trace (damping, scale, ...); `memory` is the method's own and lasts through the solve;
+    `notes` goes into the trace (damping, scale, ...); `memory` is for the method and lasts through the solve;
     `excluded` are the joints held at a limit (..., nv), `barred` the velocities that lead out of cones (..., k, nv).
 
-    Where joints have weights, velocities are measured in `scale`, so that the shortest step is the one that the weights
-    call shortest: ``x = W^-1/2 (J W^-1/2)^+ V = W^-1 J^T (J W^-1 J^T)^-1 V``. The loop turns them back.
+    If joints have weights, velocities are divided by `scale`, so that the shortest step is the shortest by the weights:
+    ``x = W^-1/2 (J W^-1/2)^+ V = W^-1 J^T (J W^-1 J^T)^-1 V``. The loop scales steps back.
     """
 
     problem: Problem
@@ -277,7 +277,7 @@ class State:
 
     @cached_property
     def edges(self) -> tuple[Edges, NDArray[np.int64]] | None:
-        """Edges of the ranges that goals leave open, and their levels; None where every goal asks for a place."""
+        """Edges of the ranges of goals, and their levels; None if no goal has a range."""
         found = self.problem.edges(self.q)
         if found is None:
             return None
@@ -285,7 +285,7 @@ class State:
         return Edges(room, self.narrowed(rows)), levels
 
     def narrowed(self, rows: FloatArray) -> FloatArray:
-        """Return rows (..., m, nv) scaled, and without what is held at a limit or barred."""
+        """Return rows (..., m, nv) scaled, without components that are held at a limit or barred."""
         if self.scale is not None:
             rows = rows * self.scale
         if self.excluded is not None:
@@ -293,7 +293,7 @@ class State:
         return self.along_limits(rows)
 
     def narrowed_velocity(self, velocity: FloatArray) -> FloatArray:
-        """Return velocities (..., nv) scaled, and without what stays, is held at a limit or barred."""
+        """Return velocities (..., nv) scaled, without components that are held, at a limit or barred."""
         group = self.problem.group
         if group is not None:
             velocity = np.where(group.free, velocity, 0.0)
@@ -302,7 +302,7 @@ class State:
 
     @property
     def scale(self) -> FloatArray | None:
-        """What velocities are measured in, shape (nv,), or None: a step is made of velocities divided by it."""
+        """Scale of velocities, shape (nv,), or None: steps are computed in velocities divided by it."""
         group = self.problem.group
         return None if group is None else group.scale
 
@@ -313,7 +313,7 @@ class State:
         return slice(None) if group is None else group.free
 
     def spread(self, step: FloatArray) -> FloatArray:
-        """Return a step of the free velocities alone (..., k) as one of all (..., nv)."""
+        """Return a step of the free velocities (..., k) as one of all velocities (..., nv)."""
         if self.problem.group is None:
             return step
         result = np.zeros((*step.shape[:-1], self.linkage.nv))
@@ -321,10 +321,10 @@ class State:
         return result
 
     def along_limits(self, rows: FloatArray) -> FloatArray:
-        """Return velocities (..., nv), or rows (..., m, nv) that act on them, without the part that is barred."""
+        """Return velocities (..., nv), or rows (..., m, nv) that act on them, without the barred part."""
         if self.barred is None or not self.barred.any():
             return rows
-        ways = self.barred  # at right angles to each other
+        ways = self.barred  # orthonormal
         if rows.ndim < ways.ndim:
             out: FloatArray = (ways @ rows[..., None] * ways).sum(axis=-2)
             return rows - out

@@ -1,4 +1,4 @@
-"""How far a batch has come, shown on a terminal or in a log, told to the caller's own function, or to no one."""
+"""Progress of a batch, shown on a terminal, in a log, or by the caller's own function."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from ..errors import OptionError
 from .progress_lines import shown
 from .terminal_bar import on_terminal
 
-LATE = 1.0  # s after which a bar shows itself where no one has asked for it
+LATE = 1.0  # time after which a bar appears by default [s]
 
 Progress = bool | Callable[[int, int], None] | None
 
 
 def is_watched(progress: Progress) -> bool:
-    """Return whether somebody sees how much is done."""
+    """Return whether progress is shown anywhere."""
     return callable(progress) or progress is True or (progress is None and on_terminal())
 
 
 @contextmanager
 def reporting(progress: Progress, total: int) -> Iterator[Callable[[int], None]]:
-    """Give a function that reports how many are done: to a screen or a log, to the caller's function, or to no one."""
+    """Provide a function that reports how many are done: on a terminal, in a log, or to the caller's function."""
     if callable(progress):
         yield lambda done: progress(done, total)
         return

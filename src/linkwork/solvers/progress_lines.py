@@ -1,4 +1,4 @@
-"""How far a long computation is, for log files: whole lines of plain text, few however long it takes."""
+"""Progress of a long computation for log files: whole lines of plain text, and only a few."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from contextlib import contextmanager
 
 from .terminal_bar import Remaining, bar, on_terminal
 
-PAUSE, SHARE, LONGEST = 30.0, 0.01, 600.0  # s and share from one line to the next at least, and s at most
+PAUSE, SHARE, LONGEST = 30.0, 0.01, 600.0  # between lines: shortest time [s], smallest share, longest time [s]
 
 
 @contextmanager
 def lines(title: str, *, clock: Callable[[], float] = time.monotonic) -> Iterator[Callable[[float, str], None]]:
-    """Give a function that says how much is done, 0 to 1, and on what: a hundred lines at most, or one in ten minutes.
+    """Provide a function that reports the share done, 0 to 1, with a text: at most 100 lines, or one in ten minutes.
 
-    Nothing is said of what takes less than half a minute.
+    Nothing is printed in the first half minute.
 
     Args:
-        title: What is being done: ``"solving"``.
-        clock: What time it is [s].
+        title: The task: ``"solving"``.
+        clock: Function that returns the time [s].
     """
     last, said, remaining = clock(), 0.0, Remaining()
 
@@ -39,6 +39,6 @@ def lines(title: str, *, clock: Callable[[], float] = time.monotonic) -> Iterato
 
 @contextmanager
 def shown(title: str, *, after: float = 0.0) -> Iterator[Callable[[float, str], None]]:
-    """Give a function that shows how much is done, 0 to 1: a bar on a terminal, lines where stderr goes elsewhere."""
+    """Provide a function that shows the share done, 0 to 1: a bar on a terminal, lines if stderr is redirected."""
     with bar(title, after=after) if on_terminal() else lines(title) as report:
         yield report

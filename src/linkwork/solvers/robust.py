@@ -1,9 +1,8 @@
-"""The method to use when one wants an answer: damped steps within limits, and other starts when one leads nowhere.
+"""The default method: damped steps within limits, from other starts if the first one fails.
 
-One `Reach`, alone or with an `Avoid`, goes to the compiled search of a chain, other goals to the compiled solver of
-whole bodies. A solve with a
-trace, goals on four levels or more, and goals of other classes take the same steps in NumPy. Couplings by curves go to
-the compiled solver by their tangents.
+One `Reach`, alone or with an `Avoid`, is solved by the compiled search of a chain, other goals by the compiled
+whole-body solver. A solve with a trace, goals on four levels or more, and goals of other classes take the same steps in
+NumPy. The compiled solver supports couplings along curves through their tangents.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ from .problem import Problem
 from .solution import Solution, from_rows
 from .tangents import solved_by_tangents
 
-TOGETHER = 64  # random starts of the NumPy form, all at once
+TOGETHER = 64  # random starts of the NumPy version, solved together
 
 
 @dataclass(frozen=True)
 class Robust(Damped):
-    """Adaptive damped least squares with joints at their limits taken out, from the start and then from other poses.
+    """Adaptive damped least squares without joints at their limits, from the start and then from other poses.
 
-    From a given start, the answer nearest to it of those found around it is returned; without one, the first found. If
-    none is found, the pose with the smallest error.
+    With a start, the nearest solution found around it is returned; without one, the first found. If none is found, the
+    pose with the smallest error is returned.
 
     Args:
-        restarts: Largest number of other starts; hopeless goals are given up sooner.
-        seed: Seed of the random starts: the same seed gives the same answer.
+        restarts: Largest number of other starts; hopeless goals are abandoned sooner.
+        seed: Seed of the random starts: the same seed gives the same result.
         stay: Never jump: follow a continuous motion from the start, with no joint turned by more than 0.49 rad. If that
             does not reach the goals, the solve fails.
     """
@@ -61,7 +60,7 @@ class Robust(Damped):
             raise OptionError(f"stay is True or False, got {self.stay!r}.")
 
     def solve_without_start(self, problem: Problem, settings: Settings) -> Solution:
-        """Solve without a start: the tables of the chain know better ones than the neutral pose."""
+        """Solve without a start; the chain's table has better starts than the neutral pose."""
         if self.stay:
             raise OptionError("stay=True keeps to the branch of a start; give start=, the pose to go on from.")
         prepared = self.prepared(problem, settings)
@@ -70,7 +69,7 @@ class Robust(Damped):
         return self._search(prepared, problem, None, settings)
 
     def solve(self, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
-        """Run from the start; where that fails, from other poses."""
+        """Solve from the start; if that fails, from other poses."""
         prepared = self.prepared(problem, settings)
         if self.stay:
             return self._stay(prepared, problem, start, settings)
@@ -81,7 +80,7 @@ class Robust(Damped):
         return self._from(problem, start, settings)
 
     def _dexterous(self, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
-        """Solve for the levels above the last first: from there, dexterity has only to grow."""
+        """Solve the levels above the last first; from there, only dexterity has to increase."""
         above = self.solve(problem.above(), start, replace(settings, trace=False))
         begin = np.where(np.asarray(above.success)[..., None], above.q, start)
         return replace(self._from(problem, begin, settings), start=start)
@@ -102,7 +101,7 @@ class Robust(Damped):
         return prepared.solve(goal.target, start=start)
 
     def _stay(self, prepared: Prepared | None, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
-        """Go on from a start without a jump: by the chain's own cycles, or by those of bodies."""
+        """Solve from a start without a jump, by control cycles of the chain or of the body."""
         if start.ndim == 1 and prepared is not None:
             goal: Any = reach_and_avoid(problem.goals)[0]
             return prepared.stay(np.array(goal.target), start)
@@ -110,12 +109,12 @@ class Robust(Damped):
         if start.ndim == 1 and body is not None:
             return body.stay(problem.goals, start)
         raise GoalError(
-            "stay=True goes on from one start, without a trace, to goals of linkwork's own kinds on three levels of "
-            "priority at most, which some joint moves, without couplings by curves; leave it out."
+            "stay=True needs one start, no trace, and goals of linkwork's own kinds that some joint moves, on at most "
+            "three priority levels and without couplings along curves; leave it out."
         )
 
     def prepared(self, problem: Problem, settings: Settings) -> Prepared | None:
-        """Return the compiled search for a problem, or None where it must be done in NumPy."""
+        """Return the compiled search for a problem, or None if it does not support it."""
         goal, avoid = reach_and_avoid(problem.goals)
         if goal is None or not self._plain(settings) or not self.restarts:
             return None
@@ -129,14 +128,14 @@ class Robust(Damped):
         return free_chain_for(prepared, avoid) if prepared.chain.values else None
 
     def body(self, problem: Problem, settings: Settings) -> BodySolver | None:
-        """Return the compiled solver of whole bodies for a problem, or None where it must be done in NumPy."""
+        """Return the compiled whole-body solver for a problem, or None if it does not support it."""
         if not self._plain(settings) or not can_compile(problem):
             return None
         body = body_solver_for(problem, settings, self.restarts, self.seed)
         return body if body.program.moving else None
 
     def _plain(self, settings: Settings) -> bool:
-        """Return whether nothing is asked of the steps that only those in NumPy can do."""
+        """Return whether no option needs the steps in NumPy."""
         own = (settings.max_iterations, settings.max_step, settings.stray)
         return not settings.trace and self.damping == "adaptive" and all(value is None for value in own)
 
@@ -171,7 +170,7 @@ class Robust(Damped):
         linkage, group, count = problem.linkage, problem.group, min(self.restarts, TOGETHER)
         again: Any = None
         for i in np.flatnonzero(~success):
-            if again is None or group is not None:  # what stays may be elsewhere in every start
+            if again is None or group is not None:  # held joints may differ between starts
                 tries = random_poses(linkage, self.seed, count, group, starts[i])
                 again = run(self, problem, tries, replace(settings, trace=False))
             k = self._pick(problem, again, starts[i])
@@ -186,7 +185,7 @@ class Robust(Damped):
         return np.linalg.norm(problem.error(q) * problem.scale * problem.emphasis, axis=-1)
 
     def _pick(self, problem: Problem, tried: Solution, start: FloatArray) -> int:
-        """Return the answer nearest the start, or the best failure."""
+        """Return the index of the solution nearest to the start, or of the best failure."""
         if tried.success.any():
             away = np.linalg.norm(problem.linkage.difference(start, tried.q), axis=-1)
             return int(np.argmin(np.where(tried.success, away, np.inf)))

@@ -1,4 +1,4 @@
-"""Several solutions of each of many targets, as far apart as they are found: what is kept of a source's candidates."""
+"""Several solutions for each of many targets: choose, from the candidates of a source, those furthest apart."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from .pose_spread import furthest_apart
 from .solution_sources import Source
 from .solutions_batch import SolutionsBatch, errors_of
 
-THINNED, LEAST = 4, 32  # times as many candidates as solutions are looked at for collisions, and so many at least
+THINNED, LEAST = 4, 32  # candidates checked for collisions: THINNED per solution, and at least LEAST
 
 
 class Several:
-    """The solutions of a batch, filled block by block by whoever solves it.
+    """The solutions of a batch, filled block by block.
 
     Args:
         prepared: The chain.
-        count: How many targets there are.
-        solutions: How many solutions of each are wanted.
-        apart: By how much, in some joint, two must differ to be two [rad, m]; None: a closed form of isolated solutions
-            tells them apart by itself, others differ by 0.01.
-        source: Where candidates come from.
+        count: Number of targets.
+        solutions: Largest number of solutions per target.
+        apart: Smallest difference of two solutions in some joint [rad, m]. With None it is 0.01, except for isolated
+            solutions of a closed form, which are always distinct.
+        source: Source of candidates.
     """
 
     def __init__(self, prepared: Prepared, count: int, solutions: int, apart: float | None, source: Source) -> None:
@@ -40,15 +40,15 @@ class Several:
     def add(
         self, rows: slice, targets: FloatArray, start: FloatArray, given: bool, first: int, answers: tuple[Any, ...]
     ) -> None:
-        """Find the solutions of some targets beside their answers, and keep them.
+        """Find more solutions of some targets, and keep them.
 
         Args:
-            rows: Which targets of the batch they are.
+            rows: The rows of these targets in the batch.
             targets: The targets.
-            start: The pose (nq,) to begin with, or one for each target.
-            given: Whether that is a start to be near to, or only what joints outside the chain have.
-            first: Number of the first of them.
-            answers: Poses, residuals, restarts and codes of one answer to each.
+            start: Start pose (nq,), or one for each target.
+            given: Whether solutions should be near the start; else it only gives the values outside the chain.
+            first: Number of the first target.
+            answers: Poses, residuals, restarts and codes of one result per target.
         """
         best, codes = answers[0], answers[3]
         aims = self.prepared.as_targets(np.asarray(targets, np.float64))
@@ -62,7 +62,7 @@ class Several:
             self.q[places], self.counts[places], self.complete[places] = block.q, block.counts, block.complete
 
     def result(self, targets: Any, best: Batch) -> SolutionsBatch:
-        """Return all that was found."""
+        """Return the result of the batch."""
         mask = np.arange(self.solutions) < self.counts[:, None]
         valid = best.codes != INVALID
         aims = self.prepared.as_targets(np.asarray(targets, np.float64))
@@ -70,12 +70,12 @@ class Several:
 
 
 class _Block:
-    """Some targets, and what is kept of their candidates.
+    """Some targets, and the candidates that are kept.
 
     Attributes:
         q: Poses (m, k, nq); NaN where there is none.
-        there: Which of them are solutions, shape (m, k): those stand first.
-        counts: How many solutions were found, shape (m,).
+        there: Which of them are solutions, shape (m, k); solutions come first.
+        counts: Number of solutions found, shape (m,).
         complete: Whether these are proven to be all, shape (m,).
     """
 
@@ -89,9 +89,9 @@ class _Block:
         self.counts, self.complete = np.zeros(len(aims), np.int64), np.zeros(len(aims), np.bool_)
 
     def fill(self, best: FloatArray, reached: NDArray[np.bool_]) -> None:
-        """Find solutions beside one answer each, round by round: until there are enough, or a round has no new ones."""
+        """Find more solutions, in rounds, until there are enough or a round finds no new ones."""
         if not self.source.isolated:
-            free = self.prepared.avoid is not None  # it is as it was found: another pose, however near, may not be
+            free = self.prepared.avoid is not None  # the pose is kept exactly: another one nearby may collide
             self._keep(reached, best if free else self.source.sharpened(self.aims, self.base, best))
         left = np.arange(len(self.aims))
         for turn in range(self.source.rounds):
@@ -107,11 +107,11 @@ class _Block:
         self.q[~self.there] = np.nan
 
     def _keep(self, rows: NDArray[np.bool_], best: FloatArray) -> None:
-        """Take the answers of some targets for their first solutions."""
+        """Use the results of some targets as their first solutions."""
         self.q[rows, 0], self.there[rows, 0], self.counts[rows] = best[rows], True, 1
 
     def _look(self, turn: int, rows: NDArray[np.int64]) -> None:
-        """Pick from the candidates of a round and from what is there already."""
+        """Choose from the candidates of a round and the solutions found before."""
         wanted, near = self.several.solutions, self.base[rows] if self.given else None
         poses, good, complete = self.source.candidates(turn, self.aims[rows], self.base[rows], self.numbers[rows])
         good = self._free(rows, poses, good)
@@ -121,13 +121,13 @@ class _Block:
         picked, _ = furthest_apart(self.prepared, pool, serve, most, self.several.apart, near)
         kept = np.take_along_axis(pool, np.maximum(picked, 0)[..., None], axis=1)
         there = self._verified(rows, kept, picked >= 0)
-        order = np.argsort(~there, axis=1, kind="stable")  # those that hold stand first
+        order = np.argsort(~there, axis=1, kind="stable")  # verified ones first
         kept, counts = np.take_along_axis(kept, order[..., None], axis=1), there.sum(axis=1)
         self.q[rows], self.counts[rows], self.complete[rows] = kept[:, :wanted], counts, complete
         self.there[rows] = np.arange(wanted) < counts[:, None]
 
     def _free(self, rows: NDArray[np.int64], poses: FloatArray, good: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which of the good poses are free, where something is to be avoided: of some that are far apart."""
+        """Return which of the good poses are collision-free; of many, only some that are far apart are checked."""
         prepared: Any = self.prepared
         if prepared.avoid is None:
             return good
@@ -158,7 +158,7 @@ class _Block:
         return result
 
     def _sort(self) -> None:
-        """Turn solutions by whole turns towards their starts, and put the nearest first."""
+        """Shift solutions by whole turns towards their starts, and sort them by distance."""
         linkage, starts = self.prepared.linkage, self.base[:, None]
         q = turned_back(linkage, self.q, starts, keep_limits=self.prepared.settings.keeps_limits)
         away = np.where(

@@ -1,4 +1,4 @@
-"""What a solve gives back: the pose, how good it is, and why it ended; it explains itself through `explain`."""
+"""Result of a solve: the pose, its errors, and why it ended; `explain` explains it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Status = Literal[
 ]  # fmt: skip
 
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
-NULL = 1e-9  # of the largest singular value: below, a direction changes no goal
+NULL = 1e-9  # share of the largest singular value below which a direction changes no goal
 ENDINGS: dict[Status, str] = {
     "reached": "reached",
     "stalled": "no longer came nearer",
@@ -44,7 +44,7 @@ ENDINGS: dict[Status, str] = {
 
 
 def ending(status: Status, errors: str, effort: str) -> str:
-    """Return how a solve ended, in a sentence: ``"reached: position error 2e-05 m after 3 iterations."``."""
+    """Return a sentence on how a solve ended: ``"reached: position error 2e-05 m after 3 iterations."``."""
     if status == "reached":
         return f"reached: {errors} after {effort}."
     if status == "collides":
@@ -53,7 +53,7 @@ def ending(status: Status, errors: str, effort: str) -> str:
         return f"not reached: {ENDINGS[status]}."
     if status == "following":
         return (
-            f"not reached: {ENDINGS[status]} after {effort}, with {errors}; stay=True turns no joint further at once."
+            f"not reached: {ENDINGS[status]} after {effort}, with {errors}; stay=True turns no joint further per call."
         )
     how = "out of reach" if status == "beyond" else "not reached"
     return f"{how}: {ENDINGS[status]} after {effort}, with {errors}."
@@ -67,7 +67,7 @@ def errors_in_words(values: Iterable[float], units: Sequence[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """One iteration of a trace: the pose it began with, its error, the step taken and the method's notes."""
+    """One iteration of a trace: its start pose and error, the step taken and the method's notes."""
 
     q: FloatArray
     residuals: FloatArray
@@ -87,13 +87,12 @@ class Solution(Shown):
         q: The best pose found, shape (..., nq).
         success: Whether every error, recomputed from `q`, is within tolerance and every limit holds.
         residuals: The norm of each goal's position [m] and rotation [rad] error, shape (..., blocks).
-        iterations: Steps taken.
+        iterations: Number of steps taken.
         status: Why it ended: ``reached``, ``stalled``, ``diverged``, ``iterations``, ``time``; the compiled search has
             also ``closest`` (no start came nearer), ``beyond`` (out of reach), ``collides`` (the goal is reached, but
-            by no pose that is clear of what it should avoid) and, with ``stay=True``, ``following`` (on its way, but a
-            joint would turn too far at once) and ``held`` (no continuous way leads nearer). An array of these for
-            several starts.
-        trace: One record an iteration, if asked for.
+            every pose found collides) and, with ``stay=True``, ``following`` (on its way, but a joint would turn too
+            far at once) and ``held`` (no continuous motion leads nearer). An array of these for several starts.
+        trace: One record per iteration, with the option ``trace``.
         group: The joints that could move, and their weights; None if all could, with equal weights.
         options: The method's own options, such as ``{"damping": 5.0}``.
     """
@@ -114,12 +113,12 @@ class Solution(Shown):
 
     @cached_property
     def problem(self) -> Problem:
-        """What was to be solved."""
+        """The problem that was solved."""
         return Problem(self.linkage, self.goals, self.start, self.group)
 
     @property
     def residual(self) -> Any:
-        """The largest of the residuals."""
+        """The largest residual."""
         return self.residuals.max(axis=-1)
 
     def __bool__(self) -> bool:
@@ -133,7 +132,7 @@ class Solution(Shown):
     def __getitem__(self, index: Any) -> Solution:
         """Return one of several solutions, or some of them; traces are not divided."""
         if not np.ndim(self.success):
-            raise OptionError("there is one solution here; only those from several starts are picked by index.")
+            raise OptionError("this is one solution; only solutions from several starts have an index.")
         names = ("start", "q", "success", "residuals", "iterations", "status")
         rows = {name: np.asarray(getattr(self, name))[index] for name in names}
         for name in ("success", "iterations", "status"):
@@ -148,22 +147,22 @@ class Solution(Shown):
         return diagnosis.reason(self)
 
     def explain(self) -> str:
-        """Return a paragraph a person can act on: what happened, why, and what to try."""
+        """Return a paragraph on what happened, why, and what to try."""
         from ..explain import diagnosis
 
         return diagnosis.explain(self)
 
     @cached_property
     def freedom(self) -> int:
-        """Dimension of the set of solutions around the answer: joints' velocities less what the goals use up."""
+        """Dimension of the set of solutions around this one: number of velocities minus the rank of the goals."""
         from ..explain import diagnosis
 
         return diagnosis.freedom(self)
 
     def null_space(self) -> FloatArray:
-        """Return an orthonormal basis (nv, k) of the velocities that leave all goals as they are, to first order.
+        """Return an orthonormal basis (nv, k) of the velocities that change no goal, to first order.
 
-        Loops are among the goals, wishes (goals of infinite tolerance) are not.
+        Loops count as goals, wishes (goals with infinite tolerance) do not.
 
         Example:
             >>> import linkwork as lw
@@ -172,7 +171,7 @@ class Solution(Shown):
             (7, 4)
         """
         if np.ndim(self.success):
-            raise OptionError("a null space is that of one solution; solve one problem alone.")
+            raise OptionError("null_space needs one solution; take it by its index, as in solution[0].")
         judged = [goal for goal in self.goals if goal.tolerance is None or np.isfinite(goal.tolerance).any()]
         free = np.arange(self.linkage.nv) if self.group is None else np.flatnonzero(self.group.free)
         basis = np.eye(self.linkage.nv)[:, free]
@@ -203,7 +202,7 @@ def from_rows(
     group: Group | None = None,
     options: Mapping[str, Any] = NO_OPTIONS,
 ) -> Solution:
-    """Return a solution from a row for each start: of the starts' shape, plain values for a single one.
+    """Return a solution from one row per start, in the shape of the starts; plain values for a single start.
 
     The rows are those of `q`, `success`, `residuals`, `iterations` and `status`.
     """

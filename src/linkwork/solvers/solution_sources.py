@@ -1,7 +1,7 @@
-"""Where several solutions of a target come from: a closed form, the arcs of seven joints, or a search from many starts.
+"""Sources of several solutions per target: a closed form, the arcs of seven joints, or a search from many starts.
 
-A source gives candidates for many targets at a time, in rounds: each looks where those before it did not, for targets
-that have too few. Which candidates are kept, `several` decides. What a target gets depends on its number alone.
+A source gives candidates for many targets at a time, in rounds: each round searches elsewhere, for targets with too few
+solutions. `several` chooses which to keep. The candidates of a target depend on its number alone.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from .closed_form.seven import JOINTS, Seven, seven_form
 from .pose_spread import furthest_apart
 
 Candidates = tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]
-SHARES = (16, 128, 1024)  # of each of the two arcs of seven joints, round by round
-MOST_POSES = 512  # of seven joints, that a round gives of one target
-STARTS, MOST_STARTS = 32, 256  # of a search's first round: four for each solution, within these bounds
-FINE, LEAST = 1e-3, 1e-9  # of tolerances, for solutions that are told apart; and the finest, of the arm's size [rad]
-ROUNDS = 3  # of a search, each with twice the starts of the one before
+SHARES = (16, 128, 1024)  # samples of each of the two arcs of seven joints, by round
+MOST_POSES = 512  # largest number of poses per target and round, for seven joints
+STARTS, MOST_STARTS = 32, 256  # starts of a search's first round: four per solution, within these bounds
+FINE, LEAST = 1e-3, 1e-9  # factor on tolerances, to tell solutions apart; and the finest, by the arm's size [rad]
+ROUNDS = 3  # rounds of a search, each with twice the starts of the one before
 
 
 class Source:
-    """Gives poses that may be solutions of targets.
+    """A source of poses that may be solutions of targets.
 
     Attributes:
-        rounds: How many rounds there are.
-        together: How many targets it takes at a time.
-        isolated: Whether its solutions are isolated, all of them given in one round, and different from each other.
+        rounds: Number of rounds.
+        together: Number of targets that it takes at a time.
+        isolated: Whether its solutions are isolated and distinct, and all given in one round.
     """
 
     rounds: int
@@ -45,10 +45,10 @@ class Source:
     prepared: Prepared
 
     def candidates(self, turn: int, aims: FloatArray, base: FloatArray, numbers: NDArray[np.int64]) -> Candidates:
-        """Return poses (m, c, nq) for targets (m, 4, 4), which of them are solutions, and where it is proven: all.
+        """Return poses (m, c, nq) for targets (m, 4, 4), which are solutions, and for which targets these are all.
 
         Args:
-            turn: Which round, from 0 on.
+            turn: Number of the round, from 0.
             aims: The targets.
             base: Whole poses (m, nq), whose values outside the chain are kept.
             numbers: The numbers of the targets, shape (m,).
@@ -56,9 +56,9 @@ class Source:
         raise NotImplementedError
 
     def sharpened(self, aims: FloatArray, base: FloatArray, best: FloatArray) -> FloatArray:
-        """Return answers (m, nq) brought onto the solutions that they are near to, where these are told from others.
+        """Return results (m, nq) refined to finer tolerances, where possible, so that solutions can be told apart.
 
-        What is within tolerance of a singular target is wide: two answers there may be one solution.
+        Near a singular target, distant poses are within tolerance: two results there may be one solution.
         """
         fine = fine_chain(self.prepared)
         poses, good, _ = descended(fine, aims, base, fine.chain.values_of(best)[:, None], np.ones((len(best), 1), bool))
@@ -66,7 +66,7 @@ class Source:
 
 
 class FormSource(Source):
-    """All solutions of a closed form: isolated ones, which it tells apart by itself."""
+    """All solutions of a closed form with isolated solutions, which are always distinct."""
 
     rounds, together, isolated = 1, 1024, True
 
@@ -79,7 +79,7 @@ class FormSource(Source):
 
 
 class SevenSource(Source):
-    """Solutions of seven joints at shares of the arcs of one of them, all eight branches of each."""
+    """Solutions of seven joints at samples of the arcs of one joint, with all eight branches of each."""
 
     rounds, together = len(SHARES), 128
 
@@ -100,7 +100,7 @@ class SevenSource(Source):
         return self._polished(aims, base, poses, good)
 
     def _polished(self, aims: FloatArray, base: FloatArray, poses: FloatArray, good: NDArray[np.bool_]) -> Candidates:
-        """Return what a search makes of some poses of an arm that is a little off its family."""
+        """Return poses refined by a search, for an arm that deviates slightly from its family."""
         picked, _ = furthest_apart(self.prepared, poses, good, 4 * self.solutions, 0.0)
         there = picked >= 0
         some = np.take_along_axis(poses, np.maximum(picked, 0)[..., None], axis=1)
@@ -108,7 +108,7 @@ class SevenSource(Source):
 
 
 class SearchSource(Source):
-    """Solutions that a search finds from starts spread evenly over all joints: the next points of one long sequence."""
+    """Solutions that a search finds from starts spread evenly over all joints, by one long sequence of points."""
 
     rounds = ROUNDS
 
@@ -120,7 +120,7 @@ class SearchSource(Source):
         self._stride = np.sqrt(primes(chain.values)) % 1.0
 
     def starts(self, turn: int, numbers: NDArray[np.int64]) -> FloatArray:
-        """Return the starts of a round for targets of some numbers: values (m, s, n) of the chain."""
+        """Return the starts of a round for targets with some numbers, as values (m, s, n) of the chain."""
         before, count = self.first * ((1 << turn) - 1), self.first << turn
         every = self.first * ((1 << ROUNDS) - 1)
         points = every * numbers[:, None] + (before + np.arange(count))
@@ -132,7 +132,7 @@ class SearchSource(Source):
 
 
 def fine_chain(prepared: Prepared) -> Prepared:
-    """Return a prepared chain whose tolerances tell solutions apart; it is kept on the linkage."""
+    """Return a prepared chain with tolerances that tell solutions apart; it is cached on the linkage."""
     given, size = prepared.settings, prepared.linkage.length or 1.0
     near = min(given.tolerance, max(FINE * given.tolerance, LEAST * size))
     aligned = min(given.rotation_tolerance, max(FINE * given.rotation_tolerance, LEAST))
@@ -143,7 +143,7 @@ def fine_chain(prepared: Prepared) -> Prepared:
 def descended(
     prepared: Prepared, aims: FloatArray, base: FloatArray, starts: FloatArray, there: NDArray[np.bool_]
 ) -> Candidates:
-    """Return the poses that a search comes to from starts (m, s, n), those that are there, and which are solutions."""
+    """Return the poses that a search finds from starts (m, s, n), those marked in `there`, and which are solutions."""
     rows, _ = np.nonzero(there)
     status = np.zeros(len(rows), np.int64)
     good = np.zeros_like(there)
@@ -155,7 +155,7 @@ def descended(
 
 
 def whole_poses(prepared: Prepared, values: FloatArray, good: NDArray[np.bool_], base: FloatArray) -> FloatArray:
-    """Return the poses (m, c, nq) of the chain's values (m, c, n), what is outside it as in `base` (m, nq)."""
+    """Return the poses (m, c, nq) of the chain's values (m, c, n), with the other joints as in `base` (m, nq)."""
     if prepared.whole and not len(prepared.open_places):
         return values
     poses = np.zeros((*values.shape[:2], prepared.linkage.nq))
@@ -166,9 +166,9 @@ def whole_poses(prepared: Prepared, values: FloatArray, good: NDArray[np.bool_],
 
 @cache
 def shares_in_lanes(count: int) -> FloatArray:
-    """Return even shares of both arcs, eight to a row: a row of shares, one of sides, and so on, shape (count / 2, 8).
+    """Return even shares of both arcs, eight per row: a row of shares, one of sides, and so on, shape (count / 2, 8).
 
-    They come in an order that is spread out from the first on: every eighth, and again.
+    Their order is spread out from the beginning: every eighth, and again.
     """
     shares = (np.arange(count) + 0.5) / count
     spread = np.concatenate([shares[k::8] for k in (0, 4, 2, 6, 1, 5, 3, 7)])
@@ -177,7 +177,7 @@ def shares_in_lanes(count: int) -> FloatArray:
 
 
 def primes(count: int) -> NDArray[np.int64]:
-    """Return the first primes: their square roots are the strides of a sequence that fills a cube evenly."""
+    """Return the first primes; their square roots are the strides of a sequence that fills a cube evenly."""
     found: list[int] = []
     number = 2
     while len(found) < count:
@@ -188,7 +188,7 @@ def primes(count: int) -> NDArray[np.int64]:
 
 
 def source_for(prepared: Prepared, solutions: int) -> Source:
-    """Return where several solutions of a prepared chain come from."""
+    """Return the source of several solutions for a prepared chain."""
     form: Any = prepared.form
     if isinstance(form, ClosedForm):
         return FormSource(prepared, form)

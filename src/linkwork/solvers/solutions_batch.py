@@ -1,4 +1,4 @@
-"""Several solutions of each of many targets: arrays, a mask of what are solutions, and how far these are apart."""
+"""Several solutions for each of many targets: poses, a mask of solutions, and the distances between them."""
 
 from __future__ import annotations
 
@@ -33,30 +33,31 @@ AXES = {
 
 @dataclass(frozen=True, eq=False)
 class SolutionsBatch:
-    """Several solutions of many targets, a row for each target.
+    """Several solutions of many targets, one row per target.
 
-    Arrays have the leading axes of the targets: one for n targets, as below, or more. ``found[5]`` are the poses of one
-    target, as many as it has solutions; ``found[2:9]`` and ``found[found.diversity > 0.1]`` are rows of their own.
+    Arrays have the leading axes of the targets: one for n targets, as below, or more. ``found[5]`` are the solutions of
+    one target, shape (count, nq); ``found[2:9]`` and ``found[found.diversity > 0.1]`` are batches.
 
-    Two solutions of a target are as far apart as the joint that differs most: the share of what it can differ by, half
-    a turn the short way round, or its range where that is less. `diversity` is the distance of the nearest two, from 0
-    to 1: at 0.2, any two of them differ in some joint by a fifth of all there is. `spread` is the mean of all pairs.
+    The distance of two solutions is that of the joint that differs most, relative to its largest possible difference:
+    half a turn the short way round, or its range if that is less. `diversity` is the distance of the nearest two, from
+    0 to 1: at 0.2, any two solutions differ in some joint by at least a fifth of it. `spread` is the mean over all
+    pairs.
 
     Attributes:
-        prepared: The chain that was solved for.
-        targets: The targets, shape (n, 4, 4); None where they stay on a graphics card.
-        q: Poses, shape (n, k, nq), NaN where the mask says that there is none.
+        prepared: The chain that was solved.
+        targets: The targets, shape (n, 4, 4); None if they stay on a GPU.
+        q: Poses, shape (n, k, nq), NaN where the mask is false.
         mask: Which of them are solutions, shape (n, k): within limits, and verified by forward kinematics.
-        counts: How many solutions were found of each target, shape (n,); more than k where some did not fit.
-        complete: Whether it is proven that a target has no others than were found, shape (n,). It is not where a pose
-            of a singular target stands for a continuum.
+        counts: Number of solutions found for each target, shape (n,); more than k if some did not fit.
+        complete: Whether it is proven that a target has no other solutions, shape (n,). It is false if a pose of a
+            singular target represents a continuum.
         valid: Whether each target is a finite rigid transform, shape (n,).
-        best: One answer to each target, as `solve_batch` has it without `solutions`: where there is no solution, it
-            has the closest pose found, and says how it ended. None where all solutions were asked for.
+        best: One result per target, as from `solve_batch` without `solutions`: if there is no solution, it has the
+            closest pose found and the reason. None in results of `solve_all_batch`.
 
-    Solutions of `solve_all_batch` stand at the places of their branches, where a family of arms has them. Where targets
-    are on a graphics card, `q`, `mask` and `complete` stay there; `counts` and `valid` are None, and `complete` means
-    nothing of targets that are not valid.
+    In results of `solve_all_batch`, the index of a solution is its branch, for arms of a family. For targets on a GPU,
+    `q`, `mask` and `complete` stay there, `counts` and `valid` are None, and `complete` is undefined for invalid
+    targets.
     """
 
     prepared: Prepared
@@ -75,7 +76,7 @@ class SolutionsBatch:
 
     @property
     def goal(self) -> Reach:
-        """A goal of the targets' kind; its own target has no meaning."""
+        """A goal of the targets' kind; its own target is ignored."""
         return self.prepared.goal
 
     @property
@@ -90,33 +91,33 @@ class SolutionsBatch:
 
     @property
     def codes(self) -> NDArray[np.int8]:
-        """How each target ended, as numbers."""
+        """How each target ended, as codes."""
         return self._best.codes
 
     @property
     def restarts(self) -> NDArray[np.int32]:
-        """Number of starts used for the first answer to each target."""
+        """Number of starts used for the first result of each target."""
         return self._best.restarts
 
     def reason(self, row: Any) -> str:
-        """Return one sentence on how the first answer to a target ended; see `Batch.reason`."""
+        """Return one sentence on how the first result of a target ended; see `Batch.reason`."""
         return self._best.reason(row)
 
     @property
     def rows(self) -> NDArray[np.int64] | None:
-        """The number of each row in the batch that they were picked from; None where nothing was picked."""
+        """The number of each row in the original batch; None if this is the original batch."""
         return self._best.rows
 
     @property
     def _best(self) -> Batch:
         if self.best is None:
-            raise OptionError("how targets ended is told by solve_batch(..., solutions=K); all solutions have counts.")
+            raise OptionError("only solve_batch(..., solutions=K) has a status for each target; here, use counts.")
         return self.best
 
     def to_arrow(self) -> Any:
-        """Return a table of Arrow, a row for each target, whose poses and errors are lists, as datasets have them.
+        """Return an Arrow table with one row per target, whose poses and errors are lists, as in datasets.
 
-        Rows that were picked, as ``found[found.diversity > 0.1]`` does, keep their ids.
+        Selected rows, as in ``found[found.diversity > 0.1]``, keep their ids.
 
         Raises:
             MissingExtraError: If pyarrow is not installed.
@@ -126,7 +127,7 @@ class SolutionsBatch:
         return table_of(flat, schema_of(self.linkage, columns_of(self.goal), {}, several=True))
 
     def to_pandas(self) -> Any:
-        """Return a data frame of pandas with the columns of `to_arrow`.
+        """Return a pandas data frame with the columns of `to_arrow`.
 
         Raises:
             MissingExtraError: If pyarrow or pandas is not installed.
@@ -136,12 +137,12 @@ class SolutionsBatch:
 
     @property
     def status(self) -> NDArray[np.str_]:
-        """How each target ended, in one word; see `Batch`."""
+        """How each target ended, as one word; see `Batch`."""
         return self._best.status
 
     @cached_property
     def residuals(self) -> FloatArray:
-        """Errors of position and rotation [m, rad], those asked for, from forward kinematics: shape (n, k, 1 or 2)."""
+        """Position [m] and rotation [rad] errors, as the goal has them, by forward kinematics: shape (n, k, 1 or 2)."""
         mask, goal = to_host(self.mask), self.goal
         errors = np.full((*mask.shape, len(goal.blocks)), np.nan)
         if mask.any():
@@ -151,7 +152,7 @@ class SolutionsBatch:
     @property
     def _aims(self) -> FloatArray:
         if self.targets is None:
-            raise OptionError("residuals need the targets, which stayed on the graphics card; hand over NumPy arrays.")
+            raise OptionError("residuals need the targets, which stayed on the GPU; pass NumPy arrays.")
         return np.asarray(self.targets, np.float64)
 
     def reshaped(self, shape: tuple[int, ...]) -> SolutionsBatch:
@@ -165,7 +166,7 @@ class SolutionsBatch:
 
     @property
     def diversity(self) -> FloatArray:
-        """How far apart the nearest two solutions of each target are, from 0 to 1; NaN where there are fewer than two.
+        """Distance of the nearest two solutions of each target, from 0 to 1; NaN if there are fewer than two.
 
         Example:
             >>> import linkwork as lw
@@ -178,7 +179,7 @@ class SolutionsBatch:
 
     @property
     def spread(self) -> FloatArray:
-        """How far apart solutions of each target are in the mean of all pairs, from 0 to 1; NaN without a pair."""
+        """Mean distance over all pairs of solutions of each target, from 0 to 1; NaN if there are fewer than two."""
         return self._spacings[..., 1]
 
     @cached_property
@@ -188,7 +189,7 @@ class SolutionsBatch:
         return found.reshape(*mask.shape[:-1], 2)
 
     def __getitem__(self, key: Any) -> Any:
-        """Return the solutions of one target, shape (count, nq), or the same for some rows."""
+        """Return the solutions of one target, shape (count, nq), or a batch of some rows."""
         mask = self.mask[key]
         if mask.ndim == 1:
             return self.q[key][mask]
@@ -203,14 +204,14 @@ class SolutionsBatch:
 
     def __repr__(self) -> str:
         if self.valid is None:
-            return f"<SolutionsBatch of {self.frame!r}: solutions of {len(self)} targets, on a graphics card>"
+            return f"<SolutionsBatch of {self.frame!r}: solutions of {len(self)} targets, on a GPU>"
         proven = "proven" if self.complete.all() else f"{int(self.complete.sum())} proven complete"
         found = f"{int(self.mask.sum())} solutions of {len(self)} targets"
         return f"<SolutionsBatch of {self.frame!r}: {found}, {proven}>"
 
 
 def errors_of(prepared: Prepared, aims: FloatArray, poses: FloatArray) -> FloatArray:
-    """Return by how much poses (m, nq) miss targets (m, 4, 4), shape (m, 1 or 2)."""
+    """Return the errors of poses (m, nq) for targets (m, 4, 4), shape (m, 1 or 2)."""
     values, report = prepared.chain.values_of(poses), np.zeros((len(poses), REPORT.size))
     prepared.check(aims, values, report)
     return prepared.residuals(report)

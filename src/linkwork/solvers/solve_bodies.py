@@ -1,4 +1,4 @@
-"""Many problems of one body from arrays of targets by frame: what `solve_batch` calls where it is given a mapping."""
+"""Solve many problems of one body from arrays of targets by frame, for `solve_batch` with a mapping."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from .goal_targets import goal_by_shape
 from .options import BodyTargetOptions, RunningOptions, SearchOptions, refuse_unknown
 from .preparing import prepare
 
-WHO = "a batch of several frames at once, which are solved on the processor in float64,"
+WHO = "a batch of several frames at once, which is solved on the CPU in float64,"
 
 
 def solve_bodies(
     linkage: Linkage, targets: Mapping[Any, ArrayLike], start: PoseLike | None, options: Mapping[str, Any]
 ) -> BodyBatch:
-    """Return poses that serve several goals at once, for each row of arrays; see `solve_batch`.
+    """Return poses that meet several goals at once, for each row of arrays; see `solve_batch`.
 
     Args:
         linkage: The linkage.
-        targets: Arrays by frame, whose shape says what is asked of it, or by goal.
-        start: Where to begin.
-        options: Those of `BodyTargetOptions`.
+        targets: Arrays by frame, whose shape determines the kind of goal, or by goal.
+        start: Start pose, or one for each row.
+        options: Options of `BodyTargetOptions`.
     """
     refuse_unknown(options, BodyTargetOptions.__annotations__, WHO)
     keys = {key: goal_by_shape(key, values) if isinstance(key, str) else key for key, values in targets.items()}

@@ -1,7 +1,6 @@
-"""`solve`: goals to a pose, by any method.
+"""`solve`: find a pose for goals, by any method.
 
-One goal of one frame, which is what most ask for, is solved without the table of methods and what they need; these are
-imported for all else.
+One goal of one frame, the most common case, is solved without importing the table of methods; other cases import it.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def solve(
             (1 for the others), or a number for each velocity. Each step is the shortest by these weights,
             ``W^-1 J^T (J W^-1 J^T)^-1 V``.
         loop_tolerance: Largest gap at which a loop counts as closed [m, rad]; by default each loop's own.
-        avoid: What to keep clear of, an `Avoid` or a `World`: a goal beside the others.
+        avoid: What to keep clear of, an `Avoid` or a `World`: an additional goal.
         **options: Options of every method (`Settings`: tolerance, rotation_tolerance, max_iterations, time_budget,
             max_step, limits, halvings, stray, trace) and of the chosen one.
 
@@ -73,7 +72,7 @@ def solve(
     goals = goals if avoid is None else with_avoid(goals, avoid)
     goal, apart = _alone(goals)
     group = None if joints is None and weights is None else group_of(linkage, joints, weights)
-    # One Reach by a method and its defaults, and what it avoids, without the objects on the way: microseconds count.
+    # A fast path for one Reach, with or without an Avoid, and a method's defaults: it creates no intermediate objects.
     quick = not options and group is None and goal.__class__ is Reach and goal.ranges is None
     found: Solution | None = None
     if quick and method == "robust" and goal.tolerance is None:
@@ -92,7 +91,7 @@ def solve(
 
 
 def _alone(goals: Any) -> tuple[Any, Avoid | None]:
-    """Return the goal where there is one, and what is to be avoided; goals as they are where there are more."""
+    """Return the only goal and what to avoid; if there are more goals, return them unchanged."""
     if goals.__class__ not in (list, tuple) or not 1 <= len(goals) <= 2:
         return goals, None
     if len(goals) == 1:
@@ -102,7 +101,7 @@ def _alone(goals: Any) -> tuple[Any, Avoid | None]:
 
 
 def _searched(linkage: Linkage, goal: Reach, avoid: Avoid | None, start: Any) -> Solution | None:
-    """Return what the compiled search of one chain gives; None if it does not serve."""
+    """Return the result of the compiled search of one chain; None if it does not support the problem."""
     prepared: Any = prepared_for(linkage, goal, _defaults(linkage), RESTARTS, 0)
     if not prepared.chain.values or not (start is None or np.ndim(start) < 2):
         return None
@@ -117,7 +116,7 @@ def _defaults(linkage: Linkage) -> Settings:
 
 
 def _walked(linkage: Linkage, goal: Reach, start: Any, method: Any) -> Solution | None:
-    """Return what the compiled loop finds from one pose, as an array of the right kind; None for all else."""
+    """Return the result of the compiled loop from one pose, an array of the right type; None in other cases."""
     key = (method, goal.signature)
     walk = linkage.cache.find("quick walks", key)
     if walk is None:
@@ -129,7 +128,7 @@ def _walked(linkage: Linkage, goal: Reach, start: Any, method: Any) -> Solution 
 
 
 def _walk(linkage: Linkage, goal: Reach, method: str) -> Walk | None:
-    """Return the compiled loop of a method with its defaults, unless the method does more around it."""
+    """Return the compiled loop of a method with its defaults; None if the method overrides `solve`."""
     from .iterate import settled
     from .method import Method
     from .methods import configure

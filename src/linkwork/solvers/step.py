@@ -1,4 +1,4 @@
-"""One control cycle: the pose to command next, how it stands with the goal, and what is in the way."""
+"""Result of one control cycle: the pose to command next, its errors, and what limits the motion."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ..transforms import FloatArray, as_array, reraised_as
 from .options import positive
 from .solution import errors_in_words
 
-MOST = 0.25  # what a joint without a speed may turn in a cycle [rad]
-STRIDE, LEAP = 0.15, 0.49  # what cycles without time may turn it by: each, and all together [rad]
-FAR, LEVER = 0.45, 1.5  # where a path goes further than so many radians, or quarters of a length: so many times as much
-SLOW = 0.02  # singular value below which it slows down: a share of the length
-CYCLES = 200  # without time, at most
-FINE = 1e-3  # share of the tolerances at which a cycle has nothing left to do
+MOST = 0.25  # largest rotation in a cycle of a joint without a velocity limit [rad]
+STRIDE, LEAP = 0.15, 0.49  # largest rotation of a joint with stay=True: in one cycle, and in total [rad]
+FAR, LEVER = 0.45, 1.5  # on paths longer than FAR radians, or quarters of a length, it may turn LEVER times as far
+SLOW = 0.02  # singular value below which motion slows down, as a share of the length
+CYCLES = 200  # largest number of cycles with stay=True
+FINE = 1e-3  # share of the tolerances below which a cycle does nothing
 
 StepStatus = Literal["reached", "following", "limited", "held"]
 LimitKind = Literal["", "position", "velocity", "clearance"]
@@ -29,20 +29,20 @@ LimitKind = Literal["", "position", "velocity", "clearance"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Step:
-    """Result of a control cycle. Wherever NumPy takes an array, a step stands for its pose.
+    """Result of a control cycle. NumPy accepts a step as an array: its pose.
 
     Attributes:
-        q: The pose to command, shape (nq,). No joint is further from the pose before than its speed allows.
+        q: The pose to command, shape (nq,). No joint moves further from the previous pose than its speed limit allows.
         status: ``reached``: within tolerance. ``following``: on its way, unhindered; more cycles come nearer.
             ``limited``: a joint is at its velocity or position limit, see `joint` and `limit`; or a pair of shapes is
             at the margin, see `pair`. ``held``: as near as the chain comes without a jump; see `jump`.
         residuals: Error of each block of the goal [m, rad].
         joint: The joint that limits the motion; empty if none does.
-        limit: Which of its limits: ``"velocity"`` or ``"position"``; ``"clearance"`` where two keep the margin that an
-            `Avoid` asks for; empty where none is.
+        limit: Kind of the limit: ``"velocity"`` or ``"position"``; ``"clearance"`` if a pair is at the margin of an
+            `Avoid`; empty if there is none.
         share: Fraction of the way to the goal that this cycle covered, from 0 to 1.
-        start: The pose before.
-        dt: How long the cycle lasts [s].
+        start: The previous pose.
+        dt: Duration of the cycle [s].
     """
 
     linkage: Linkage
@@ -71,35 +71,35 @@ class Step:
 
     @cached_property
     def jump(self) -> float:
-        """How far the nearest other solution is, in the value that changes most [rad, m]; inf where none is found.
+        """Distance to the nearest other solution, in the value that changes most [rad, m]; inf if none is found.
 
-        It is searched for when it is asked for, which takes far longer than a cycle.
+        It is searched on access, which takes far longer than a cycle.
         """
         return np.inf
 
     @property
     def pair(self) -> tuple[str, str] | None:
-        """The names of the nearest two that are kept apart; None where none are near, or nothing is avoided."""
+        """Names of the nearest pair that is kept apart; None if none are near, or nothing is avoided."""
         return None
 
     @property
     def clearance(self) -> float:
-        """How far apart these two are at the pose [m]; infinity where there are none."""
+        """Distance of that pair at the pose [m]; infinity if there is none."""
         return np.inf
 
     @cached_property
     def reason(self) -> str:
-        """One sentence, with numbers, on how things stand."""
+        """One sentence, with numbers, on the state of the motion."""
         errors = errors_in_words(self.residuals.tolist(), self.units)
         if self.status == "reached":
             return f"reached: {errors}."
         if self.status == "following":
-            return f"following: {errors} to go; this cycle made {100.0 * self.share:.3g} % of the way."
+            return f"following: {errors} to go; this cycle covered {100.0 * self.share:.3g} % of the way."
         if self.pair is not None and self.limit == "clearance":
             what = "limited" if self.status == "limited" else "held"
             return f"{what}: {self.pair[0]} and {self.pair[1]} are {1e3 * self.clearance:.4g} mm apart; {errors} to go."
         if self.status == "limited":
-            at = "as fast as it may be" if self.limit == "velocity" else "at its limit"
+            at = "at its velocity limit" if self.limit == "velocity" else "at its limit"
             return f"limited: {self.joint} is {at}; {errors} to go."
         other = "no pose was found that reaches it" if np.isinf(self.jump) else f"another is {self.jump:.3g} away"
         return f"held: no continuous way leads nearer than {errors}; {other}."
@@ -122,13 +122,13 @@ class Step:
 
 
 def check_cycle(dt: float) -> None:
-    """Raise unless a cycle lasts a positive time."""
+    """Raise OptionError unless the duration of a cycle is positive."""
     if not dt > 0.0:
-        raise OptionError(f"dt, how long a cycle lasts, is a positive number of seconds, got {dt!r}.")
+        raise OptionError(f"dt, the duration of a cycle, is a positive number of seconds, got {dt!r}.")
 
 
 def joint_speeds(linkage: Linkage, velocity: ArrayLike | None, scale: float) -> FloatArray:
-    """Return the largest speeds (nv,) [rad/s, m/s]: those of the linkage, or others given, times a scale."""
+    """Return the speed limits (nv,) [rad/s, m/s]: those of the linkage, or given ones, times a scale."""
     positive("scale", scale, finite=True)
     if velocity is None:
         return linkage.velocity * scale

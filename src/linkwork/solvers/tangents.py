@@ -1,7 +1,7 @@
-"""Couplings by curves for the compiled solver: it gets their tangents, again and again where the last answer was.
+"""Couplings along curves for the compiled solver: it solves with their tangents, updated after every result.
 
-Followers are put on their curves after every answer, so that only the goals have to come nearer. As in Newton's method,
-a few rounds do; where they do not, NumPy's steps serve.
+After every solve, followers are put back on their curves. As in Newton's method, a few rounds are enough; if they are
+not, the steps in NumPy are used.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from .problem import Problem
 from .solution import Solution, from_rows
 
 ROUNDS = 12
-STUCK = 1e-10  # a pose that changes by less will change no more [rad, m]
+STUCK = 1e-10  # a pose that changes by less has converged [rad, m]
 
 
 def solved_by_tangents(
     problem: Problem, start: FloatArray, settings: Settings, body_of: Callable[[Problem, Settings], BodySolver | None]
 ) -> Solution | None:
-    """Return a solution that keeps couplings by curves, or None if tangents lead to none.
+    """Return a solution that keeps couplings along curves, or None if tangents find none.
 
     Args:
         problem: Goals, among them `Follow` of curves.
         start: One pose (nq,).
-        settings: Those of the solve.
-        body_of: What gives the compiled solver of a problem.
+        settings: Settings of the solve.
+        body_of: Function that returns the compiled solver of a problem.
     """
     linkage = problem.linkage
     if start.ndim > 1 or problem.group is not None or not any(_is_curved(goal) for goal in problem.goals):
@@ -42,7 +42,7 @@ def solved_by_tangents(
     q, steps = clamped(linkage, followed(linkage, start)), 0
     tolerances = settings.tolerances(problem)
     if not np.isfinite(tolerances).all():
-        return None  # wishes end where nothing more comes of them: tangents would begin anew every time
+        return None  # wishes run until there is no more progress, which would begin again in every round
     for _ in range(ROUNDS):
         straight = Problem(linkage, [_straight(goal, linkage, q) for goal in problem.goals], q)
         body = body_of(straight, settings)
@@ -65,5 +65,5 @@ def _is_curved(goal: Goal) -> bool:
 
 
 def _straight(goal: Goal, linkage: Linkage, q: FloatArray) -> Goal:
-    """Return a goal as it is near a pose."""
+    """Return a goal, with a curve replaced by its tangent at a pose."""
     return goal.tangent(linkage, q) if isinstance(goal, Follow) and not goal.linear else goal

@@ -1,6 +1,7 @@
-"""How far a long computation is, on one line of a terminal that is written over.
+"""Progress of a long computation, on one line of a terminal that is overwritten.
 
-Plain text and a carriage return: no colours and no escapes, which some terminals, logs and people cannot use.
+It uses plain text and carriage returns, without colours and escape sequences, which some terminals and logs do not
+support.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 BAR = 24  # characters
-PAUSE = 0.1  # s from one picture to the next
+PAUSE = 0.1  # time between updates [s]
 
 
 def on_terminal() -> bool:
@@ -22,11 +23,11 @@ def on_terminal() -> bool:
 
 @contextmanager
 def bar(title: str, *, after: float = 0.0) -> Iterator[Callable[[float, str], None]]:
-    """Give a function that shows how much is done, 0 to 1, and on what; the line is removed at the end.
+    """Provide a function that shows the share done, 0 to 1, with a text; the line is removed at the end.
 
     Args:
-        title: What is being done: ``"solving"``.
-        after: How long to wait before anything is shown [s].
+        title: The task: ``"solving"``.
+        after: Time before anything is shown [s].
     """
     shown, last = 0, time.monotonic() + after - PAUSE
     remaining = Remaining()
@@ -53,14 +54,14 @@ def bar(title: str, *, after: float = 0.0) -> Iterator[Callable[[float, str], No
 
 
 def _write(text: str) -> None:
-    if sys.stderr is not None:  # what is printed to None goes to stdout
+    if sys.stderr is not None:  # print(file=None) would write to stdout
         print(f"\r{text}", end="", file=sys.stderr, flush=True)
 
 
 class Remaining:
-    """How long work will go on, by what was done since it was first told of.
+    """Estimate of the remaining time, from the progress since the first report.
 
-    What a run found done when it went on took no time, and starting up is no measure.
+    So neither the start-up nor work of an earlier run that is resumed distorts it.
 
     Example:
         >>> remaining = Remaining()
@@ -72,7 +73,7 @@ class Remaining:
         self.first: tuple[float, float] | None = None
 
     def text(self, now: float, done: float) -> str:
-        """Return how long, after a comma; nothing if it cannot be told yet."""
+        """Return the remaining time, after a comma; empty if it is not known yet."""
         if self.first is None:
             self.first = now, done
         begin, share = self.first

@@ -1,7 +1,7 @@
-"""The textbook's methods as plain data, for a program without Python: what `kernels.textbook_walk` reads.
+"""The textbook methods as plain data for `kernels.textbook_walk`, for programs without Python.
 
-One plan serves all methods of a solver: a method writes its own numbers into it, by the names given here, and puts what
-it knows of the linkage at the end.
+All methods of a solver share one plan: a method writes its own numbers into it, by the names given here, and appends
+its data on the linkage.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .walking import NAMES, walk_for
 
 Data = dict[str, Any]
 COMPILED = {name: cls for name, cls in METHODS.own.items() if "plan" in vars(cls)}
-NOTES = {  # what the number that a step notes is
+NOTES = {  # name of the number that a step notes
     "inverse": "singular",
     "pseudoinverse": "rank",
     "damped": "damping",
@@ -44,7 +44,7 @@ NOTES = {  # what the number that a step notes is
 
 
 def textbook_layouts() -> Data:
-    """Return the names, in order, of what a plan and a report have, and the codes of what a method chooses."""
+    """Return the field names, in order, of a plan and a report, and the codes of methods' choices."""
     return {
         "head": list(HEAD.names),
         "options": list(OPTIONS.names),
@@ -64,7 +64,7 @@ def textbook_layouts() -> Data:
 
 
 def textbook_data(linkage: Linkage, goal: Reach, settings: Settings) -> Data:
-    """Return the plan that methods of a frame share, what each has of its own, and why others cannot serve it."""
+    """Return the plan that the methods of a frame share, the data of each, and why other methods are refused."""
     problem = Problem(linkage, goal)
     own: Data = {}
     refused: dict[str, str] = {}
@@ -80,7 +80,7 @@ def textbook_data(linkage: Linkage, goal: Reach, settings: Settings) -> Data:
             refused[name] = str(error)
             continue
         if walk is None:
-            refused[name] = f"method {name!r} cannot bring frame {goal.frame!r} to such goals in a page."
+            refused[name] = f"method {name!r} does not support this goal of frame {goal.frame!r} in a page."
             continue
         own[name] = _own(method, complete, walk.plan)
         bare = walk.plan._replace(places=NO_WHOLES, figures=NO_REALS, work=0)
@@ -101,7 +101,7 @@ def textbook_data(linkage: Linkage, goal: Reach, settings: Settings) -> Data:
 
 
 def _own(method: Method, settings: Settings, plan: Plan) -> Data:
-    """Return what a method has of its own."""
+    """Return the data of one method."""
     return {
         "head": {
             "method": plan.code,

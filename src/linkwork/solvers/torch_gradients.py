@@ -1,7 +1,7 @@
-"""Differentiable solves of PyTorch: tensors of the processor are solved there, those of a card stay on the card.
+"""Differentiable solves for PyTorch: CPU tensors are solved on the CPU, GPU tensors stay on the GPU.
 
-`torch` is loaded when it is asked for. What has derivatives is a `torch.autograd.Function`, with rules for gradients,
-for forward mode and for `torch.func.vmap`.
+`torch` is loaded on first use. The differentiable functions are `torch.autograd.Function` classes, with rules for
+gradients, forward mode and `torch.func.vmap`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .twists import (
 
 
 class TorchDifferentiable(Differentiable):
-    """Inverse and forward kinematics of a frame as functions of PyTorch."""
+    """Inverse and forward kinematics of a frame as PyTorch functions."""
 
     def __init__(
         self, linkage: Linkage, frame: str, *, damping: float = 1e-3, **options: Unpack[DerivativeOptions]
@@ -40,7 +40,7 @@ class TorchDifferentiable(Differentiable):
         super().__init__(linkage, frame, damping=damping, **options)
 
     def __call__(self, targets: Any, *, start: PoseLike | None = None) -> tuple[Any, Any]:
-        """Return poses (..., nq) and which of them are at their targets, shape (...): tensors beside the targets."""
+        """Return poses (..., nq) and whether they reach their targets, shape (...), on the device of the targets."""
         import torch
 
         aims = torch.as_tensor(targets)
@@ -49,13 +49,13 @@ class TorchDifferentiable(Differentiable):
         return tuple(functions().solve.apply(self, aims, self._start(aims, start)))
 
     def forward(self, q: PoseLike) -> Any:
-        """Return where poses (..., nq) have the frame, (..., 4, 4)."""
+        """Return the frame's transforms (..., 4, 4) at poses (..., nq)."""
         import torch
 
         return functions().forward.apply(self, torch.as_tensor(q))
 
     def _start(self, targets: Any, start: Any) -> Any:
-        """Return a start for each target, a tensor beside them; None where there is none."""
+        """Return a start for each target, on the same device; None without a start."""
         import torch
 
         if start is None:
@@ -79,7 +79,7 @@ class TorchDifferentiable(Differentiable):
         return q.to(targets.dtype), success
 
     def evaluated(self, what: Callable[..., Any], q: Any) -> Any:
-        """Return what a function of the linkage, `forward` or `jacobian`, gives for plain tensors, in double."""
+        """Return the result of a function of the linkage, `forward` or `jacobian`, for plain tensors, in double."""
         import torch
 
         poses = q.detach().double().contiguous()
@@ -97,9 +97,9 @@ class TorchDifferentiable(Differentiable):
 
 
 def _on_card(tensor: Any) -> bool:
-    """Return whether a tensor is on a graphics card, whose streams have then come to their end; or say where it is."""
+    """Return whether a tensor is on a GPU, after waiting for its stream; raise DeviceError for other devices."""
     if tensor.device.type not in ("cpu", "cuda"):
-        raise DeviceError(f"tensors are on the processor or an NVIDIA graphics card, got {tensor.device}; move them.")
+        raise DeviceError(f"tensors must be on the CPU or an NVIDIA GPU, got {tensor.device}; move them.")
     if tensor.is_cuda:
         import torch
 
@@ -108,7 +108,7 @@ def _on_card(tensor: Any) -> bool:
 
 
 class Functions(NamedTuple):
-    """What PyTorch can differentiate: poses by targets, frames by poses, and the Jacobians that both need."""
+    """Differentiable functions: poses by targets, frames by poses, and the Jacobians that both need."""
 
     solve: Any
     forward: Any
@@ -117,7 +117,7 @@ class Functions(NamedTuple):
 
 @cache
 def functions() -> Functions:
-    """Return the functions, made when they are first asked for."""
+    """Return the functions, created on first use."""
     return Functions(_solve_function(), _forward_function(), _jacobian_function())
 
 
@@ -125,7 +125,7 @@ def _solve_function() -> Any:
     import torch
 
     class Solve(torch.autograd.Function):  # type: ignore[misc]
-        """Targets to poses and successes. The derivative of a pose that is not at its target is zero."""
+        """Map targets to poses and successes. The derivative of a pose that misses its target is zero."""
 
         @staticmethod
         def forward(ik: TorchDifferentiable, targets: Any, start: Any) -> tuple[Any, Any]:
@@ -170,7 +170,7 @@ def _forward_function() -> Any:
     import torch
 
     class Forward(torch.autograd.Function):  # type: ignore[misc]
-        """Poses to where they have the frame."""
+        """Map poses to the transforms of the frame."""
 
         @staticmethod
         def forward(ik: TorchDifferentiable, q: Any) -> Any:
@@ -207,7 +207,7 @@ def _jacobian_function() -> Any:
     import torch
 
     class Jacobian(torch.autograd.Function):  # type: ignore[misc]
-        """Poses to Jacobians, in double. Here derivatives end: there are none of the second order."""
+        """Map poses to Jacobians, in double. They have no derivatives: there are none of second order."""
 
         @staticmethod
         def forward(ik: TorchDifferentiable, q: Any) -> Any:
@@ -229,12 +229,12 @@ def _jacobian_function() -> Any:
 
 
 def _reached(targets: Any, success: Any, own: tuple[int, ...]) -> Any:
-    """Return targets in double precision, zero where none was reached: there may be no numbers."""
+    """Return targets in double precision, with zeros for missed targets, which may not be finite."""
     import torch
 
     return torch.where(success[(..., *[None] * len(own))], targets.double(), 0.0)
 
 
 def _batched(info: Any, tensor: Any, place: int | None) -> Any:
-    """Return a tensor with the axis of a `vmap` in front."""
+    """Return a tensor with the axis of `vmap` first."""
     return tensor.expand(info.batch_size, *tensor.shape) if place is None else tensor.movedim(place, 0)

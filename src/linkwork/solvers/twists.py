@@ -1,4 +1,4 @@
-"""Small motions of targets and poses, in arrays of NumPy, PyTorch or JAX: what derivatives are handed on by.
+"""Small motions of targets and poses, for derivatives, in arrays of NumPy, PyTorch or JAX.
 
 A rigid target moves by a twist: the velocity of its origin and its angular velocity, both along the world's axes. A
 pose moves by the velocities of its joints. `xp` is the library: `numpy`, `torch` or `jax.numpy`. `own` is the shape of
@@ -13,14 +13,14 @@ from typing import Any, TypeAlias
 from ..linkage.coordinates import CoordinateTable
 
 Own: TypeAlias = tuple[int, ...]
-NEARLY = 1e-3  # a matrix that is a rotation but for so much is taken for the nearest one
-ROUNDS = 2  # of Newton's method for it: 1e-3, 1e-6, 1e-12
+NEARLY = 1e-3  # matrices that deviate less from a rotation are replaced by the nearest one
+ROUNDS = 2  # rounds of Newton's method for that; errors: 1e-3, 1e-6, 1e-12
 
 
 def nearest_rotations(xp: Any, targets: Any, own: Own) -> Any:
-    """Return targets whose rotations are exact, where single precision has left them nearly so.
+    """Return targets with nearly exact rotations, as of single precision, replaced by exact ones.
 
-    Positions, and matrices that are not nearly rotations, stay as they are.
+    Positions, and matrices that are not nearly rotations, are not changed.
 
     Example:
         >>> import numpy as np
@@ -41,14 +41,14 @@ def nearest_rotations(xp: Any, targets: Any, own: Own) -> Any:
 
 
 def same_part(poses: Any, own: Own) -> Any:
-    """Return the part of poses (..., 4, 4) that targets have: all, the rotation or the position."""
+    """Return the part of poses (..., 4, 4) that targets of a shape have: all, the rotation or the position."""
     return poses[..., : own[0], : own[1]] if len(own) == 2 else poses[..., : own[0], 3]
 
 
 def twist_of(xp: Any, targets: Any, changes: Any, own: Own) -> Any:
-    """Return the twists (..., 6) that change targets as told: v of ``dp = v``, and w of ``dR = [w] R``.
+    """Return the twists (..., 6) for given changes of targets: v of ``dp = v``, and w of ``dR = [w] R``.
 
-    Changes are of the shape of targets; what leads off the rigid transforms does not count.
+    Changes have the shape of targets; components that are not rigid motions are ignored.
     """
     if len(own) < 2:
         still = xp.zeros_like(changes[..., :1])
@@ -59,7 +59,7 @@ def twist_of(xp: Any, targets: Any, changes: Any, own: Own) -> Any:
 
 
 def change_of(xp: Any, targets: Any, twists: Any, own: Own) -> Any:
-    """Return what twists (..., 6) change in targets, of their shape: the way back from `twist_of`."""
+    """Return the changes of targets by twists (..., 6), in the shape of the targets: the inverse of `twist_of`."""
     if len(own) < 2:
         return twists[..., : own[0]]
     turned = _crossed(xp, twists[..., 3:]) @ targets[..., :3, :3]
@@ -70,16 +70,16 @@ def change_of(xp: Any, targets: Any, twists: Any, own: Own) -> Any:
 
 
 def target_gradient(xp: Any, targets: Any, gradients: Any, own: Own) -> Any:
-    """Return the gradient by the numbers of targets from one by their twists (..., 6): `twist_of`, transposed.
+    """Return the gradient by the numbers of targets from that by their twists (..., 6): the transpose of `twist_of`.
 
-    It points along the rigid transforms: across them, nothing grows.
+    It is tangential to the rigid transforms.
     """
     halved = xp.concat([gradients[..., :3], 0.5 * gradients[..., 3:]], axis=-1)
     return change_of(xp, targets, halved, own)
 
 
 def twist_gradient(xp: Any, targets: Any, gradients: Any) -> Any:
-    """Return the gradient by twists (..., 6) from one by the numbers of poses (..., 4, 4): `change_of`, transposed."""
+    """Return the gradient by twists (..., 6) from that by poses (..., 4, 4): the transpose of `change_of`."""
     spin = gradients[..., :3, :3] @ targets[..., :3, :3].mT
     return xp.concat([gradients[..., :3, 3], _axial(xp, spin)], axis=-1)
 
@@ -87,7 +87,7 @@ def twist_gradient(xp: Any, targets: Any, gradients: Any) -> Any:
 def pose_change(xp: Any, table: CoordinateTable, q: Any, velocities: Any) -> Any:
     """Return how the values of poses (..., nq) change with velocities (..., nv): ``dq = G v``.
 
-    They are the same but for quaternions, which turn about their own axes: ``dq = q (0, w) / 2``.
+    The two are equal except for quaternions, which turn about their own axes: ``dq = q (0, w) / 2``.
     """
     if not table.quaternions:
         return velocities
@@ -101,20 +101,20 @@ def pose_change(xp: Any, table: CoordinateTable, q: Any, velocities: Any) -> Any
 
 
 def stepped(xp: Any, table: CoordinateTable, q: Any, velocities: Any) -> Any:
-    """Return poses (..., nq) after a small step by velocities (..., nv); quaternions keep to length one."""
+    """Return poses (..., nq) after a small step by velocities (..., nv), with quaternions normalised."""
     after = q + pose_change(xp, table, q, velocities)
     return _each_turn(xp, table, after, lambda _, turn: turn / (turn * turn).sum(-1)[..., None] ** 0.5)
 
 
 def same_signs(xp: Any, table: CoordinateTable, q: Any, start: Any) -> Any:
-    """Return poses (..., nq) whose quaternions have, of the two signs that mean the same, that nearer to a start."""
+    """Return poses (..., nq) with the signs of quaternions chosen to be nearer to a start."""
     return _each_turn(
         xp, table, q, lambda at, turn: xp.where((turn * start[..., at]).sum(-1)[..., None] < 0.0, -turn, turn)
     )
 
 
 def velocity_gradient(xp: Any, table: CoordinateTable, q: Any, gradients: Any) -> Any:
-    """Return the gradient by velocities (..., nv) from one by the values of poses (..., nq): ``G^T g``."""
+    """Return the gradient by velocities (..., nv) from that by the values of poses (..., nq): ``G^T g``."""
     if not table.quaternions:
         return gradients
     parts, done = [], 0
@@ -127,22 +127,22 @@ def velocity_gradient(xp: Any, table: CoordinateTable, q: Any, gradients: Any) -
 
 
 def velocity_of(xp: Any, table: CoordinateTable, q: Any, changes: Any) -> Any:
-    """Return the velocities (..., nv) that change poses (..., nq) as told; quaternions keep their length."""
+    """Return the velocities (..., nv) for given changes of poses (..., nq); quaternions keep their length."""
     return velocity_gradient(xp, table, q, _raised(xp, table, q, changes))
 
 
 def pose_gradient(xp: Any, table: CoordinateTable, q: Any, gradients: Any) -> Any:
-    """Return the gradient by the values of poses (..., nq) from one by velocities: `velocity_of`, transposed."""
+    """Return the gradient by the values of poses (..., nq) from that by velocities: the transpose of `velocity_of`."""
     return _raised(xp, table, q, pose_change(xp, table, q, gradients))
 
 
 def _raised(xp: Any, table: CoordinateTable, q: Any, values: Any) -> Any:
-    """Return values (..., nq) with those of quaternions times four over their squared length: ``(G^T G)^-1``."""
+    """Return values (..., nq), with those of quaternions times 4 over their squared length: ``(G^T G)^-1``."""
     return _each_turn(xp, table, values, lambda at, turn: turn * 4.0 / (q[..., at] * q[..., at]).sum(-1)[..., None])
 
 
 def _each_turn(xp: Any, table: CoordinateTable, values: Any, change: Callable[[slice, Any], Any]) -> Any:
-    """Return values (..., nq) with those of each quaternion changed, told their places and themselves."""
+    """Return values (..., nq) with each quaternion replaced by a function of its slice and its values."""
     if not table.quaternions:
         return values
     parts, done = [], 0

@@ -1,4 +1,4 @@
-"""A problem, a method and settings as the two arrays that the compiled loop reads."""
+"""Pack a problem, a method and settings into the two arrays that the compiled loop reads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def packed(method: Method, problem: Problem, settings: Settings, plan: Plan) -> tuple[Any, FloatArray]:
-    """Return what `kernels.textbook_plan` lays out, whole numbers and others."""
+    """Return the arrays of `kernels.textbook_plan`: integers, and other numbers."""
     linkage, goals, group = problem.linkage, _goals(problem), problem.group
     program = program_of([chain_motions(linkage, goal.frame) for goal in goals])
     kept = np.full(linkage.nq, settings.keeps_limits) & (True if group is None else group.values)

@@ -1,6 +1,6 @@
-"""The compiled loop: which problems it takes, how they are packed for it, and what it gives back.
+"""The compiled loop: the problems it supports, their packing, and its results.
 
-What it does not take, the loop in NumPy serves: `walk_for` is the one place that chooses.
+Other problems are solved by the loop in NumPy; `walk_for` chooses.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
     from .options import Settings
 
 NAMES: dict[int, Status] = {REACHED: "reached", STALLED: "stalled", DIVERGED: "diverged", ACTIVE: "iterations"}
-EMPTY, NEW = np.empty, object.__new__  # a solution is filled in by hand: a tenth of the time of its constructor
+EMPTY, NEW = np.empty, object.__new__  # filling in a solution by hand takes a tenth of the time of its constructor
 FLOAT64 = np.dtype(np.float64)
-FIRST = 4  # steps before the first look at the clock
+FIRST = 4  # steps before the first check of the time
 NO_TRACE = np.empty((0, 0))
 
 
 class Walk:
-    """A method, goals of one make and settings, packed for the compiled loop.
+    """A method, goals of certain kinds and settings, packed for the compiled loop.
 
     Args:
         method: The method.
-        problem: A problem of these goals; where they are means nothing.
-        settings: `settled` ones.
-        plan: What the method tells of itself.
+        problem: A problem with such goals; their targets are ignored.
+        settings: The `settled` settings.
+        plan: The plan of the method.
     """
 
     def __init__(self, method: Method, problem: Problem, settings: Settings, plan: Plan) -> None:
@@ -63,23 +63,23 @@ class Walk:
         return _again, (self.method, self.linkage, self.problem.goals, self.group, self.settings)
 
     def run(self, targets: FloatArray, steps: int, start: FloatArray, count: int, trace: FloatArray) -> Any:
-        """Return poses (n, nq) and reports (n, ...) for targets (n, goals, 4, 4); None where NumPy has to say why not.
+        """Return poses (n, nq) and reports (n, ...) for targets (n, goals, 4, 4); None if NumPy has to report an error.
 
         See `kernels.textbook_walk.walk`.
         """
         try:
-            memory = self._rooms.pop()  # this call's alone until it is given back
+            memory = self._rooms.pop()  # for the exclusive use of this call until it is returned
         except IndexError:
             memory = EMPTY(self._size)
         q, report = EMPTY((count, start.shape[1])), EMPTY((count, self._report))
         ended = walk(self.wholes, self.reals, targets, steps, start, memory, q, report, trace)
         self._rooms.append(memory)
         if ended == BAD_TARGET:
-            raise GoalError(f"the target of {self.goals[0].frame!r} is no rigid transform of finite numbers.")
+            raise GoalError(f"the target of {self.goals[0].frame!r} is not a finite rigid transform.")
         return None if ended in (SINGULAR, BAD_START) else (q, report)
 
     def is_pose(self, start: Any) -> bool:
-        """Return whether a start is a pose as the kernel takes it; a quaternion must be looked at first."""
+        """Return whether the kernel can use a start unchecked; poses with quaternions must be checked first."""
         return bool(self._plain and start.dtype is FLOAT64 and start.shape == self._shape and start.flags.carray)
 
     def one(self, target: FloatArray, start: FloatArray) -> Solution | None:
@@ -97,9 +97,9 @@ class Walk:
         return solution
 
     def many(self, problem: Problem, start: FloatArray) -> Solution | None:
-        """Return the solution of a problem with goals of this make from poses (..., nq); None as in `run`.
+        """Return the solution of a problem with such goals from poses (..., nq); None as in `run`.
 
-        The kernel cannot be interrupted: within a time budget it walks the same way again, twice as far each time.
+        The kernel cannot be interrupted: with a time budget, the same steps are repeated, twice as many each time.
         """
         began, most = time.perf_counter(), int(self.settings.max_iterations or 0)
         budget = self.settings.time_budget
@@ -116,7 +116,7 @@ class Walk:
             began, allowed = now, min(2 * allowed, most)
 
     def far(self, iterations: int) -> Walk:
-        """Return the same walk with another number of steps at most."""
+        """Return the same walk with another largest number of steps."""
         if iterations == self.settings.max_iterations:
             return self
         other: Walk = NEW(Walk)
@@ -142,7 +142,7 @@ class Walk:
         )
 
     def records(self, problem: Problem, trace: FloatArray) -> tuple[Record, ...]:
-        """Return a trace as a solution keeps it."""
+        """Return the trace of a solution."""
         if not len(trace):
             return ()
         blocks, note = len(problem.blocks), RECORD.view(trace[:, : RECORD.size]).note.tolist()
@@ -153,13 +153,13 @@ class Walk:
         return tuple(Record(*row) for row in rows)
 
     def frames(self, targets: FloatArray, start: FloatArray, steps: int) -> tuple[FloatArray, FloatArray] | None:
-        """Return poses (n, nq) and residuals (n, blocks) of frames, the first the start itself; None as in `run`."""
+        """Return poses (n, nq) and residuals (n, blocks) of frames, beginning with the start; None as in `run`."""
         found = self.run(targets, steps, start.reshape(1, -1), len(targets), NO_TRACE)
         return None if found is None else (found[0], found[1][:, REPORT.size :])
 
 
 class Walked(Solution):
-    """A solution of the compiled loop for one goal: what is seldom looked at is worked out when it is."""
+    """A solution of the compiled loop for one goal. Rarely used values are computed on access."""
 
     walk: Walk
     target: FloatArray
@@ -215,13 +215,13 @@ def targets_of(series: Sequence[Sequence[Any]]) -> FloatArray:
 
 
 def walk_for(method: Method, problem: Problem, settings: Settings) -> Walk | None:
-    """Return the compiled loop for a problem and `settled` settings, kept on the linkage; None where NumPy serves it.
+    """Return the compiled loop for a problem and `settled` settings, cached on the linkage; None if it is unsupported.
 
-    It takes positions and orientations of frames, one kind or several, in two and three dimensions, joints of any
-    kind, and the options of the methods that are no functions of the caller's. What it takes, the method has accepted.
+    It supports positions and orientations of frames, one or several, in two and three dimensions, joints of any kind,
+    and all options of methods except functions. The method has accepted a problem for which a loop is returned.
 
     Raises:
-        GoalError: If the method cannot serve these goals.
+        GoalError: If the method does not support these goals.
     """
     if not all(type(goal) is Reach and goal.free is None and goal.ranges is None for goal in problem.goals):
         return None
@@ -231,7 +231,7 @@ def walk_for(method: Method, problem: Problem, settings: Settings) -> Walk | Non
     try:
         own_key = hashable(own)
     except TypeError:
-        return None  # an option that cannot be told from others
+        return None  # an option that is not hashable
     group = None if problem.group is None else problem.group.key
     key = (type(method), own_key, settings, group, *(goal.signature for goal in problem.goals))
     kept: Walk | bool = problem.linkage.cache.get("walks", key, lambda: _made(method, problem, settings) or False)
@@ -239,12 +239,12 @@ def walk_for(method: Method, problem: Problem, settings: Settings) -> Walk | Non
 
 
 def _again(method: Method, linkage: Linkage, goals: Any, group: Group | None, settings: Settings) -> Walk | None:
-    """Return the walk that another process had."""
+    """Return the walk again after unpickling."""
     return walk_for(method, Problem(linkage, goals, group=group), settings)
 
 
 def _made(method: Method, problem: Problem, settings: Settings) -> Walk | None:
-    if "plan" not in vars(type(method)):  # a method of the caller's own, made from one of these
+    if "plan" not in vars(type(method)):  # a subclass defined by the caller
         return None
     method.accept(problem)
     if len(problem.levels) != 1 or not len(problem.rows) or not np.isfinite(settings.tolerances(problem)).all():

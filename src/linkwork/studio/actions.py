@@ -1,4 +1,4 @@
-"""What a page may ask for: each action is a class whose fields are checked before it is done.
+"""Actions that a page may request: each is a class whose fields are checked before it is applied.
 
 A page sends ``{"do": "drag", "name": "tip", "place": [16 numbers]}``. A new action is one class here.
 """
@@ -20,11 +20,11 @@ from .timeline import FPS, SceneTimeline
 Matrix = Annotated[list[float], msgspec.Meta(min_length=16, max_length=16)]
 Name = Annotated[str, msgspec.Meta(max_length=200)]
 Seconds = Annotated[float, msgspec.Meta(ge=0.0, le=3600.0)]
-MOST_KEYS = 2000  # that are moved or removed at once
+MOST_KEYS = 2000  # that can be moved or removed at once
 
 
 def _spelled(name: str) -> str:
-    """Return the name of an action in a message: words in small letters.
+    """Return the name of an action in messages: words in lower case.
 
     Example:
         >>> _spelled("AddGoal")
@@ -34,10 +34,10 @@ def _spelled(name: str) -> str:
 
 
 class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag=_spelled):
-    """Something that is done to a session."""
+    """A change of a session, or a request to it."""
 
     def apply(self, session: Session) -> Any:
-        """Do it, and return what there is to tell the page that asked."""
+        """Apply the action, and return the answer to the page that sent it."""
         raise NotImplementedError
 
 
@@ -49,7 +49,7 @@ def _matrix(numbers: list[float]) -> FloatArray:
 
 
 class Settle(Action, frozen=True):
-    """A hand has let go: the pose that the page has found, and where it put goals."""
+    """End a drag: take the pose that the page has found, and the new places of goals."""
 
     q: list[float]
     places: dict[Name, Matrix] = {}
@@ -62,7 +62,7 @@ class Settle(Action, frozen=True):
 
 
 class Drag(Action, frozen=True):
-    """Move a goal, and solve here."""
+    """Move a goal, and solve on the server."""
 
     name: Name
     place: Matrix
@@ -74,7 +74,7 @@ class Drag(Action, frozen=True):
 
 
 class Pull(Action, frozen=True):
-    """Pull a point of a link somewhere, or turn it there, and solve here."""
+    """Pull a point of a link to a place, or turn it there, and solve on the server."""
 
     link: Name
     point: Annotated[list[float], msgspec.Meta(min_length=3, max_length=3)]
@@ -87,7 +87,7 @@ class Pull(Action, frozen=True):
 
 
 class Pose(Action, frozen=True):
-    """Take a pose, by numbers or by its name."""
+    """Set the pose, by numbers or by its name."""
 
     q: list[float] | Name
     what: Annotated[str, msgspec.Meta(max_length=120)] = "pose"
@@ -98,7 +98,7 @@ class Pose(Action, frozen=True):
 
 
 class StorePose(Action, frozen=True):
-    """Keep the pose under a name."""
+    """Store the pose under a name."""
 
     name: Name
 
@@ -107,7 +107,7 @@ class StorePose(Action, frozen=True):
 
 
 class AddGoal(Action, frozen=True):
-    """Add a goal where its frame is."""
+    """Add a goal at the present place of its frame."""
 
     kind: Name
     frame: Name
@@ -117,7 +117,7 @@ class AddGoal(Action, frozen=True):
 
 
 class ChangeGoal(Action, frozen=True):
-    """Change what a goal asks for."""
+    """Change fields of a goal."""
 
     name: Name
     rename: Name | None = None
@@ -133,7 +133,7 @@ class ChangeGoal(Action, frozen=True):
 
 
 class RemoveGoal(Action, frozen=True):
-    """Take a goal away."""
+    """Remove a goal."""
 
     name: Name
 
@@ -142,7 +142,7 @@ class RemoveGoal(Action, frozen=True):
 
 
 class Method(Action, frozen=True):
-    """Choose a method."""
+    """Choose a solver method."""
 
     name: Name
 
@@ -151,7 +151,7 @@ class Method(Action, frozen=True):
 
 
 class Undo(Action, frozen=True):
-    """Take the last change back."""
+    """Undo the last change."""
 
     def apply(self, session: Session) -> str:
         what = session.history.can_undo
@@ -160,7 +160,7 @@ class Undo(Action, frozen=True):
 
 
 class Redo(Action, frozen=True):
-    """Bring back what was undone."""
+    """Redo the change that was undone last."""
 
     def apply(self, session: Session) -> str:
         what = session.history.can_redo
@@ -206,7 +206,7 @@ class ResizeObstacle(Action, frozen=True):
 
 
 class RemoveObstacle(Action, frozen=True):
-    """Take an obstacle away."""
+    """Remove an obstacle."""
 
     name: Name
 
@@ -253,7 +253,7 @@ class SetKey(Action, frozen=True):
 
 
 class MoveKeys(Action, frozen=True):
-    """Shift keys in time, all by as much; those that they meet are replaced."""
+    """Shift keys in time, all by the same amount; keys at the new times are replaced."""
 
     times: Annotated[list[Seconds], msgspec.Meta(min_length=1, max_length=MOST_KEYS)]
     by: float
@@ -263,9 +263,9 @@ class MoveKeys(Action, frozen=True):
         line = session.scene.timeline
         keys = [line.at(time) for time in self.times]
         if any(key is None for key in keys):
-            raise KeyFrameError("one of the keys is not there any more.")
+            raise KeyFrameError("one of the keys no longer exists.")
         if min(self.times) + self.by < 0.0:
-            raise KeyFrameError("a key cannot stand before the beginning.")
+            raise KeyFrameError("a key cannot be before time 0.")
         if not self.copy:
             for time in self.times:
                 line = line.without(time)
@@ -276,7 +276,7 @@ class MoveKeys(Action, frozen=True):
 
 
 class RemoveKeys(Action, frozen=True):
-    """Take keys away."""
+    """Remove keys."""
 
     times: Annotated[list[Seconds], msgspec.Meta(min_length=1, max_length=MOST_KEYS)]
 
@@ -288,7 +288,7 @@ class RemoveKeys(Action, frozen=True):
 
 
 class ChangeKeys(Action, frozen=True):
-    """Change how the motion goes on from keys."""
+    """Change the interpolation after keys."""
 
     times: Annotated[list[Seconds], msgspec.Meta(min_length=1, max_length=MOST_KEYS)]
     kind: Name
@@ -300,11 +300,11 @@ class ChangeKeys(Action, frozen=True):
         way: dict[str, Any] = {"kind": self.kind} | ({} if self.handles is None else {"handles": tuple(self.handles)})
         for time in self.times:
             line = line.with_way(time, **way)
-        session.edit_clip("way of keys", line, instead=self.goes_on)
+        session.edit_clip("interpolation of keys", line, instead=self.goes_on)
 
 
 class AddClip(Action, frozen=True):
-    """Add an empty clip, or a copy of the one at hand."""
+    """Add an empty clip, or a copy of the current one."""
 
     name: Name
     copy: bool = False
@@ -317,7 +317,7 @@ class AddClip(Action, frozen=True):
 
 
 class ChooseClip(Action, frozen=True):
-    """Take another clip at hand."""
+    """Choose another clip."""
 
     name: Name
 
@@ -330,7 +330,7 @@ class ChooseClip(Action, frozen=True):
 
 
 class ChangeClip(Action, frozen=True):
-    """Change the rate of a clip, whether it loops, or its name."""
+    """Change the frame rate of the current clip, whether it loops, or its name."""
 
     fps: Annotated[float, msgspec.Meta(ge=1.0, le=1000.0)] | None = None
     loop: bool | None = None
@@ -348,7 +348,7 @@ class ChangeClip(Action, frozen=True):
 
 
 class RemoveClip(Action, frozen=True):
-    """Take the clip at hand away."""
+    """Remove the current clip."""
 
     def apply(self, session: Session) -> None:
         with session.changing(f"removal of {session.scene.clip}"):

@@ -310,7 +310,7 @@ class Studio:
 
     def _left_behind(self, number: int) -> Path:
         if not 0 <= number < len(self._lost):
-            raise OptionError("that scene is not there any more.")
+            raise OptionError("that scene no longer exists.")
         return self._lost[number]
 
     def model(self, name: str) -> Linkage:

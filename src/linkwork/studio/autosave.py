@@ -1,4 +1,4 @@
-"""What would be lost in a crash: the scene, written to the user's own folder a moment after each change."""
+"""Autosave: the scene is written to the user's cache folder shortly after each change, for recovery after a crash."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 AFTER = 2.0  # seconds after a change
 KEPT = 20  # scenes of earlier studios
-ASKS, RUNNING = 0x1000, 259  # on Windows: the right to ask about a process; what one says that has not ended
+ASKS, RUNNING = 0x1000, 259  # on Windows: the right to query a process; the exit code of one that is still running
 LARGEST = 2**23  # bytes: a clip of an hour is not written every two seconds
 OWN: set[str] = set()  # files of studios of this process
 
 
 class Autosave:
-    """Keeps the scene of one studio.
+    """Saves the scene of one studio for recovery.
 
     Args:
-        failed: Told what goes wrong, such as a full disk.
-        folder: Where; by default beside the compiled kernels, in the user's cache.
+        failed: Called with errors, such as a full disk.
+        folder: The folder; by default next to the compiled kernels, in the user's cache.
     """
 
     def __init__(self, failed: Callable[[Exception], None], folder: Path | None = None) -> None:
@@ -43,7 +43,7 @@ class Autosave:
         self._first: Scene | None = None
 
     def soon(self, scene: Scene) -> None:
-        """Write a scene in a moment, if it is not the one that all began with."""
+        """Write a scene soon, unless it is the first one."""
         self._first = self._first or scene
         if scene is not self._first:
             self._worker.submit(lambda: self._write(scene), name="write", after=AFTER)
@@ -55,10 +55,10 @@ class Autosave:
             write_text(self.path, text)
         elif not self._large:
             self._large = True
-            self._failed(OptionError("this scene is too large to be kept every few seconds; save or download it."))
+            self._failed(OptionError("this scene is too large for autosave; save or download it."))
 
     def close(self, scene: Scene | None = None) -> bool:
-        """End it, and return whether something was kept: a scene that is given; without one nothing is."""
+        """Stop autosaving, keep a last scene if one is given, and return whether one was kept."""
         self._worker.close()
         OWN.discard(self.path.name)
         with contextlib.suppress(OSError):
@@ -70,12 +70,12 @@ class Autosave:
 
 
 def recovery_folder() -> Path:
-    """Return where scenes are kept for a recovery."""
+    """Return the folder of scenes that can be recovered."""
     return user_folder() / "linkwork" / "studio"
 
 
 def lost_scenes(folder: Path | None = None) -> list[Path]:
-    """Return the scenes of studios that did not end in order, the newest first; of older ones only a few stay."""
+    """Return the scenes of studios that ended without saving, the newest first; the oldest are deleted."""
     place = recovery_folder() if folder is None else folder
     try:
         found = [path for path in place.glob("studio-*.yaml") if not _alive(path)]
@@ -87,21 +87,21 @@ def lost_scenes(folder: Path | None = None) -> list[Path]:
 
 
 def forget(paths: Iterable[Path]) -> None:
-    """Take scenes away that are kept elsewhere by now."""
+    """Delete scenes that are no longer needed."""
     for path in paths:
         with contextlib.suppress(OSError):
             path.unlink()
 
 
 def _alive(path: Path) -> bool:
-    """Return whether the process that writes a file is still there."""
+    """Return whether the process that writes a file is still running."""
     try:
         number = int(path.name.split("-")[1])
     except (IndexError, ValueError):
         return False
-    if number == os.getpid():  # which an earlier process may have had, in a container
+    if number == os.getpid():  # in a container, an earlier process may have had the same number
         return path.name in OWN
-    if os.name == "nt":  # a signal would end it there
+    if os.name == "nt":  # where a signal would end the process
         return _runs_on_windows(number)
     try:
         os.kill(number, 0)
@@ -113,7 +113,7 @@ def _alive(path: Path) -> bool:
 
 
 def _runs_on_windows(number: int) -> bool:
-    """Return whether there is a process of a number that has not ended."""
+    """Return whether a process with this number is running."""
     import ctypes
 
     system = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined,unused-ignore]

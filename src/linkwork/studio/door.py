@@ -1,6 +1,6 @@
-"""The door of a studio: pages may come before it is there. They load, and are shown in when it is.
+"""The door of a studio: accepts pages before the studio is ready, and hands them over when it is.
 
-A browser takes as long to begin as Python does. So the address is given first, and both get ready side by side.
+A browser takes as long to start as Python does. So the address is given first, and both start in parallel.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from .server import LIMIT, Client, File, Message, Server
 if TYPE_CHECKING:
     from .app import Studio
 
-MOST = 64  # messages that are kept until there is a studio
+MOST = 64  # events that are kept until the studio is ready
 
 
 class Door:
-    """The server, and what happens there, in its thread: everything is handed on at once.
+    """The server and its events, which are handed on to the studio at once.
 
     Args:
         host: The address to bind.
@@ -41,7 +41,7 @@ class Door:
         self.server = Server(self, host, port, limit=LIMIT + 2**20)
 
     def prepare(self) -> None:
-        """Make what pages load: modules are imported in the thread that opens the studio, and in no other.
+        """Make the files that pages load; modules are imported only in the thread that opens the studio.
 
         Raises:
             PageError: If the page cannot be made from this installation.
@@ -50,14 +50,14 @@ class Door:
             file.set_result(asset(path))
 
     def lead_to(self, studio: Studio) -> None:
-        """Hand on to a studio, first what has happened so far."""
+        """Hand on events to a studio, first those that have happened so far."""
         with self._lock:
             self._studio, early, self._early = studio, self._early, []
             for act in early:
                 act(studio)
 
     def close(self) -> None:
-        """End the server."""
+        """Stop the server."""
         for file in self._prepared.values():
             file.cancel()
         self.server.close()
@@ -65,28 +65,28 @@ class Door:
     # In the server's thread
 
     async def file(self, path: str, query: Mapping[str, str]) -> File | None:
-        """Return what is served at a path."""
+        """Return the file at a path, or None."""
         if path == "/download":
             return None if self._studio is None else self._studio._downloads.get(query.get("file", ""))
         return await asyncio.wrap_future(self._prepared[path]) if path in self._prepared else asset(path)
 
     def opened(self, client: Client) -> None:
-        """Show everything to a page that has come, as soon as there is something."""
+        """Send everything to a page that has connected, as soon as the studio is ready."""
         self._hand_on(lambda studio: studio._arrived(client))
 
     def closed(self, client: Client) -> None:
-        """Forget a page that has gone."""
+        """Forget a page that has disconnected."""
         self._hand_on(lambda studio: studio._left(client))
 
     def received(self, client: Client, message: Message) -> None:
-        """Have done what a page asks for: an action, or files as bytes."""
+        """Handle a message of a page: an action, or files as bytes."""
         if len(self._early) >= MOST:
             client.send(json.dumps({"refused": "the studio is being prepared; ask again in a moment."}))
             return
         self._hand_on(lambda studio: studio._received(client, message))
 
     def _hand_on(self, act: Callable[[Studio], None]) -> None:
-        """Tell the studio, or keep it until it is there."""
+        """Hand an event to the studio, or keep it until the studio is ready."""
         with self._lock:
             if self._studio is None:
                 self._early.append(act)

@@ -1,6 +1,6 @@
-"""Undo and redo: a line of snapshots, what each change was, and where on it one stands.
+"""Undo and redo: a list of snapshots with the name of each change, and the position of the present one.
 
-Snapshots are values that never change: keeping one costs what it does not share with the one before.
+Snapshots are immutable: keeping one costs only the memory that it does not share with the one before.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ HEAVIEST = 2**26  # bytes
 
 
 class History(Generic[Snapshot]):
-    """The states that a person has been through.
+    """The states of a session, for undo and redo.
 
     Args:
-        first: The state that everything begins with.
-        longest: How many states are kept; the oldest are forgotten.
-        weigh: Says how many bytes a state holds, beside what it shares with the one before; None before the first.
-        heaviest: How many bytes are kept; the oldest are forgotten. The present state and the one before it never are:
-            whatever was opened, one can go back.
+        first: The first state.
+        longest: Largest number of states; the oldest are dropped.
+        weigh: Returns the bytes of a state without those that it shares with the one before (None for the first).
+        heaviest: Largest number of bytes; the oldest states are dropped, but never the present one and the one before
+            it, so that a large file can always be undone.
 
     Example:
         >>> history = History("a")
@@ -49,31 +49,31 @@ class History(Generic[Snapshot]):
 
     @property
     def weight(self) -> int:
-        """How many bytes the states hold."""
+        """Bytes that the states hold."""
         return sum(self._weights)
 
     @property
     def present(self) -> Snapshot:
-        """The state one stands at."""
+        """The present state."""
         return self._states[self._at][0]
 
     @property
     def can_undo(self) -> str:
-        """What an undo takes back, in a few words; empty if there is nothing."""
+        """Name of the change that an undo takes back; empty if there is none."""
         return self._states[self._at][1] if self._at > 0 else ""
 
     @property
     def can_redo(self) -> str:
-        """What a redo brings again; empty if there is nothing."""
+        """Name of the change that a redo brings back; empty if there is none."""
         return self._states[self._at + 1][1] if self._at < len(self._states) - 1 else ""
 
     def record(self, state: Snapshot, what: str, *, instead: bool = False) -> None:
-        """Keep a new state; what was undone is forgotten. The state one stands at is not kept twice.
+        """Add a new state after the present one; undone states are dropped. The present state is not added twice.
 
         Args:
             state: The new state.
-            what: What the change was, such as ``"drag of tip"``.
-            instead: Whether it takes the place of the one that one stands at, as the next moment of the same change.
+            what: Name of the change, such as ``"drag of tip"``.
+            instead: Replace the present state if its change has the same name, as in a continued drag.
         """
         if state is self.present:
             return
@@ -83,15 +83,15 @@ class History(Generic[Snapshot]):
         self._weights = [*self._weights[:kept], self._weigh(state, before)]
         while len(self._states) > self._longest or (self.weight > self._heaviest and len(self._states) > 2):
             del self._states[0], self._weights[0]
-            self._weights[0] = self._weigh(self._states[0][0], None)  # what it shared is its own now
+            self._weights[0] = self._weigh(self._states[0][0], None)  # it shares nothing any more
         self._at = len(self._states) - 1
 
     def undo(self) -> Snapshot:
-        """Go back one state, if there is one, and return where one stands."""
+        """Go back one state, if there is one, and return the present state."""
         self._at = max(0, self._at - 1)
         return self.present
 
     def redo(self) -> Snapshot:
-        """Go forward again, if something was undone, and return where one stands."""
+        """Go forward one state, if one was undone, and return the present state."""
         self._at = min(len(self._states) - 1, self._at + 1)
         return self.present

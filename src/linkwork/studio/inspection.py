@@ -1,6 +1,6 @@
-"""A solve looked into: at every iteration the Jacobian, its singular values, what damping keeps, and what is free.
+"""Details of a solve: the Jacobian of every iteration, its singular values, damping factors and null space.
 
-`swing` moves a linkage along what its goals leave free.
+`swing` moves a linkage along the null space of its goals.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from ..linkage.poses import advance
 from ..solvers import Problem, Solution, solve
 from ..transforms import FloatArray
 
-FREE = 1e-6  # of the largest singular value: what is smaller moves nothing
-STRIDE = 0.03  # radians or metres that a swing goes before it is corrected
+FREE = 1e-6  # singular values below this, over the largest, belong to the null space
+STRIDE = 0.03  # [rad, m]: length of a swing's steps between corrections
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,15 +25,15 @@ class Moment:
     """One iteration.
 
     Attributes:
-        q: The pose it began with.
+        q: The pose at its start.
         residual: The largest error there [m or rad].
         jacobian: The weighted Jacobian of the goals, shape (rows, nv).
         joints: The joint of each column.
-        singular_values: Of the Jacobian, largest first.
-        filters: How much of every singular direction the method keeps, from 0 to 1; None for methods without.
+        singular_values: Singular values of the Jacobian, largest first.
+        filters: Fraction of each singular direction that the method keeps, from 0 to 1; None for methods without.
         free: The null space: directions that change no goal, shape (k, nv).
-        step: The step it took, shape (nv,), or None at the end.
-        notes: What the method says about it, such as its damping.
+        step: Its step, shape (nv,), or None at the end.
+        notes: Values noted by the method, such as its damping.
     """
 
     q: FloatArray
@@ -48,7 +48,7 @@ class Moment:
 
 
 def moments(solution: Solution) -> list[Moment]:
-    """Return the iterations of a solve that kept its trace, and last the pose it ended with.
+    """Return the iterations of a solve with a trace, and finally its result.
 
     Example:
         >>> import linkwork as lw
@@ -72,7 +72,7 @@ def moments(solution: Solution) -> list[Moment]:
 
 
 def _split(jacobian: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the singular values, and the directions that change nothing."""
+    """Return the singular values, and the directions of the null space."""
     if not jacobian.shape[0]:
         return np.zeros(0), np.eye(jacobian.shape[1])
     _, values, right = np.linalg.svd(jacobian, full_matrices=True)
@@ -80,7 +80,7 @@ def _split(jacobian: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _filters(method: str, values: FloatArray, notes: dict[str, float]) -> FloatArray | None:
-    """Return ``s² / (s² + damping²)``, or one where nothing is damped, for methods that invert the Jacobian."""
+    """Return ``s² / (s² + damping²)``, or 1 without damping, for methods that invert the Jacobian; else None."""
     if "damping" in notes:
         squared = values**2
         return np.asarray(squared / (squared + notes["damping"] ** 2 + 1e-300))
@@ -90,22 +90,22 @@ def _filters(method: str, values: FloatArray, notes: dict[str, float]) -> FloatA
 
 
 def free_directions(linkage: Linkage, goals: Sequence[Goal], q: FloatArray) -> FloatArray:
-    """Return the directions (k, nv) in which the linkage can move while its goals stay met."""
+    """Return the directions (k, nv) in which the linkage can move without changing its goals' errors."""
     return _split(Problem(linkage, goals).jacobian(q))[1]
 
 
 def swing(linkage: Linkage, goals: Sequence[Goal], q: FloatArray, amount: float, *, direction: int = 0) -> FloatArray:
-    """Return a pose further along what the goals leave free: the elbow swings, the hand stays.
+    """Return a pose further along the null space of the goals: the elbow swings, the hand stays.
 
-    The way is cut into short strides, each along the null space of its own pose and corrected by a solve; it ends where
-    a limit or the goals themselves let it go no further.
+    The path consists of short steps, each along the null space of its own pose and corrected by a solve; it ends where
+    limits or goals allow no further step.
 
     Args:
         linkage: The linkage.
-        goals: What stays met.
-        q: The pose to begin with.
-        amount: How far to go, along or against the direction [rad, m].
-        direction: Which of the free directions, counted from zero.
+        goals: The goals that stay reached.
+        q: Start pose.
+        amount: Distance to go, along or against the direction [rad, m].
+        direction: Number of the free direction, from zero.
     """
     best, ahead = q, None
     strides = max(1, int(np.ceil(abs(amount) / STRIDE)))
@@ -115,8 +115,8 @@ def swing(linkage: Linkage, goals: Sequence[Goal], q: FloatArray, amount: float,
             break
         if ahead is None:
             ahead = free[direction % len(free)]
-            ahead = ahead * np.sign(ahead[np.abs(ahead).argmax()] * amount)  # a slider goes the same way every time
-        ahead = free.T @ (free @ ahead)  # the same way on, as far as it is still free
+            ahead = ahead * np.sign(ahead[np.abs(ahead).argmax()] * amount)  # the same way every time
+        ahead = free.T @ (free @ ahead)  # continue in the same direction, as far as it is free
         length = float(np.linalg.norm(ahead))
         if length < 1e-6:
             break

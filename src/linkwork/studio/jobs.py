@@ -1,4 +1,4 @@
-"""Work that takes long: what of it is done is shown in all pages, and any of them can cancel it."""
+"""Long-running jobs: all pages show their progress, and any page can cancel them."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any
 from ..errors import LinkworkError
 
 MOST = 4  # jobs at a time
-KEPT = 8  # that are over and still shown
+KEPT = 8  # finished jobs that are still shown
 
 
 class CancelledError(LinkworkError):
-    """A person has cancelled a job."""
+    """A job was cancelled."""
 
 
 @dataclass
 class Job:
-    """One piece of work.
+    """One job.
 
     Attributes:
-        number: Its number, which no other has.
-        what: What it does, such as ``"film of motion"``.
-        share: How much of it is done, from 0 to 1.
+        number: Its unique number.
+        what: Its description, such as ``"motion.gif"``.
+        share: Fraction that is done, from 0 to 1.
         state: ``"working"``, ``"done"``, ``"cancelled"`` or ``"failed"``.
-        said: Where its file is, or what went wrong.
+        said: URL of its file, or the error.
     """
 
     number: int
@@ -37,7 +37,7 @@ class Job:
     stop: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def shown(self) -> dict[str, Any]:
-        """Return it for a page."""
+        """Return the job as plain data for a page."""
         return {
             "number": self.number, "what": self.what, "share": round(self.share, 3), "state": self.state,
             "said": self.said,
@@ -45,10 +45,10 @@ class Job:
 
 
 class Jobs:
-    """All jobs of a studio, each in a thread of its own.
+    """All jobs of a studio, each in its own thread.
 
     Args:
-        changed: Told what there is to show after every change, in whatever thread.
+        changed: Called with all jobs as plain data after every change, in any thread.
     """
 
     def __init__(self, changed: Callable[[list[dict[str, Any]]], None]) -> None:
@@ -57,19 +57,19 @@ class Jobs:
         self._count = 0
 
     def begin(self, what: str, work: Callable[[Callable[[float], None]], str]) -> int:
-        """Begin a job and return its number.
+        """Start a job and return its number.
 
         Args:
-            what: What it does.
-            work: Called with a function that it tells its share, and that raises if it was cancelled; it returns what
-                is to be said at its end.
+            what: Its description.
+            work: Does the job and returns the text for `Job.said`. It is called with a progress function, which takes
+                the fraction that is done and raises if the job was cancelled.
 
         Raises:
-            LinkworkError: If too many are under way.
+            LinkworkError: If too many jobs are running.
         """
         with self._lock:
             if sum(job.state == "working" for job in self._jobs.values()) >= MOST:
-                raise LinkworkError(f"{MOST} things are being made already; wait for one of them, or cancel it.")
+                raise LinkworkError(f"{MOST} jobs are running already; wait for one of them, or cancel it.")
             self._count += 1
             job = self._jobs[self._count] = Job(self._count, what)
             for old in [number for number, one in self._jobs.items() if one.state != "working"][:-KEPT]:
@@ -79,20 +79,20 @@ class Jobs:
         return job.number
 
     def cancel(self, number: int) -> None:
-        """Have a job end soon, if it has not ended."""
+        """Ask a job to stop, if it is still running."""
         with self._lock:
             job = self._jobs.get(number)
         if job is not None:
             job.stop.set()
 
     def close(self) -> None:
-        """Cancel everything."""
+        """Cancel all jobs."""
         with self._lock:
             for job in self._jobs.values():
                 job.stop.set()
 
     def tell(self) -> None:
-        """Tell what there is."""
+        """Report all jobs."""
         with self._lock:
             shown = [job.shown() for job in self._jobs.values()]
         self._changed(shown)
@@ -113,6 +113,6 @@ class Jobs:
             job.state = "cancelled"
         except LinkworkError as error:
             job.state, job.said = "failed", str(error)
-        except Exception as error:  # whatever it was, the page is told; the studio goes on
+        except Exception as error:  # any error is reported to the page; the studio goes on
             job.state, job.said = "failed", f"{type(error).__name__}: {error}"
         self.tell()

@@ -1,4 +1,4 @@
-"""How a pose serves its goals, and why it does not: in words, with what can be shown of it on the stage."""
+"""Judge how well a pose meets its goals, and explain failures in words and with data for the stage."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .targets import Target
 
 @dataclass(frozen=True, eq=False)
 class Why:
-    """How the goals were served.
+    """Why the goals were reached or not.
 
     Attributes:
         cause: As in `linkwork.explain.diagnosis.Diagnosis`.
-        text: The sentence, and what to try.
-        joints: The joints at their limits, or that would have to go beyond them.
-        center: Where the limb of a goal out of reach begins, shape (3,), or None.
-        radii: The least and largest distance it reaches from there [m].
+        text: The explanation, and what to try.
+        joints: Joints at their limits, or that would have to exceed them.
+        center: Start of the limb, if its goal is out of reach, shape (3,), or None.
+        radii: Least and largest reach from there [m].
     """
 
     cause: str
@@ -37,7 +37,7 @@ class Why:
 
 
 def judged(linkage: Linkage, goals: Sequence[Goal], start: FloatArray, q: FloatArray, method: str) -> Solution:
-    """Return a pose that was found elsewhere as an answer to goals: nothing is moved, only looked at.
+    """Return the solution that a pose found elsewhere is; it is only evaluated, not changed.
 
     Example:
         >>> import linkwork as lw
@@ -55,7 +55,7 @@ def judged(linkage: Linkage, goals: Sequence[Goal], start: FloatArray, q: FloatA
 
 
 def explain(solution: Solution, targets: Sequence[Target] = ()) -> Why:
-    """Return why a solve ended as it did, with what can be shown of it; goals have the names of their targets."""
+    """Return why a solve ended as it did; goals are called by the names of their targets."""
     from ..explain.diagnosis import diagnose
 
     found = diagnose(solution)
@@ -64,12 +64,12 @@ def explain(solution: Solution, targets: Sequence[Target] = ()) -> Why:
 
 
 def sentence(solution: Solution) -> Why:
-    """Return in one sentence how a solve ended, without experiments."""
+    """Return the result of a solve in one sentence, without further solves."""
     return _why(solution, "reached" if solution.success else str(solution.status), solution.reason, [])
 
 
 def by_name(text: str, solution: Solution, targets: Sequence[Target]) -> str:
-    """Return a sentence about a solve in which goals are called as people have named them.
+    """Return a sentence on a solve with goals called by the names of their targets.
 
     Example:
         >>> import linkwork as lw
@@ -91,7 +91,7 @@ def by_name(text: str, solution: Solution, targets: Sequence[Target]) -> str:
 
 
 def _why(solution: Solution, cause: str, text: str, beyond: list[str]) -> Why:
-    """Return a cause with the joints to blame, and the reach of a limb whose goal is outside it."""
+    """Return a cause with the joints at their limits, and the reach of a limb whose goal is out of reach."""
     if solution.success:
         return Why(cause, text)
     from ..explain.diagnosis import at_limits

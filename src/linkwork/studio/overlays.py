@@ -1,4 +1,4 @@
-"""What is drawn over the linkage on demand: where a frame can be, how fast it moves, the centre of mass; as numbers."""
+"""Overlays that are drawn on demand, as numbers: the workspace of a frame, its manipulability, the centre of mass."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ..linkage.mass import center_of_mass
 from .scene import Scene
 
 SAMPLES = 3000  # points of a workspace
-FLAT = 0.02  # of the longest axis: how thick an ellipsoid is where the frame cannot move
-ELLIPSOID = 0.18  # of the linkage's size: its longest half axis
-NEAR = 0.03  # of the size: what is that near to the lowest point stands on the ground
+FLAT = 0.02  # thickness of an ellipsoid where the frame cannot move, over its longest axis
+ELLIPSOID = 0.18  # longest half axis of the ellipsoid, over the linkage's size
+NEAR = 0.03  # height above the lowest point up to which links touch the ground, over the size
 
 
 def size_of(scene: Scene) -> float:
@@ -24,12 +24,12 @@ def size_of(scene: Scene) -> float:
 
 
 def cloud(scene: Scene, frame: str) -> dict[str, Any]:
-    """Return where a frame can be: points."""
+    """Return points of the workspace of a frame."""
     return {"points": workspace(scene.linkage, frame, samples=SAMPLES).points.round(5).tolist()}
 
 
 def ellipsoid(scene: Scene, frame: str) -> dict[str, Any]:
-    """Return how fast a frame moves each way: an ellipsoid."""
+    """Return the manipulability ellipsoid of a frame: how fast it moves in each direction."""
     from scipy.spatial.transform import Rotation
 
     linkage, q = scene.linkage, scene.q
@@ -51,7 +51,7 @@ def ellipsoid(scene: Scene, frame: str) -> dict[str, Any]:
 
 
 def mass(scene: Scene, _: str) -> dict[str, Any]:
-    """Return the centre of mass, the point below it, and the outline of what stands on the ground."""
+    """Return the centre of mass, the point below it, and the outline of the links on the ground."""
     center = center_of_mass(scene.linkage, scene.q)
     points = scene.linkage.forward(scene.q).array[:, :3, 3]
     ground = float(points[:, 2].min())

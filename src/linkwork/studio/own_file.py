@@ -1,4 +1,4 @@
-"""The scene file that a studio was opened with: saved over for its own linkage alone, when a person agrees."""
+"""The scene file that a studio was opened with: overwritten only for its own linkage, and after a question."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class OwnFile:
     """A scene file, or none.
 
     Args:
-        path: Where it is; None where no scene file was opened.
-        scene: What was read from it.
+        path: Its path; None if no scene file was opened.
+        scene: The scene that was read from it.
 
     Attributes:
-        saved: The scene that it holds.
-        written: Whether it was saved over.
+        saved: The scene in the file.
+        written: Whether it was overwritten.
     """
 
     def __init__(self, path: Path | None, scene: Scene) -> None:
@@ -28,32 +28,32 @@ class OwnFile:
         self._agreed: bytes | None = None  # what was last written here
 
     def name(self, linkage: Linkage) -> str:
-        """Return the name of the file, empty where it is not one of a linkage."""
+        """Return the name of the file; empty if it is not that of a linkage."""
         return "" if self._path is None or linkage is not self._owner else self._path.name
 
     def question(self, linkage: Linkage) -> str:
-        """Return what to ask before a linkage is saved over it; empty where the file has nothing to lose."""
+        """Return the question to ask before the file is overwritten; empty if nothing would be lost."""
         if self._path is None or linkage is not self._owner:
             return ""
         try:
             there = self._path.read_bytes()
-        except OSError:  # it is gone, or writing says what is wrong
+        except OSError:  # it is gone, or writing reports the error
             return ""
         if there == self._agreed:
             return ""
         if self._agreed is None:
-            return f"{self._path.name} is written anew. Comments in it, and what the studio does not know, are lost."
-        return f"Something else has changed {self._path.name} since it was saved here. That change is lost."
+            return f"{self._path.name} will be rewritten. Comments and fields unknown to the studio will be lost."
+        return f"Another program has changed {self._path.name} since it was saved here. That change will be lost."
 
     def write(self, scene: Scene, state: Scene) -> str:
-        """Write a scene over the file, and return its name.
+        """Overwrite the file with a scene, and return its name.
 
         Args:
-            scene: What is written.
+            scene: The scene to write.
             state: The state of the history that it belongs to.
 
         Raises:
-            OptionError: If another linkage is at hand by now, so that saving over the file would lose its own; or if
+            OptionError: If the scene has another linkage by now, so that saving would lose the one in the file; or if
                 the file is a link that leads out of its folder.
         """
         path = self._path

@@ -1,4 +1,4 @@
-"""The page itself: what is served by HTTP. All of it is part of the library; nothing of the machine is."""
+"""The files served by HTTP. All are part of the library; no other files of the machine are served."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ fill="#3b6fd4"/><circle cx="25" cy="16" r="4.2" fill="#e8730c"/></svg>"""
 
 
 def asset(path: str) -> File | None:
-    """Return what is at a path, or None.
+    """Return the file at a path, or None.
 
     Raises:
         PageError: If it cannot be made from this installation.
@@ -63,4 +63,4 @@ _ASSETS: dict[str, Callable[[], File]] = {
     "/studio.js": _script,
     "/linkwork.wasm": _code,
 }
-PREPARED = ("/studio.js", "/linkwork.wasm")  # what takes a moment to make
+PREPARED = ("/studio.js", "/linkwork.wasm")  # files that take a moment to make

@@ -1,6 +1,6 @@
-"""The race: every method follows the same moving targets, one step at a time, and its error and speed are kept.
+"""The race: every method follows the same moving targets, one step at a time; errors and speeds are recorded.
 
-Nothing here knows of a page.
+This module does not depend on a page.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from ..solvers.iterate import follow, settled
 from ..transforms import FloatArray
 from .targets import Target
 
-KEPT = 240  # steps that the curves show
+KEPT = 240  # steps shown by the curves
 CURVES = ("error", "smallest singular value", "joint speed")
-DAMPING = 1.0 / 6.0  # of the linkage's length: the chapter's 5 for its arm of 30
-BEYOND = 1.15  # of its reach: how far the way through a singularity leads
-ASIDE = 0.3  # radians that the way back leads past the way out
-STILL = 1e-5  # radians or metres a step that nobody sees
+DAMPING = 1.0 / 6.0  # over the linkage's length: the chapter's 5 for its arm of 30
+BEYOND = 1.15  # end of the path through a singularity, over the reach of the limb
+ASIDE = 0.3  # [rad]: angle between the path out and the path back
+STILL = 1e-5  # [rad, m]: steps smaller than this count as standing still
 STEP = Settings(max_iterations=20, time_budget=0.02)
 
 
 class Racer:
-    """One method on its way. Damping is fixed here, as in the chapter: adaptive damping gives way near the goal.
+    """One method in the race. Its damping is fixed, as in the chapter; adaptive damping would vanish near the goal.
 
     Args:
         name: The method.
-        problem: What it follows.
-        q: The pose it begins with.
+        problem: The goals that it follows.
+        q: Start pose.
 
     Attributes:
         q: Its pose.
-        curves: For each of `CURVES` the last values, oldest first.
+        curves: The last values of each of `CURVES`, oldest first.
     """
 
     def __init__(self, name: str, problem: Problem, q: FloatArray) -> None:
@@ -55,7 +55,7 @@ class Racer:
         self.curves: dict[str, deque[float]] = {name: deque(maxlen=KEPT) for name in CURVES}
 
     def step(self, problem: Problem) -> None:
-        """Take one step towards the goals: as the chapter does, without a second try; closed forms take it whole."""
+        """Take one step towards the goals, as in the chapter, without a retry; closed forms go all the way."""
         before = self.q
         if self._stepping:
             self.q = follow(self.method, problem, before, self.settings, 1, self._memory)
@@ -64,24 +64,24 @@ class Racer:
         error = float(problem.residuals(problem.error(self.q)).max())
         jacobian = problem.jacobian(self.q)
         values = np.linalg.svd(jacobian, compute_uv=False) if jacobian.size else np.zeros(1)
-        step = difference(problem.linkage, before, self.q, wrap=not self._stepping)  # steps may go round and round
+        step = difference(problem.linkage, before, self.q, wrap=not self._stepping)  # steps may go around several times
         moved = float(np.abs(step).max(initial=0.0))
         for name, value in zip(CURVES, (error, float(values.min()), moved), strict=True):
             self.curves[name].append(value)
 
 
 class Chase:
-    """All methods that can, on the same targets.
+    """A race of all methods that support the goals, on the same targets.
 
     Args:
         linkage: The linkage.
-        goals: What they follow at first.
-        q: The pose they all begin with.
-        methods: Names; all by default.
+        goals: The first goals.
+        q: Start pose of all methods.
+        methods: Names of methods; all by default.
 
     Attributes:
-        runners: Those on their way, by name.
-        refusals: Why the others are not, by name.
+        runners: Methods in the race, by name.
+        refusals: Reasons why other methods are not in it, by name.
     """
 
     def __init__(
@@ -98,22 +98,22 @@ class Chase:
                 self.refusals[name] = str(error)
 
     def step(self, goals: Sequence[Goal]) -> None:
-        """Let everyone take a step towards goals, which may have moved."""
+        """Let all methods take a step towards goals, which may have moved."""
         self._problem = self._problem.aimed(list(goals))
         self.steps += 1
         for name, runner in list(self.runners.items()):
             try:
                 runner.step(self._problem)
-            except GoalError as error:  # such as a closed form that has no answer there
+            except GoalError as error:  # such as a closed form without a solution there
                 self.refusals[name] = str(error)
 
     @property
     def settled(self) -> bool:
-        """Whether nobody moves any more."""
+        """Whether all methods have stopped moving."""
         return self.steps > 0 and all(runner.curves[CURVES[2]][-1] < STILL for runner in self.runners.values())
 
     def curve(self, what: str) -> tuple[FloatArray, dict[str, FloatArray]]:
-        """Return the steps, and one of `CURVES` for each runner, as long as each other."""
+        """Return the steps, and one of `CURVES` for each runner, all of the same length."""
         count = min(self.steps, KEPT)
         steps = np.arange(self.steps - count, self.steps, dtype=np.float64)
         rows = {}
@@ -124,14 +124,14 @@ class Chase:
 
 
 def way_through_singularity(linkage: Linkage, target: Target, share: float) -> FloatArray:
-    """Return where a target is on its way out beyond its limb's reach and back, at a share of it.
+    """Return the place of a target on a path out of its limb's reach and back, at a fraction of the path.
 
-    Where the limb is stretched out its Jacobian loses a direction: the pseudoinverse explodes, damping does not. The
-    way back leads past the way out, on one side, so that a stretched limb can bend again.
+    Where the limb is stretched out, its Jacobian loses a direction: the pseudoinverse explodes, damping does not. The
+    path back passes beside the path out, so that a stretched limb can bend again.
     """
     center, _, most, _ = reach(linkage, target.frame)
     if not math.isfinite(most):
-        raise GoalError(f"the limb of {target.frame!r} has no end to its reach; fix the root, or take another frame.")
+        raise GoalError(f"the limb of {target.frame!r} has unlimited reach; fix the root, or choose another frame.")
     out = target.place[:3, 3] - center
     length = float(np.linalg.norm(out))
     direction = out / length if length > 1e-9 else np.eye(3)[0]

@@ -1,4 +1,4 @@
-"""Files of the studio: scenes with their targets and keys, and exports, which are made in a private folder."""
+"""Files of the studio: scenes with their targets and keys, and exports, which are written to a private folder first."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ class ClipEntry(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class Section(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """What a scene file says beside its linkage: the field ``studio``."""
+    """The field ``studio`` of a scene file: everything except the linkage and the world."""
 
     pose: list[float] | None = None
     method: str = "robust"
     targets: list[TargetEntry] = []
-    keys: list[KeyEntry] = []  # of the only clip, as files had it before there were several
+    keys: list[KeyEntry] = []  # of the only clip, in old files
     fps: float = FPS
     loop: bool = True
     clips: list[ClipEntry] = []
@@ -87,7 +87,7 @@ class Section(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 def scene_text(scene: Scene, kind: str = "yaml") -> str:
-    """Return a scene as the text of a file that `read_scene` reads back to the last bit."""
+    """Return a scene as the text of a file; `read_scene` restores it exactly."""
     from ..formats import yaml_json
     from ..formats.scene_document import document
 
@@ -104,22 +104,22 @@ def scene_text(scene: Scene, kind: str = "yaml") -> str:
         "keeps_clear": scene.around.keeps,
         "clear_of_itself": scene.around.itself,
     }
-    section = msgspec.convert(msgspec.to_builtins(said, enc_hook=_plain), Section)  # which leaves out what is usual
+    section = msgspec.convert(msgspec.to_builtins(said, enc_hook=_plain), Section)  # leaves out defaults
     return yaml_json.write(document(scene.whole, scene.around.world) | {"studio": msgspec.to_builtins(section)}, kind)
 
 
 def write_scene(scene: Scene, path: Path) -> None:
-    """Write a scene file, whole or not at all."""
+    """Write a scene file, completely or not at all."""
     write_text(path, scene_text(scene, "json" if path.suffix.lower() == ".json" else "yaml"))
 
 
 def read_scene(path: Path, options: Options = DEFAULTS) -> tuple[Scene, tuple[Remark, ...]]:
-    """Return what is in a file, read as options say, as a scene, with everything there is to say about it.
+    """Return the scene in a file, and remarks on the file.
 
-    A scene file may hold targets and keys; in any other file, the first motion becomes the keys.
+    A scene file may hold targets and keys; motions of other files become clips.
 
     Raises:
-        FormatError: If it cannot be read, or holds what cannot be.
+        FormatError: If it cannot be read, or its content is invalid.
     """
     from ..formats.doctor import examine
     from ..formats.worlds import read_world
@@ -131,7 +131,7 @@ def read_scene(path: Path, options: Options = DEFAULTS) -> tuple[Scene, tuple[Re
 
 
 def scene_of(content: Content, section: Section | None = None, world: World | None = None) -> Scene:
-    """Return the scene of a file's content and the world around it, as its section says or as one begins with it."""
+    """Return the scene of a file's content and its world; without a section, a first scene."""
     linkage = content.linkage
     if section is None:
         scene = first_scene(linkage, {**content.clips} or None)
@@ -160,7 +160,7 @@ def _clips(linkage: Linkage, section: Section) -> dict[str, SceneTimeline]:
     """Return the clips of a section by name."""
     entries = section.clips or [ClipEntry(FIRST, section.keys, section.fps, section.loop)]
     if len(entries) > MOST_CLIPS or len({entry.name for entry in entries}) < len(entries):
-        raise LinkworkError(f"a scene has {MOST_CLIPS} clips at most, each with a name of its own.")
+        raise LinkworkError(f"a scene has at most {MOST_CLIPS} clips, each with a different name.")
     clips = {}
     for entry in entries:
         if not 1.0 <= entry.fps <= 1000.0:
@@ -177,7 +177,7 @@ def _clips(linkage: Linkage, section: Section) -> dict[str, SceneTimeline]:
 
 
 def _section(path: Path) -> Section | None:
-    """Return what a scene file says to the studio, if it is one and says anything."""
+    """Return the section for the studio in a scene file, or None."""
     if path.suffix.lower() not in SCENES:
         return None
     from ..formats import yaml_json
@@ -192,7 +192,7 @@ def _section(path: Path) -> Section | None:
 
 
 def _plain(array: Any) -> Any:
-    """Return an array for a file: a pose whole, of a 4x4 transform the upper three rows."""
+    """Return an array as lists for a file: a whole pose, or the upper three rows of a 4x4 transform."""
     return array[:3].tolist() if array.ndim == 2 else array.tolist()
 
 
@@ -203,7 +203,7 @@ def _place(rows: list[list[float]]) -> FloatArray:
 
 
 def file_name(name: str) -> str:
-    """Return a name for a file with nothing in it but letters, digits, dots, dashes and underscores.
+    """Return a file name of letters, digits, dots, dashes and underscores only.
 
     Example:
         >>> file_name("my robot/2")
@@ -215,12 +215,12 @@ def file_name(name: str) -> str:
 # Exports
 
 MOTIONS = (".bvh", ".glb", ".usda", ".csv", ".npz", ".trajectory.yaml")
-EXPORTS = (*MOTIONS, ".gif", ".mp4", ".html")  # what the motion can be written as
+EXPORTS = (*MOTIONS, ".gif", ".mp4", ".html")  # suffixes of all exports
 
 
 @dataclass(frozen=True)
 class Film:
-    """How a motion is written: from when to when [s], how many frames a second, pixels, and from where it is seen."""
+    """Options of an export: first and last time [s], frames per second, size [pixels], and view."""
 
     first: float | None = None
     last: float | None = None
@@ -235,7 +235,7 @@ WHOLE = Film()
 def export(
     clip: Clip, suffix: str, how: Film = WHOLE, progress: Callable[[float], None] = lambda _: None
 ) -> tuple[str, bytes]:
-    """Return the name and content of a file of the motion, of a kind in `EXPORTS`; `progress` is told its share."""
+    """Return the name and content of an exported motion; `progress` is called with the fraction that is done."""
     if suffix not in EXPORTS:
         raise FormatError(f"motion{suffix}", f"is not written; there are {listed(EXPORTS)}.")
     label = f"{file_name(clip.linkage.name)}{suffix}"

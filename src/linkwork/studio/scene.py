@@ -1,4 +1,4 @@
-"""A scene: one linkage with its pose, goals, clips and surroundings. It never changes; edits give a new one."""
+"""A scene: one linkage with its pose, goals, clips and surroundings. It is immutable; edits return a new one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .surroundings import Surroundings, usual_margin
 from .targets import Target, new_target
 from .timeline import SceneKey, SceneTimeline
 
-FIRST = "motion"  # the name of the clip that one begins with
+FIRST = "motion"  # name of the first clip
 LONGEST_NAME = 60
 MOST_CLIPS = 64
 LARGEST = 1e9  # m
@@ -30,13 +30,13 @@ class Scene:
     Args:
         linkage: The linkage.
         q: Its pose.
-        targets: What it should bring about.
-        method: The method that solves for them.
+        targets: Its targets.
+        method: The solver method.
         clips: Its motions by name.
-        clip: The name of the one at hand.
-        time: Where on it one stands [s].
-        around: What stands around.
-        poses: Poses that were stored in the studio, beside those of the linkage.
+        clip: Name of the current clip.
+        time: Current time in this clip [s].
+        around: Obstacles and margins.
+        poses: Poses that were stored in the studio, in addition to those of the linkage.
     """
 
     linkage: Linkage
@@ -51,23 +51,23 @@ class Scene:
 
     @property
     def whole(self) -> Linkage:
-        """The linkage with all stored poses, as it is written to files."""
+        """The linkage with all stored poses, for files."""
         return self.linkage.replace(poses={**self.linkage.poses, **self.poses}) if self.poses else self.linkage
 
     @property
     def timeline(self) -> SceneTimeline:
-        """The clip at hand."""
+        """The timeline of the current clip."""
         return self.clips[self.clip]
 
     def with_timeline(self, line: SceneTimeline) -> Scene:
-        """Return the scene with the clip at hand changed."""
+        """Return the scene with the current clip changed."""
         return replace(self, clips=MappingProxyType({**self.clips, self.clip: line}))
 
     def with_clip(self, name: str, line: SceneTimeline) -> Scene:
-        """Return the scene with one more clip, which is then at hand."""
+        """Return the scene with one more clip, which becomes the current one."""
         checked_name(name, self.clips, "a clip")
         if len(self.clips) >= MOST_CLIPS:
-            raise OptionError(f"a scene has {MOST_CLIPS} clips at most.")
+            raise OptionError(f"a scene has at most {MOST_CLIPS} clips.")
         return replace(self, clips=MappingProxyType({**self.clips, name: line}), clip=name, time=0.0)
 
     def without_clip(self, name: str) -> Scene:
@@ -87,19 +87,19 @@ class Scene:
 
 
 def checked_name(name: str, taken: Mapping[str, object] | tuple[str, ...], what: str) -> str:
-    """Return a name that a person gave, or say why it cannot be."""
+    """Return a name given by the user, or raise if it is invalid or taken."""
     if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
         raise OptionError(f"the name of {what} has 1 to {LONGEST_NAME} characters, got {name!r}.")
     if name in taken:
-        raise OptionError(f"{name!r} is there already; there are {listed(list(taken))}.")
+        raise OptionError(f"{name!r} exists already; there are {listed(list(taken))}.")
     return name
 
 
 def first_scene(linkage: Linkage, clips: Mapping[str, Clip] | None = None) -> Scene:
-    """Return the scene that one begins with: one goal at the end of the longest limb, feet that stand, and its motions.
+    """Return the first scene: a goal at the end of the longest limb, pins on standing feet, and the linkage's motions.
 
-    What has motions stands on no pins: they would hold the feet where it begins.
-    Goals are on frames that move: a frame that cannot would be told as reached while nothing follows.
+    A linkage with motions gets no pins, because they would hold its feet at their first places. Goals are on frames
+    that can move.
     """
     check_size(linkage)
     q = begun_pose(linkage) if not clips else next(iter(clips.values())).poses[0]
@@ -111,15 +111,15 @@ def first_scene(linkage: Linkage, clips: Mapping[str, Clip] | None = None) -> Sc
 
 
 def check_size(linkage: Linkage) -> None:
-    """Raise where a linkage is larger than a page can show: its file has other units, or numbers that mean nothing."""
+    """Raise if a linkage is larger than a page can show: its units or its numbers are wrong."""
     places = linkage.forward(linkage.neutral()).array[:, :3, 3]
     largest = float(np.abs(places).max(initial=0.0))
     if not largest <= LARGEST:
-        raise OptionError(f"{linkage.name!r} goes {largest:.3g} m far, and {LARGEST:.0e} m is the most; see its units.")
+        raise OptionError(f"{linkage.name!r} extends {largest:.3g} m; the limit is {LARGEST:.0e} m. Check its units.")
 
 
 def first_targets(linkage: Linkage, q: FloatArray) -> tuple[Target, ...]:
-    """Return the goals that one begins with: the end of the longest limb that moves reaches, feet are held."""
+    """Return the first goals: reach with the end of the longest limb that moves, and hold the feet."""
     ends = limb_ends(linkage)
     feet = standing(linkage, q, ends)
     hands = [frame for frame in ends if frame not in feet] or ends
@@ -131,13 +131,13 @@ def first_targets(linkage: Linkage, q: FloatArray) -> tuple[Target, ...]:
 
 
 def begun_pose(linkage: Linkage) -> FloatArray:
-    """Return the pose to begin with: a stored one, ready or home first; else joints at zero, a single arm bent."""
+    """Return the start pose: a stored one, ready or home first; else zero, with a single arm bent."""
     return begin(linkage, limb_ends(linkage))
 
 
 def timeline_of(clip: Clip) -> SceneTimeline:
-    """Return a timeline that has a key for each frame of a motion: it plays as the clip does."""
+    """Return a timeline with a key for each frame of a motion, so that it plays like the clip."""
     times = clip.times - clip.times[0]
-    poses = [read_only(np.array(q)) for q in clip.poses]  # of its own each: one key does not hold all of the clip
+    poses = [read_only(np.array(q)) for q in clip.poses]  # copies: one key must not keep the whole clip in memory
     keys = tuple(SceneKey(float(time), q, kind="linear") for time, q in zip(times, poses, strict=True))
     return SceneTimeline(keys, fps=float(np.clip(clip.fps, 1.0, 1000.0)) if len(times) > 1 else SceneTimeline().fps)

@@ -1,7 +1,7 @@
-"""The server behind the page: a few files by HTTP and one socket for each page, in a thread of its own.
+"""The server of the page: a few files by HTTP and one socket for each page, in its own thread.
 
-Whoever may not come in is refused in the handshake, before anything that they send is read: pages of other sites, hosts
-that are not this machine, and, where the studio is open to a network, whoever has not the token of its address.
+Unauthorized requests are refused in the handshake, before their data are read: pages of other sites, host names that
+are not this machine and, if the studio is open to a network, requests without the token of its address.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ HERE = ("127.0.0.1", "localhost", "::1")
 SOCKET = "/socket"
 COOKIE = "linkwork-studio"
 LIMIT = 64 * 2**20  # bytes of an upload, packed and unpacked
-TRIES = 50  # ports that are tried after one that is taken
-BEAT = 20.0  # s between questions whether a page is still there; on this machine its socket closes when it goes
-WAITING = 256  # messages that a page may be behind before it is let go: it does not read any more
+TRIES = 50  # ports that are tried if one is taken
+BEAT = 20.0  # s between pings over a network; on this machine the socket closes when a page goes
+WAITING = 256  # unread messages after which a page is disconnected
 NOTEBOOKS = "http://localhost:* http://127.0.0.1:* https://localhost:* https://127.0.0.1:* vscode-webview:"
 NOWHERE = "'none'"
 Message = str | bytes
@@ -38,38 +38,38 @@ Message = str | bytes
 
 @dataclass(frozen=True)
 class File:
-    """What is served at a path."""
+    """A file served at a path."""
 
     content: bytes
     kind: str
-    name: str = ""  # that it is saved under; shown in the page without one
+    name: str = ""  # under which it is downloaded; without one it is shown in the page
 
 
 class Client(Protocol):
-    """A page that is connected."""
+    """A connected page."""
 
     def send(self, message: Message) -> None:
-        """Send a message; a page that is gone takes none."""
+        """Send a message; ignored if the page has disconnected."""
 
 
 class Events(Protocol):
-    """What happens at the server; called in its thread, so that nothing here may take long."""
+    """Handlers of the server's events; called in its thread, so they must not take long."""
 
     async def file(self, path: str, query: Mapping[str, str]) -> File | None:
-        """Return what is at a path."""
+        """Return the file at a path, or None."""
 
     def opened(self, client: Client) -> None:
-        """A page has come."""
+        """Handle a page that has connected."""
 
     def received(self, client: Client, message: Message) -> None:
-        """A page has said something."""
+        """Handle a message of a page."""
 
     def closed(self, client: Client) -> None:
-        """A page has gone."""
+        """Handle a page that has disconnected."""
 
 
 class _Page:
-    """One socket: messages wait in a line of its own, so that a slow page holds no one up."""
+    """One socket with its own queue of messages, so that a slow page does not delay others."""
 
     def __init__(self, server: Server, connection: Any) -> None:
         self._server, self._connection = server, connection
@@ -90,18 +90,18 @@ class _Page:
 
 
 class Server:
-    """Serves until it is closed.
+    """A server that runs until it is closed.
 
     Args:
-        events: What is served, and who is told.
-        host: The address to bind; ``127.0.0.1`` is this machine alone.
-        port: The port; the next free one if it is taken, any for 0.
-        limit: Bytes of a message at most.
+        events: Handlers of its events.
+        host: The address to bind; with ``127.0.0.1``, only this machine can reach it.
+        port: The port; if it is taken, the next free one; 0 for any free port.
+        limit: Largest message [bytes].
 
     Attributes:
-        port: The port that it has.
-        token: What the address must end with to come in, empty on this machine alone.
-        framed: Whether a notebook of this machine may show the page in a frame.
+        port: The port in use.
+        token: The token that requests need; empty if only this machine can reach the server.
+        framed: Whether a notebook on this machine may show the page in a frame.
 
     Raises:
         OptionError: If the address is not one of this machine.
@@ -127,13 +127,13 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Where the page is."""
+        """The address of the page."""
         shown = _own_address() if self.host in ("0.0.0.0", "::") else self.host
         shown = f"[{shown}]" if ":" in shown else shown
         return f"http://{shown}:{self.port}/{f'?token={self.token}' if self.token else ''}"
 
     def call(self, act: Callable[..., None], *given: Any) -> None:
-        """Have something done in the server's thread; nothing is done after its end."""
+        """Call a function in the server's thread; ignored after its end."""
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(act, *given)
 
@@ -177,7 +177,7 @@ class Server:
             async for message in connection:
                 self._events.received(page, message)
         except ConnectionClosed:
-            pass  # it went without a word, or said too much at once
+            pass  # it left without closing, or sent too large a message
         finally:
             self._events.closed(page)
             writing.cancel()
@@ -185,7 +185,7 @@ class Server:
                 await writing
 
     async def _asked(self, _: Any, request: Any) -> Any:
-        """Answer a request: with a file, a refusal, or nothing, which lets a socket open."""
+        """Answer a request with a file or a refusal, or with None to open a socket."""
         place = urlsplit(request.path)
         query = {name: values[-1] for name, values in parse_qs(place.query).items()}
         wrong = self._refusal(request.headers, query, place.path == SOCKET)
@@ -214,7 +214,7 @@ class Server:
         return None if fits else "The address of this studio ends with a token; use the whole of it."
 
     def _is_this(self, host: str) -> bool:
-        """Return whether a Host header names this server; a name that was made to lead here does not."""
+        """Return whether a Host header names this server; other names that resolve to it (DNS rebinding) do not."""
         try:
             asked = urlsplit(f"//{host}")
             name, port = asked.hostname or "", asked.port or 80
@@ -249,7 +249,7 @@ class Server:
         return Response(status.value, status.phrase, headers, file.content)
 
     def _policy(self, host: str) -> str:
-        """Return what a page may do: run the studio's own scripts, and talk to this server."""
+        """Return the content security policy: a page may run the studio's scripts and connect to this server."""
         return (
             "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; "
             f"img-src 'self' data: blob:; connect-src 'self' ws://{host or 'localhost'}; form-action 'none'; "
@@ -258,7 +258,7 @@ class Server:
 
 
 def same_origin(origin: str, host: str) -> bool:
-    """Return whether a page is one of this server.
+    """Return whether a page comes from this server.
 
     Example:
         >>> [same_origin(page, "localhost:8080") for page in ("http://localhost:8080", "https://evil.example")]
@@ -285,15 +285,15 @@ def _is_address(name: str) -> bool:
 
 
 def _own_address() -> str:
-    """Return the address by which others most likely reach this machine."""
+    """Return the address at which others most likely reach this machine."""
     with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.connect(("10.255.255.255", 1))  # sends nothing: it only chooses a way out
+        probe.connect(("10.255.255.255", 1))  # sends nothing, only chooses a network interface
         return str(probe.getsockname()[0])
     return "127.0.0.1"
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    """Return a socket at a port, or at the next that is free."""
+    """Return a socket bound to a port, or to the next free one."""
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError) as error:

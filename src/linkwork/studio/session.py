@@ -1,7 +1,7 @@
-"""The session: a scene, its past, and what a person or a script does to it.
+"""The session: a scene, its history, and the operations of users and scripts.
 
-Nothing here knows of a page. One thread at a time may use a session: the studio gives all work to one `Worker`. Every
-change is a transaction: what cannot be done raises, and leaves the scene as it was.
+This module does not depend on a page. Only one thread at a time may use a session: the studio gives all work to one
+`Worker`. Every change is a transaction: if it fails, it raises and leaves the scene unchanged.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from .timeline import LONGEST, SceneKey, SceneTimeline, closed
 from .weighing import weight
 
 State = tuple[Scene, tuple[Remark, ...]]
-TIME_BUDGET = 0.05  # seconds for a solve while something is dragged: twenty a second at the very least
+TIME_BUDGET = 0.05  # seconds for a solve during a drag: at least twenty per second
 
 
 class Session:
-    """A scene at work.
+    """A scene that is being edited.
 
     Args:
-        scene: What to begin with.
-        remarks: What is to be known about its file.
+        scene: The first scene.
+        remarks: Remarks on its file.
 
     Attributes:
         scene: Everything that is saved and undone.
-        solution: The last solve, or None when nothing was solved since the scene changed.
-        remarks: What is to be known about the file.
+        solution: The last solve, or None if the scene has changed since.
+        remarks: Remarks on the file.
 
     Example:
         >>> import linkwork as lw
@@ -80,7 +80,7 @@ class Session:
 
     @contextmanager
     def changing(self, what: str, *, instead: bool = False) -> Iterator[None]:
-        """Record the changes made inside as one that is undone at once; an error takes all of them back."""
+        """Record the changes made inside as one step of the history; an error reverts all of them."""
         before, remarks, solution = self.scene, self.remarks, self.solution
         try:
             yield
@@ -92,7 +92,7 @@ class Session:
             self._leave(before.linkage)
 
     def change(self, **values: Any) -> None:
-        """Change the scene without a place in the history: `changing` gives it one."""
+        """Change the scene without recording it; use `changing` to record."""
         self.scene = replace(self.scene, **values)
 
     def undo(self) -> None:
@@ -109,44 +109,44 @@ class Session:
         self._leave(before)
 
     def _leave(self, linkage: Linkage) -> None:
-        """Empty the cache of a linkage that is not at hand any more: the history may hold hundreds of them."""
+        """Empty the cache of a linkage that is no longer shown: the history may hold hundreds of them."""
         if linkage is not self.linkage:
             linkage.cache.clear()
 
     def open(self, scene: Scene, remarks: tuple[Remark, ...], what: str) -> None:
-        """Go on with another scene; undo leads back."""
+        """Open another scene; undo returns to this one."""
         with self.changing(f"opening of {what}"):
-            scene.around.nearest(scene.linkage, scene.q)  # shapes that cannot be are refused now
+            scene.around.nearest(scene.linkage, scene.q)  # refuses invalid shapes now
             self.scene, self.remarks, self.solution = scene, remarks, None
 
     # The pose
 
     def set_pose(self, q: ArrayLike | str, what: str = "pose", *, instead: bool = False) -> None:
-        """Take a pose, or a stored one by name; goals that reach go along, pins stay."""
+        """Set the pose, or a stored one by name; reach targets move along, pins stay."""
         pose = self.linkage.pose(self.scene.poses.get(q, q) if isinstance(q, str) else q)
         if not np.isfinite(pose).all():
-            raise OptionError("a pose is made of finite numbers.")
+            raise OptionError("a pose needs finite numbers.")
         with self.changing(what, instead=instead):
             self.change(q=read_only(self.linkage.clamp(pose)))
             self._bring_along()
 
     def turn(self, q: FloatArray, joint: str) -> None:
-        """Take a pose in which one joint was turned, and let the other joints of closed loops follow it.
+        """Set a pose in which one joint was turned, and let the other joints of closed loops follow.
 
         Raises:
-            LoopError: If a loop cannot be closed with that joint there; the pose stays as it was.
+            LoopError: If a loop cannot be closed with this value of the joint; the pose is unchanged.
         """
         self.set_pose(closed(self.linkage, q, keep=(joint,)), f"turn of {joint}", instead=True)
 
     def _bring_along(self) -> None:
-        """Move what reaches to where the pose has it: after that only pins pull."""
+        """Move reach targets to their frames in the present pose; then only pins pull."""
         places = self.linkage.forward(self.q)
         moved = [t.moved(places[t.frame]) if t.kind == "reach" else t for t in self.scene.targets]
         self.change(targets=tuple(moved))
         self.solution = None
 
     def store_pose(self, name: str) -> None:
-        """Keep the present pose under a name."""
+        """Store the present pose under a name."""
         checked_name(name, (), "a pose")
         with self.changing(f"stored pose {name}"):
             self.change(poses=MappingProxyType({**self.scene.poses, name: self.q}))
@@ -154,17 +154,17 @@ class Session:
     # Targets
 
     def target(self, name: str) -> Target:
-        """Return the target of a name."""
+        """Return a target by name."""
         for target in self.scene.targets:
             if target.name == name:
                 return target
         raise TargetNotFoundError(name, "the studio", [target.name for target in self.scene.targets])
 
     def add_target(self, kind: str, frame: str) -> Target:
-        """Add a target where the pose has its frame, and return it.
+        """Add a target at the present place of its frame, and return it.
 
         Raises:
-            GoalError: If nothing can move the frame: a goal there would be reached while nothing follows.
+            GoalError: If no joint moves the frame.
         """
         taken = tuple(target.name for target in self.scene.targets)
         target = new_target(self.linkage, self.q, kind, frame, taken)
@@ -180,7 +180,7 @@ class Session:
         new = replace(old, **values)
         if new.name != old.name:
             checked_name(new.name, tuple(target.name for target in self.scene.targets), "a goal")
-        new.goal(self.linkage)  # says now if it cannot be
+        new.goal(self.linkage)  # raises now if it is invalid
         with self.changing(f"change of {name}"):
             scene = self.scene
             self._exchange(old, new)
@@ -190,7 +190,7 @@ class Session:
             self.solve()
 
     def remove_target(self, name: str) -> None:
-        """Take a target away."""
+        """Remove a target."""
         old = self.target(name)
         with self.changing(f"removal of {name}"):
             self.change(targets=tuple(target for target in self.scene.targets if target is not old))
@@ -198,22 +198,22 @@ class Session:
 
     @property
     def goals(self) -> list[Goal]:
-        """The goals of the targets that are switched on, after the one that keeps the linkage clear."""
+        """Goals of the active targets, after the one that keeps the linkage clear."""
         wanted = [target.goal(self.linkage) for target in self.scene.targets if target.active]
         return self.scene.around.goals(self.linkage, wanted)
 
     def settle(self, q: ArrayLike, places: Mapping[str, FloatArray], what: str, *, turned: Sequence[str] = ()) -> None:
-        """Take what a page has found by itself: a pose, and where it has put targets. It is judged here again.
+        """Take a pose and places of targets that a page has found, and judge them again here.
 
         Args:
             q: The pose.
-            places: Where targets are now, by name.
-            what: What was done, in a few words.
-            turned: Targets that were turned by hand, and keep their turn from now on.
+            places: New places of targets, by name.
+            what: Name of the change.
+            turned: Targets that were turned by hand, and keep their orientation from now on.
         """
         pose = self.linkage.pose(q)
         if not np.isfinite(pose).all():
-            raise OptionError("a pose is made of finite numbers.")
+            raise OptionError("a pose needs finite numbers.")
         with self.changing(what):
             for name, place in places.items():
                 self._exchange(self.target(name), self.target(name).moved(place))
@@ -227,14 +227,14 @@ class Session:
         self.change(targets=tuple(new if target is old else target for target in self.scene.targets))
 
     def _judge(self, start: FloatArray) -> None:
-        """Say how the pose serves the goals; nothing is moved."""
+        """Evaluate the goals in the present pose, without changing it."""
         goals = self.goals
         self.solution = judged(self.linkage, goals, start, self.q, self.scene.method) if goals else None
 
     # Obstacles
 
     def add_obstacle(self, kind: str, size: float) -> str:
-        """Add an obstacle beside the linkage, whose size is given, and return its name."""
+        """Add an obstacle beside the linkage and return its name; `size` is that of the linkage."""
         place = np.eye(4)
         origins = self.linkage.forward(self.q).array[:, :3, 3]
         low, high = origins.min(axis=0), origins.max(axis=0)
@@ -250,7 +250,7 @@ class Session:
         return name
 
     def change_surroundings(self, what: str, around: Any, *, instead: bool = False) -> None:
-        """Take other surroundings, and let the linkage give way."""
+        """Change the surroundings, and let the linkage give way."""
         if around.itself and not self.scene.around.itself:
             around.check(self.linkage)
         with self.changing(what, instead=instead):
@@ -267,7 +267,7 @@ class Session:
             self.change(method=method)
 
     def drag(self, name: str, place: FloatArray, *, turn: bool = False, instead: bool = False) -> Solution:
-        """Move a target and let the linkage follow; one that is turned by hand keeps its turn from now on."""
+        """Move a target and let the linkage follow; a target turned by hand keeps its orientation from now on."""
         old = self.target(name)
         with self.changing(f"{'turn' if turn else 'drag'} of {name}", instead=instead):
             self._exchange(old, replace(old, place=place, turn=old.turn or turn))
@@ -279,7 +279,7 @@ class Session:
     def pull(
         self, link: str, point: ArrayLike, place: FloatArray, *, turn: bool = False, instead: bool = False
     ) -> None:
-        """Pull a point of a link to a place, or turn it there; goals that reach follow, all others hold against it."""
+        """Pull a point of a link to a place, or turn it there; reach targets follow, all others resist."""
         linkage, frame = self._held_at(link, tuple(np.asarray(point, np.float64).tolist()))
         with self.changing(f"{'turn' if turn else 'drag'} of {link}", instead=instead):
             hand = Target(frame, "reach", frame, place, turn=turn)
@@ -291,7 +291,7 @@ class Session:
             self._judge(start)
 
     def _held_at(self, link: str, point: tuple[float, ...]) -> tuple[Linkage, str]:
-        """Return the linkage with a frame at a point of a link, as long as that point is held."""
+        """Return the linkage with a frame at a point of a link, cached while the same point is held."""
         frame = f"{link}, where it is held"
         if self._grip[:3] != (self.linkage, link, point):
             place = np.eye(4)
@@ -300,7 +300,7 @@ class Session:
         return self._grip[3], frame
 
     def solve(self, *, time_budget: float | None = TIME_BUDGET) -> Solution | None:
-        """Solve for the targets from the present pose, and take the pose found; None if there are no targets."""
+        """Solve for the targets from the present pose, and set the pose found; None if there are no goals."""
         goals = self.goals
         if not goals:
             self.solution = None
@@ -311,22 +311,22 @@ class Session:
         return self.solution
 
     def traced(self, start: FloatArray | None = None) -> Solution | None:
-        """Return the last solve once more, with every iteration kept; the pose stays. None where there are no goals.
+        """Repeat the last solve with a trace, without changing the pose; None if there are no goals.
 
         Args:
-            start: Where the solve began that led here, if the page knows it; the last one's here by default.
+            start: Start pose of the solve, if the page knows it; by default that of the last solve here.
         """
         goals = self.goals
         if not goals:
             return None
         begun = start if start is not None else self.q if self.solution is None else self.solution.start
-        method = "damped" if self.scene.method == "robust" else self.scene.method  # the search keeps no iterations
+        method = "damped" if self.scene.method == "robust" else self.scene.method  # robust has no trace
         return solve(self.linkage, goals, start=begun, method=method, trace=True, time_budget=2.0)
 
     # The clips
 
     def edit_clip(self, what: str, line: SceneTimeline, *, instead: bool = False) -> None:
-        """Take the clip at hand as it was changed."""
+        """Replace the timeline of the current clip."""
         with self.changing(what, instead=instead):
             self.scene = self.scene.with_timeline(line)
 
@@ -340,7 +340,7 @@ class Session:
             self.scene = replace(self.scene.with_timeline(self.scene.timeline.with_key(key)), time=key.time)
 
     def scrub(self, time: float) -> None:
-        """Go to a time: the pose and the places of keyed targets are those of the keys there. It is not undone."""
+        """Go to a time: pose and places of keyed targets come from the keys. This is not recorded for undo."""
         line = self.scene.timeline
         time = float(min(max(time, 0.0), LONGEST))
         places = line.places_at(time)
@@ -356,10 +356,10 @@ class Session:
 
 
 def _weight(state: State, before: State | None) -> int:
-    """Return the bytes of a state of the history, beside what it shares with the one before."""
+    """Return the bytes of a state of the history, without those shared with the one before."""
     return weight(state[0], None if before is None else before[0])
 
 
 def motion(scene: Scene) -> Clip:
-    """Return the motion of a scene's clip at hand."""
+    """Return the motion of a scene's current clip."""
     return scene.timeline.bake(scene.linkage, scene.targets, start=scene.q)

@@ -1,4 +1,4 @@
-"""What pages are shown of a session: parts of plain data, each sent again only when it has changed."""
+"""The data of a session that pages show: parts of plain data, each sent again only when it has changed."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from .timeline import SceneTimeline
 
 MOST_REMARKS = 200
 OPTIONS = re.compile(r"; [^;]*(?:=\.\.\.|\(--)[^;]*$")  # the end of a remark that names options
-COLUMNS = 250  # directions in which a pose may change for the page to solve at the rate of the screen
-RESTARTS = 24  # other starts that a page tries when a hand lets go: a blink for the largest body
+COLUMNS = 250  # largest number of velocities for which the page can solve at the screen's refresh rate
+RESTARTS = 24  # other starts that a page tries at the end of a drag: a blink for the largest body
 
 
 def choices() -> dict[str, Any]:
-    """Return what a page offers to choose from, which never changes, and how large a linkage it moves by itself."""
+    """Return the choices that a page offers, which never change, and the size limit for solving in the page."""
     return {
         "columns": COLUMNS,
         "models": [model.example for model in MODELS.values()],
@@ -50,15 +50,15 @@ def choices() -> dict[str, Any]:
 
 
 def stage_text(scene: Scene, meshes: bool = True) -> str:
-    """Return the linkage of a scene for the stage, as JSON: packed, with its looks."""
+    """Return the linkage of a scene for the stage, as JSON: packed, with its shapes."""
     ends = limb_ends(scene.linkage)
     return page_data(scene.linkage, goals=ends, pins=(), start=scene.q, meshes=meshes, methods=False)
 
 
 def solver_text(linkage: Linkage, goals: list[Goal], names: list[str | None]) -> str | None:
-    """Return a solver of goals for the page as JSON, with the name of the target behind each goal.
+    """Return a solver of goals for the page as JSON, with the name of the target of each goal.
 
-    None where the page has no solver for them: they are then solved here.
+    None if the page cannot solve them; they are then solved on the server.
     """
     if not goals or linkage.nv > COLUMNS:
         return None
@@ -102,13 +102,13 @@ def parts_of(session: Session, revision: int) -> dict[str, Any]:
 
 
 def clip_part(name: str, line: SceneTimeline) -> dict[str, Any]:
-    """Return a clip for the timeline: its keys without their poses."""
+    """Return a clip for the page's timeline: its keys without their poses."""
     keys = [[key.time, key.kind, int(key.pose is not None), list(key.places), list(key.handles)] for key in line.keys]
     return {"name": name, "fps": line.fps, "loop": line.loop, "duration": line.duration, "keys": keys}
 
 
 def remark_part(remark: Remark) -> dict[str, str]:
-    """Return what is to be said about a file, without options for scripts: the page has buttons in their place.
+    """Return a remark on a file, without options for scripts: the page has buttons instead.
 
     Example:
         >>> remark_part(Remark("up-axis", "y is assumed to point up; up=... (--up) says otherwise."))["text"]
@@ -118,7 +118,7 @@ def remark_part(remark: Remark) -> dict[str, str]:
 
 
 def why_part(why: Why | None) -> dict[str, Any] | None:
-    """Return why goals were not served, with what the stage shows of it."""
+    """Return why goals were not reached, with data for the stage."""
     if why is None:
         return None
     center = None if why.center is None else why.center.tolist()
@@ -128,7 +128,7 @@ def why_part(why: Why | None) -> dict[str, Any] | None:
 
 
 def near_part(scene: Scene) -> dict[str, Any] | None:
-    """Return the two that are nearest to each other, if they are near enough to be shown."""
+    """Return the nearest pair, if it is near enough to be shown."""
     near = scene.around.nearest(scene.linkage, scene.q)
     if near is None:
         return None
@@ -138,7 +138,7 @@ def near_part(scene: Scene) -> dict[str, Any] | None:
 
 
 def motion_packet(clip: Clip, fps: float, number: int) -> bytes:
-    """Return the frames of a motion for the page: a head, and the poses in single precision."""
+    """Return the frames of a motion for the page: a header, and the poses in single precision."""
     head = {
         "motion": {
             "id": number,
@@ -152,7 +152,7 @@ def motion_packet(clip: Clip, fps: float, number: int) -> bytes:
 
 
 def packet(head: Mapping[str, Any], content: bytes) -> bytes:
-    """Return a message of bytes: the length of its head, the head as JSON, and the content at a multiple of eight.
+    """Return a binary message: the length of its header, the header as JSON, and the content aligned to eight bytes.
 
     Example:
         >>> list(packet({"a": 1}, b"12345678")[:4])
@@ -165,7 +165,7 @@ def packet(head: Mapping[str, Any], content: bytes) -> bytes:
 
 @dataclass
 class Sight:
-    """What pages have been told: only what differs is told again."""
+    """The parts that pages have: only parts that differ are sent again."""
 
     known: dict[str, str] = field(default_factory=dict)
 
@@ -177,7 +177,7 @@ class Sight:
         return _message(changed) if changed else None
 
     def everything(self) -> str:
-        """Return a message with all parts, for a page that has just come."""
+        """Return a message with all parts, for a page that has just connected."""
         return _message(self.known)
 
 

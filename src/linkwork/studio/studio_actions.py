@@ -1,4 +1,4 @@
-"""What a page may ask for beyond the session: files, exports, looks into a solve, races."""
+"""Actions that a page may request beyond the session: files, exports, details of a solve, races."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from .session import Session, motion
 if TYPE_CHECKING:
     from .app import Studio
 
-MOST_MOMENTS = 400  # iterations that are shown of a solve
-MOST_NUMBERS = 200_000  # of all Jacobians that are sent
+MOST_MOMENTS = 400  # iterations of a solve that are shown
+MOST_NUMBERS = 200_000  # in all Jacobians that are sent
 
 
 class StudioAction(Action, frozen=True):
-    """Something that needs more than the session."""
+    """An action that needs more than the session."""
 
     def act(self, studio: Studio) -> Any:
-        """Do it, and return what there is to tell the page that asked."""
+        """Apply the action, and return the answer to the page that sent it."""
         raise NotImplementedError
 
     def apply(self, session: Session) -> Any:
-        """Refuse: it is done by the studio."""
+        """Refuse: the studio applies it."""
         raise NotImplementedError
 
 
@@ -46,7 +46,7 @@ class OpenModel(StudioAction, frozen=True):
 
 
 class Save(StudioAction, frozen=True):
-    """Write the scene over the file that the studio was opened with, or say what to ask before."""
+    """Overwrite the file that the studio was opened with, or return the question to ask first."""
 
     anyway: bool = False
 
@@ -56,7 +56,7 @@ class Save(StudioAction, frozen=True):
 
 
 class Download(StudioAction, frozen=True):
-    """Get the scene as a file."""
+    """Download the scene as a file."""
 
     def act(self, studio: Studio) -> str:
         scene = studio.session.scene
@@ -65,7 +65,7 @@ class Download(StudioAction, frozen=True):
 
 
 class Export(StudioAction, frozen=True):
-    """Write the motion, or a part of it, as a file: a job."""
+    """Export the motion, or a part of it, to a file, in a job."""
 
     kind: Name
     first: Annotated[float, msgspec.Meta(ge=0.0)] | None = None
@@ -99,7 +99,7 @@ class Cancel(StudioAction, frozen=True):
 
 
 class Inside(StudioAction, frozen=True):
-    """Look into the solve that has led here: its iterations, with Jacobians and what damping keeps of them."""
+    """Return the iterations of the last solve, with Jacobians and damping factors."""
 
     start: list[float] | None = None
 
@@ -110,7 +110,7 @@ class Inside(StudioAction, frozen=True):
         start = None if self.start is None else session.linkage.pose(self.start)
         solution = session.traced(start)
         if solution is None:
-            raise OptionError("there is no goal to look into; add one, and drag it.")
+            raise OptionError("there is no goal to inspect; add one, and drag it.")
         seen = moments(solution)
         every = max(1, -(-len(seen) // MOST_MOMENTS))
         shown = [*seen[:-1:every], seen[-1]] if len(seen) > 1 else seen
@@ -138,7 +138,7 @@ class Inside(StudioAction, frozen=True):
 
 
 class Overlay(StudioAction, frozen=True):
-    """Work out something that is drawn over the linkage."""
+    """Compute an overlay."""
 
     kind: Name
     frame: Name
@@ -152,7 +152,7 @@ class Overlay(StudioAction, frozen=True):
 
 
 class Swing(StudioAction, frozen=True):
-    """Move along what the goals leave free, from the pose that is seen."""
+    """Move along the null space of the goals, from the pose that is shown."""
 
     q: list[float]
     direction: Annotated[int, msgspec.Meta(ge=0, le=1000)]
@@ -172,9 +172,9 @@ class Swing(StudioAction, frozen=True):
 
 
 class Race(StudioAction, frozen=True):
-    """Let methods take steps after the goals, from poses of their own, and return where they are and their curves.
+    """Let methods follow the goals, each from its own pose, and return their poses and curves.
 
-    The page keeps the race going: it asks for steps at the rate at which it draws.
+    The page drives the race: it requests steps at the rate at which it draws.
     """
 
     methods: Annotated[list[Name], msgspec.Meta(max_length=20)]
@@ -211,14 +211,14 @@ class Race(StudioAction, frozen=True):
 
 
 class EndRace(StudioAction, frozen=True):
-    """End the race: everything stands where it was."""
+    """End the race; the scene is unchanged."""
 
     def act(self, studio: Studio) -> None:
         studio.chase = None
 
 
 class Open(StudioAction, frozen=True):
-    """Take a scene that an earlier studio left behind."""
+    """Open a scene that an earlier studio left unsaved."""
 
     recovered: Annotated[int, msgspec.Meta(ge=0, le=20)]
 
@@ -227,7 +227,7 @@ class Open(StudioAction, frozen=True):
 
 
 class Forget(StudioAction, frozen=True):
-    """Take a scene away that an earlier studio left behind."""
+    """Delete a scene that an earlier studio left unsaved."""
 
     recovered: Annotated[int, msgspec.Meta(ge=0, le=20)]
 

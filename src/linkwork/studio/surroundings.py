@@ -1,4 +1,4 @@
-"""The surroundings of a session: obstacles, the margin that the linkage keeps, and what comes nearest."""
+"""The surroundings of a session: obstacles, the margin that the linkage keeps, and the nearest pair."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ..linkage.geometry import Box, Capsule, Cylinder, Shape, Sphere
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 
-MARGIN = 0.01  # of the size of the linkage, and in metres at most
-NEAREST = 3.0  # margins: pairs that are nearer are shown
+MARGIN = 0.01  # in metres, or over the size of a very small or large linkage
+NEAREST = 3.0  # in margins: pairs that are nearer are shown
 
 KINDS: dict[str, tuple[type[Shape], tuple[str, ...], Callable[[float], tuple[float, ...]]]] = {
     "box": (Box, ("x", "y", "z"), lambda size: (0.3 * size, 0.2 * size, 0.1 * size)),
@@ -30,7 +30,7 @@ KINDS: dict[str, tuple[type[Shape], tuple[str, ...], Callable[[float], tuple[flo
 
 @dataclass(frozen=True)
 class NearPair:
-    """Two that are near each other: their names, how far they are apart [m], and where, shape (2, 3)."""
+    """A pair of near bodies: names, distance [m], and nearest points, shape (2, 3)."""
 
     names: tuple[str, str]
     distance: float
@@ -40,7 +40,7 @@ class NearPair:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What stands around a linkage, and how far it keeps from that.
+    """The obstacles around a linkage, and the distance that it keeps from them.
 
     Args:
         world: The obstacles.
@@ -59,7 +59,7 @@ class Surroundings:
             raise OptionError(f"margin is zero or more [m], got {self.margin!r}.")
 
     def avoid(self, linkage: Linkage) -> Avoid | None:
-        """Return the goal that keeps a linkage clear, if there is anything to keep clear of and it has shapes."""
+        """Return the goal that keeps a linkage clear, or None if there is nothing to avoid or it has no shapes."""
         if not (self.keeps and (len(self.world) or self.itself) and self.can_touch(linkage)):
             return None
         return Avoid(self.world if len(self.world) else None, self.itself, self.margin)
@@ -69,17 +69,17 @@ class Surroundings:
         return bool(shapes_of(linkage)) or any(obstacle.link is not None for obstacle in self.world)
 
     def check(self, linkage: Linkage) -> None:
-        """Raise where a linkage is to keep clear and has nothing that could touch: it would go through everything."""
+        """Raise if a linkage should keep clear but has no shapes: it would pass through everything."""
         if (len(self.world) or self.itself) and not self.can_touch(linkage):
-            raise OptionError(f"no link of {linkage.name!r} has a shape, so that it cannot touch anything.")
+            raise OptionError(f"no link of {linkage.name!r} has a shape, so it cannot touch anything.")
 
     def goals(self, linkage: Linkage, wanted: list[Goal]) -> list[Goal]:
-        """Return goals with the one that keeps clear before them: what would touch is served as far as it can be."""
+        """Return goals after the one that keeps clear, which has priority over them."""
         avoid = self.avoid(linkage)
         return wanted if avoid is None or not wanted else [avoid, *(g._with(priority=g.priority + 1) for g in wanted)]
 
     def nearest(self, linkage: Linkage, q: FloatArray) -> NearPair | None:
-        """Return the two that are nearest to each other, if they are near enough to be shown."""
+        """Return the nearest pair, if it is near enough to be shown."""
         avoid = self.avoid(linkage)
         if avoid is None:
             return None
@@ -91,22 +91,22 @@ class Surroundings:
     # Obstacles
 
     def added(self, kind: str, place: FloatArray, size: float) -> tuple[Surroundings, str]:
-        """Return them with one more obstacle of a kind, and its name; `size` is that of the linkage."""
+        """Return the surroundings with one more obstacle, and its name; `size` is that of the linkage."""
         if kind not in KINDS:
             raise OptionError(f"no kind of obstacle {kind!r}; there are {listed(list(KINDS))}.")
         world = self.world.added(Obstacle(shape_of(kind, KINDS[kind][2](size)), place))
         return replace(self, world=world), world.names[-1]
 
     def moved(self, name: str, place: FloatArray) -> Surroundings:
-        """Return them with an obstacle elsewhere."""
+        """Return the surroundings with an obstacle moved."""
         return replace(self, world=self.world.moved(name, place))
 
     def without(self, name: str) -> Surroundings:
-        """Return them without an obstacle."""
+        """Return the surroundings without an obstacle."""
         return replace(self, world=self.world.without(name))
 
     def resized(self, name: str, which: int, value: float) -> Surroundings:
-        """Return them with one of the sizes of an obstacle changed."""
+        """Return the surroundings with one size of an obstacle changed."""
         sizes = list(sizes_of(self.world[name].shape))
         sizes[which] = value
         shape = shape_of(self.world[name].shape.kind, tuple(sizes))
@@ -115,7 +115,7 @@ class Surroundings:
 
 
 def usual_margin(linkage: Linkage, q: FloatArray) -> float:
-    """Return the margin to begin with [m]: a centimetre, less for what is small, more where lengths are no metres."""
+    """Return the default margin [m]: 1 cm, less for small linkages, more for large ones (lengths not in metres)."""
     size = float(np.linalg.norm(np.ptp(linkage.forward(q).array[:, :3, 3], axis=0))) or 1.0
     return round(MARGIN * size, 1 - math.floor(math.log10(MARGIN * size))) if size < 0.5 or size > 10.0 else MARGIN
 
@@ -132,7 +132,7 @@ def shape_of(kind: str, sizes: tuple[float, ...]) -> Shape:
 
 
 def sizes_of(shape: Shape) -> tuple[float, ...]:
-    """Return the sizes of a shape that can be changed in the page, none of one whose kind is not in `KINDS`."""
+    """Return the sizes of a shape that can be changed in the page; none if its kind is not in `KINDS`."""
     match shape:
         case Box():
             return shape.size

@@ -1,4 +1,4 @@
-"""Targets: the goals of the library as a person handles them, with a name, a place to drag and a switch.
+"""Targets: goals as users handle them, with a name, a place to drag and an on/off switch.
 
 A new kind of target is one function and one row in `KINDS`.
 """
@@ -17,22 +17,22 @@ from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, as_transform, read_only
 
 LEAST_WEIGHT, MOST_WEIGHT = 1e-3, 1e3
-APART = 1e-9  # of the linkage's length: frames nearer than that are at one place
+APART = 1e-9  # frames closer than this, over the linkage's length, are in one place
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """Something the linkage should bring about.
+    """A target: a goal with a name and a place.
 
     Args:
-        name: Its name in the list, which no other target has.
+        name: Its unique name.
         kind: One of `KINDS`.
-        frame: The frame it is about: the one that reaches, is pinned, looks, or is the knee of a pole.
-        place: Where its gizmo stands, world_from_target, shape (4, 4).
-        turn: Whether a reach asks for the orientation as well.
-        weight: How much it counts beside the others.
-        priority: Level, 0 first.
-        active: Whether it counts at all.
+        frame: Its frame: the one that reaches, is pinned, looks, or is the knee of a pole.
+        place: Place of its gizmo, world_from_target, shape (4, 4).
+        turn: Whether a reach includes the orientation.
+        weight: Weight relative to other targets.
+        priority: Priority level, 0 first.
+        active: Whether it is switched on.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Target:
         return replace(self, place=place)
 
     def goal(self, linkage: Linkage) -> Goal:
-        """Return the goal that it stands for."""
+        """Return the goal of the target."""
         return KINDS[self.kind](linkage, self)
 
 
@@ -88,10 +88,10 @@ KINDS: dict[str, Callable[[Linkage, Target], Goal]] = {
 
 
 def limb(linkage: Linkage, frame: str) -> tuple[str, str, str]:
-    """Return the three frames of the limb that bends at a link: the link before it, itself, and what hangs on it.
+    """Return the three frames of the limb that bends at a link: the link before it, itself, and the one after it.
 
     Raises:
-        GoalError: If nothing stands before it, or nothing hangs on it at a distance.
+        GoalError: If there is none before it, or none after it, at a distance.
 
     Example:
         >>> import linkwork as lw
@@ -117,7 +117,7 @@ def limb(linkage: Linkage, frame: str) -> tuple[str, str, str]:
 
 
 def new_target(linkage: Linkage, q: FloatArray, kind: str, frame: str, taken: tuple[str, ...]) -> Target:
-    """Return a target of a kind for a frame, standing where the pose has it: nothing moves until it is dragged."""
+    """Return a target for a frame, at its place in a pose, so that nothing moves until it is dragged."""
     world = np.array(linkage.forward(q, frame=frame))
     frames = linkage.forward(linkage.neutral()).array[:, :3, 3]
     size = max(0.25 * float(np.linalg.norm(np.ptp(frames, axis=0))), 1e-3)
@@ -140,5 +140,5 @@ def new_target(linkage: Linkage, q: FloatArray, kind: str, frame: str, taken: tu
     stem = frame if kind == "reach" else f"{kind} {frame}"
     names = (stem, *(f"{stem} {k}" for k in range(2, len(taken) + 2)))
     target = Target(next(name for name in names if name not in taken), kind, frame, place)
-    target.goal(linkage)  # says now if it cannot be
+    target.goal(linkage)  # raises now if it is invalid
     return target

@@ -1,6 +1,6 @@
-"""The timeline: keys of poses and of targets' places, each with its own interpolation, and the motion they make.
+"""The timeline: keys of poses and of targets' places, each with its interpolation, and the resulting motion.
 
-A timeline here never changes; edits give a new one.
+A timeline is immutable; edits return a new one.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from ..transforms import FloatArray, read_only
 from .targets import Target
 
 FPS = 24.0
-LONGEST = 3600.0  # seconds: beyond it a slip of the finger would fill the memory
-EASE = 0.25  # seconds over which a target with keys is taken up and let go
-SAME = 1e-6  # seconds: keys nearer than that are one
+LONGEST = 3600.0  # seconds: beyond it, a typing error would fill the memory
+EASE = 0.25  # seconds in which a target with keys fades in and out
+SAME = 1e-6  # seconds: keys closer than this are the same
 
-# Where a target stands over time is interpolated as the pose of a single floating link.
+# The places of a target are interpolated as poses of a single floating link.
 _BODY = Linkage([Link("target")], root="floating")
 
 
 @dataclass(frozen=True, eq=False)
 class SceneKey:
-    """What is wanted at a time.
+    """A key: a pose, places of targets, or both, at a time.
 
     Args:
-        time: When [s].
-        pose: The pose of the linkage, or None where the key is about targets alone.
-        places: Where targets stand, by name, as 4x4 transforms.
-        kind: How the motion goes on from here: one of `KINDS`.
+        time: Its time [s].
+        pose: The pose of the linkage, or None if the key has only places of targets.
+        places: Places of targets, by name, as 4x4 transforms.
+        kind: Interpolation after this key: one of `KINDS`.
         handles: For ``"bezier"``, as in `Key`.
     """
 
@@ -63,7 +63,7 @@ class SceneKey:
 
 @dataclass(frozen=True, eq=False)
 class SceneTimeline:
-    """Keys in the order of their times.
+    """Keys in order of time.
 
     Example:
         >>> import linkwork as lw
@@ -91,10 +91,10 @@ class SceneTimeline:
         """Return the key at a time, if there is one."""
         return next((key for key in self.keys if abs(key.time - time) <= SAME), None)
 
-    # Edits: each gives a new timeline
+    # Edits: each returns a new timeline
 
     def with_key(self, key: SceneKey) -> SceneTimeline:
-        """Return a timeline with a key more; one that stands at its time is replaced."""
+        """Return a timeline with one more key; a key at its time is replaced."""
         others = [other for other in self.keys if abs(other.time - key.time) > SAME]
         return replace(self, keys=tuple(sorted([*others, key], key=lambda one: one.time)))
 
@@ -103,15 +103,15 @@ class SceneTimeline:
         return replace(self, keys=tuple(key for key in self.keys if key is not self._key(time)))
 
     def moved(self, time: float, to: float) -> SceneTimeline:
-        """Return a timeline whose key at a time stands at another."""
+        """Return a timeline whose key at a time is moved to another."""
         return self.without(time).with_key(replace(self._key(time), time=to))
 
     def with_way(self, time: float, **way: Any) -> SceneTimeline:
-        """Return a timeline whose key at a time is left in another way: its `kind`, its `handles`."""
+        """Return a timeline whose key at a time has another interpolation: its `kind`, its `handles`."""
         return self.with_key(replace(self._key(time), **way))
 
     def with_target_named(self, name: str, new: str) -> SceneTimeline:
-        """Return a timeline whose keys know a target by another name."""
+        """Return a timeline with a target renamed in all keys."""
         keys = tuple(
             replace(key, places={new if other == name else other: place for other, place in key.places.items()})
             for key in self.keys
@@ -128,18 +128,18 @@ class SceneTimeline:
     # The motion
 
     def wrapped(self, time: float) -> float:
-        """Return a time brought into the motion: around again if it loops, else held at its ends."""
+        """Return a time within the motion: wrapped around if it loops, else clamped."""
         if self.loop and self.duration > 0.0:
             return math.fmod(time, self.duration) if time >= 0.0 else 0.0
         return min(max(time, 0.0), self.duration)
 
     def pose_at(self, linkage: Linkage, time: float) -> FloatArray | None:
-        """Return the pose that the keys give at a time; None where no key has a pose."""
+        """Return the interpolated pose at a time; None if no key has a pose."""
         keys = [(key.time, key.pose, key) for key in self.keys if key.pose is not None]
         return sampled(linkage, keys, np.array([time]))[0] if keys else None
 
     def places_at(self, time: float) -> dict[str, FloatArray]:
-        """Return where the targets that have keys stand at a time."""
+        """Return the places of the targets with keys at a time, by name."""
         found = {}
         for name in dict.fromkeys(name for key in self.keys for name in key.places):
             keys = [(key.time, _as_pose(key.places[name]), key) for key in self.keys if name in key.places]
@@ -159,15 +159,15 @@ class SceneTimeline:
         *,
         start: FloatArray,
     ) -> Clip:
-        """Return the motion as a clip: poses from pose keys, then led so that targets with keys are met.
+        """Return the motion as a clip: poses from pose keys, adapted so that targets with keys are reached.
 
-        A target holds from its first key to its last, and is taken up and let go smoothly; one with a single key or
-        none holds all along, once some target has one.
+        A target applies from its first key to its last, and fades in and out; if any target has keys, targets with
+        fewer than two apply all the time.
 
         Args:
             linkage: The linkage.
-            targets: The targets; those switched off do not count.
-            start: The pose where no key has one.
+            targets: The targets; inactive ones are ignored.
+            start: The pose if no key has one.
 
         Raises:
             KeyFrameError: If there are no keys.
@@ -184,7 +184,7 @@ class SceneTimeline:
         return timeline.Timeline(linkage, [self._pin(linkage, aim) for aim in aims], body=body).play()
 
     def _pin(self, linkage: Linkage, aim: Target) -> timeline.Pin:
-        """Return a target as what holds it: from its first key to its last, or all along if it has no two keys."""
+        """Return the pin of a target: from its first key to its last, or all the time if it has fewer than two."""
         held = [(key.time, _as_pose(key.places[aim.name]), key) for key in self.keys if aim.name in key.places]
         if len(held) < 2:
             place = aim.place if not held else _BODY.forward(held[0][1], frame="target")
@@ -198,7 +198,7 @@ class SceneTimeline:
 
 
 def sampled(linkage: Linkage, keys: Sequence[tuple[float, FloatArray, SceneKey]], times: FloatArray) -> FloatArray:
-    """Return poses (n, nq) at times (n,) from times, poses and keys, every stretch in the way its first key says.
+    """Return poses (n, nq) at times (n,) from times, poses and keys; each key sets the interpolation after it.
 
     Example:
         >>> import linkwork as lw
@@ -214,7 +214,7 @@ def sampled(linkage: Linkage, keys: Sequence[tuple[float, FloatArray, SceneKey]]
 
 
 def closed(linkage: Linkage, q: FloatArray, keep: Sequence[str] = ()) -> FloatArray:
-    """Return the pose nearest to one in which the loops of a linkage close; itself where there are none."""
+    """Return the nearest pose in which the loops of a linkage close; the pose itself without loops."""
     return close(linkage, q, keep=keep) if linkage.constrained else q
 
 

@@ -1,7 +1,7 @@
-"""What is dropped on a page: a file, several, a folder or a ZIP with meshes. It is trusted with nothing.
+"""Files dropped on a page: a file, several, a folder or a ZIP with meshes. They are not trusted.
 
-Everything is put into a private folder, which lives as long as the studio, and read there; nothing outside that folder
-is looked at, whatever the files name, so that no answer tells what this machine has.
+Everything is written to a private folder, which exists as long as the studio, and read there. Nothing outside that
+folder is accessed, whatever the files refer to, so answers reveal nothing about this machine.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ FIRST = (".urdf", ".xacro", ".xml", ".mjcf", ".usd", ".usda", ".usdc", ".usdz", 
 
 
 class UploadedFile(msgspec.Struct):
-    """A file in an upload: its name, with folders, and how many bytes of the content are its."""
+    """A file in an upload: its name, with folders, and its number of bytes in the content."""
 
     name: str
     size: int
 
 
 class UploadHead(msgspec.Struct):
-    """What an upload holds, and how it is to be read."""
+    """The header of an upload: its files, and options for reading them."""
 
     files: list[UploadedFile]
     units: float | None = None
@@ -55,13 +55,13 @@ class UploadHead(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Upload:
-    """What came of an upload.
+    """An upload that was read.
 
     Attributes:
         scene: The scene.
-        remarks: What is to be known about it.
+        remarks: Remarks on its file.
         name: The file that was read.
-        others: Further files that could be read in its place.
+        others: Other files that could be read instead.
     """
 
     scene: Scene
@@ -77,10 +77,10 @@ class Uploads:
     folders: list[Path] = field(default_factory=list)
 
     def read(self, message: bytes) -> Upload:
-        """Return what is in an upload.
+        """Return the content of an upload.
 
         Raises:
-            FormatError: If it is too large, of no known kind, or cannot be read; the message has the uploaded name.
+            FormatError: If it is too large, of unknown type, or cannot be read; the message has the uploaded name.
         """
         head, files = unpacked(message)
         folder = Path(tempfile.mkdtemp(prefix="linkwork-"))
@@ -111,23 +111,23 @@ class Uploads:
         return Upload(replace(scene, linkage=kept_inside(scene.linkage, folder)), told, main, others)
 
     def close(self) -> None:
-        """Take all folders away."""
+        """Delete all folders."""
         for folder in self.folders:
             shutil.rmtree(folder, ignore_errors=True)
         self.folders.clear()
 
 
 def unpacked(message: bytes) -> tuple[UploadHead, dict[str, bytes]]:
-    """Return the head of an upload and its files by harmless names; a ZIP is opened."""
+    """Return the header of an upload and its files by safe names; ZIP files are unpacked."""
     try:
         (length,) = struct.unpack_from("<I", message)
         head = msgspec.json.decode(message[4 : 4 + length], type=UploadHead)
     except (struct.error, msgspec.MsgspecError, UnicodeError) as error:
-        raise FormatError("upload", f"does not fit the studio: {error}.") from error
+        raise FormatError("upload", f"is not valid for this studio: {error}.") from error
     content = memoryview(message)[4 + length :]
     sizes = [file.size for file in head.files]
     if not sizes or min(sizes) < 0 or sum(sizes) != len(content) or len(sizes) > MOST_FILES:
-        raise FormatError("upload", f"is 1 to {MOST_FILES} files, whole.")
+        raise FormatError("upload", f"must be 1 to {MOST_FILES} complete files.")
     files: dict[str, bytes] = {}
     at = 0
     for file in head.files:
@@ -143,12 +143,12 @@ def unpacked(message: bytes) -> tuple[UploadHead, dict[str, bytes]]:
 
 
 def opened(label: str, data: bytes) -> dict[str, bytes]:
-    """Return the files in a ZIP by harmless names; links, bombs and floods of files are refused."""
+    """Return the files in a ZIP by safe names; links are skipped, and ZIP bombs and too many files refused."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
             if len(entries) > MOST_FILES:
-                raise FormatError(label, f"holds {len(entries)} files; {MOST_FILES} are the most.")
+                raise FormatError(label, f"holds {len(entries)} files; the limit is {MOST_FILES}.")
             if sum(entry.file_size for entry in entries) > LIMIT:
                 raise FormatError(label, f"is larger than {LIMIT / 2**20:.4g} MiB unpacked.")
             found, left = {}, LIMIT
@@ -156,7 +156,7 @@ def opened(label: str, data: bytes) -> dict[str, bytes]:
                 if (entry.external_attr >> 16) & 0o170000 == 0o120000:
                     continue  # a link
                 with archive.open(entry) as file:
-                    content = file.read(left + 1)  # what it says of its size may be wrong
+                    content = file.read(left + 1)  # the size in its header may be wrong
                 left -= len(content)
                 if left < 0:
                     raise FormatError(label, f"is larger than {LIMIT / 2**20:.4g} MiB unpacked.")
@@ -165,18 +165,18 @@ def opened(label: str, data: bytes) -> dict[str, bytes]:
     except FormatError:
         raise
     except DAMAGE as error:
-        raise FormatError(label, f"is no ZIP that can be opened: {error}.") from error
+        raise FormatError(label, f"cannot be opened as a ZIP: {error}.") from error
 
 
 def chosen(files: Mapping[str, bytes], wanted: str | None) -> tuple[str, tuple[str, ...]]:
-    """Return the file to read, and the others that could be: the model, before what it is made of."""
+    """Return the file to read, and the others that could be read: models before their parts."""
     from ..formats import suffixes
 
     readable = frozenset(suffixes("reads", "linkages"))
     able = [name for name in files if PurePosixPath(name).suffix.lower() in readable]
     if not able:
         first = next(iter(files))
-        raise FormatError(first, f"is of no kind that can be opened; there are {', '.join(sorted(readable))}.")
+        raise FormatError(first, f"cannot be opened; supported are {', '.join(sorted(readable))}.")
 
     def order(name: str) -> tuple[int, int, str]:
         path = PurePosixPath(name)
@@ -189,7 +189,7 @@ def chosen(files: Mapping[str, bytes], wanted: str | None) -> tuple[str, tuple[s
 
 
 def safe_name(name: str) -> str:
-    """Return the last part of a file name with nothing in it but letters, digits, dots, dashes and underscores.
+    """Return the last part of a file name, with letters, digits, dots, dashes and underscores only.
 
     Example:
         >>> safe_name("../../etc/pass wd.urdf")
@@ -199,7 +199,7 @@ def safe_name(name: str) -> str:
 
 
 def safe_path(name: str) -> str:
-    """Return a path below a folder, each part harmless.
+    """Return a relative path whose parts are all safe.
 
     Example:
         >>> safe_path("../robot/./meshes/arm 1.stl")
@@ -215,7 +215,7 @@ def safe_path(name: str) -> str:
 
 @contextmanager
 def hidden(folder: Path, label: str) -> Iterator[None]:
-    """Have errors tell the uploaded name, not the private folder."""
+    """Show the uploaded name in errors instead of the private folder."""
     try:
         yield
     except LinkworkError as error:
@@ -226,12 +226,12 @@ def hidden(folder: Path, label: str) -> Iterator[None]:
 
 
 def without(folder: str | Path, text: str) -> str:
-    """Return a text that does not tell where a private folder is."""
+    """Return a text without the path of a private folder."""
     return text.replace(f"{folder}/", "").replace(f"{folder}\\", "").replace(str(folder), "the upload")
 
 
 def kept_inside(linkage: Linkage, folder: Path) -> Linkage:
-    """Return a linkage whose meshes lie in a folder, or nowhere on this machine."""
+    """Return a linkage with references to meshes outside a folder removed."""
     home = folder.resolve()
 
     def judged(visual: Visual) -> Visual:

@@ -1,4 +1,4 @@
-"""How much memory the states of the history hold: what scenes share counts once."""
+"""Measure the memory of the history's states; what scenes share counts once."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import numpy as np
 from ..linkage.caching import Cache
 from .scene import Scene
 
-APART = (type, ModuleType, FunctionType, MethodType, Cache)  # not held by a scene, or emptied when it is left
+APART = (type, ModuleType, FunctionType, MethodType, Cache)  # not owned by a scene, or emptied when it is left
 
 
 def weight(scene: Scene, before: Scene | None = None) -> int:
-    """Return the bytes that a scene holds, beside those that it shares with the one before it.
+    """Return the bytes that a scene holds, without those that it shares with the one before it.
 
     Example:
         >>> import linkwork as lw
@@ -33,7 +33,7 @@ def weight(scene: Scene, before: Scene | None = None) -> int:
 
 
 def _parts(scene: Scene) -> Iterator[Any]:
-    """Yield what scenes share as a whole: the linkage, poses, goals, keys, the world."""
+    """Yield the parts that scenes can share: the linkage, poses, goals, keys, the world."""
     yield scene.linkage
     yield scene.q
     yield from scene.targets
@@ -45,7 +45,7 @@ def _parts(scene: Scene) -> Iterator[Any]:
 
 
 def _held(part: Any, seen: set[int]) -> int:
-    """Return the bytes of a part with all that it leads to and was not seen before; of a row of keys, the row alone."""
+    """Return the bytes of a part and of all objects it refers to that were not seen before; of a tuple, itself only."""
     if isinstance(part, tuple):
         return sys.getsizeof(part)
     total, left = 0, [part]

@@ -1,6 +1,6 @@
-"""One thread that works off what it is given: of work with one name only the newest, so that it never lags behind.
+"""A worker thread: of tasks with the same name it runs only the newest, so that it never lags behind.
 
-All changes of a session are made by one such thread: pages that are open side by side cannot corrupt each other.
+One such thread makes all changes of a session, so that several pages cannot corrupt each other.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ Work = Callable[[], None]
 
 
 class Worker:
-    """A thread with a short list of named work.
+    """A thread with a short queue of named tasks.
 
     Args:
         name: The thread's name.
-        failed: Called with whatever a piece of work raises; the thread goes on.
+        failed: Called with the error of a task; the thread goes on.
     """
 
     def __init__(self, name: str, failed: Callable[[Exception], None]) -> None:
@@ -30,9 +30,9 @@ class Worker:
         self._thread.start()
 
     def submit(self, work: Work, *, name: str | None = None, after: float = 0.0) -> None:
-        """Have something done, in a while [s] if one is given.
+        """Run a task, after a delay [s] if one is given.
 
-        Of what has the same name and has not begun, only the newest is done, at the time of the first.
+        Of tasks with the same name that have not begun, only the newest runs, at the time of the first.
         """
         with self._change:
             if not self._open:
@@ -43,19 +43,13 @@ class Worker:
             self._waiting[key] = (min(due, self._waiting[key][0]) if key in self._waiting else due, work)
             self._change.notify_all()
 
-    def drop(self, name: str) -> None:
-        """Forget work of a name that has not begun."""
-        with self._change:
-            self._waiting.pop(name, None)
-            self._change.notify_all()
-
     def idle(self, timeout: float) -> bool:
-        """Wait until nothing is left to do, and return whether that came about in time [s]."""
+        """Wait until all tasks are done; return False if the timeout [s] passes first."""
         with self._change:
             return self._change.wait_for(lambda: not self._waiting and not self._busy, timeout)
 
     def close(self, timeout: float = 10.0) -> None:
-        """Drop what is waiting, let what has begun finish, and end the thread."""
+        """Drop waiting tasks, let the running one finish, and end the thread."""
         with self._change:
             self._open = False
             self._waiting.clear()
@@ -76,11 +70,11 @@ class Worker:
                 self._busy = True
             try:
                 work()
-            except Exception as error:  # whatever it was, the thread lives on and says so
+            except Exception as error:  # any error is reported, and the thread goes on
                 self._failed(error)
 
     def _next(self) -> Work | None:
-        """Return what is due, the longest waiting first; or wait for something, and return None."""
+        """Return the next task that is due; or wait for one, and return None."""
         key = min(self._waiting, key=lambda name: self._waiting[name][0], default=None)
         if key is None:
             self._change.wait()

@@ -47,4 +47,4 @@ def test_lines_lead_where_the_linkage_does(name: str) -> None:
 
 def test_chains_without_lines_say_why() -> None:
     screw = lw.Builder("lift").screw("nut", "plate", lead=0.1).build()
-    assert axes_of(Chain(screw, "plate")) == "it has a screw"
+    assert axes_of(Chain(screw, "plate")) == "it has a screw joint"

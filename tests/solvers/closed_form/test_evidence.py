@@ -42,7 +42,7 @@ def test_a_point_too_near_to_the_first_axis() -> None:
     target = np.eye(4)
     target[:3, 3] = 0.1, 0.0, 0.9 + 0.1
     assert form.all(target).evidence == (
-        "the wrist centre is 50 mm too near to the axis of j1, for how far j2 and j3 stand off it"
+        "the wrist centre is 50 mm too near to the axis of j1, given the offset of j2 and j3 from it"
     )
 
 

@@ -199,9 +199,9 @@ def test_batches_know_goals_without_a_pose() -> None:
 @pytest.mark.parametrize(
     ("rows", "why"),
     [
-        ([(0, 0, 0.5, 0)] * 6, "in 3 ways only"),
-        ([(0, 0, 0, P)] * 6, "in 3 ways only"),
-        ([*SKEW[:4], (0, 0.1, 0, 0), (0, 0.2, 0.1, 0.3)], "in 5 ways only"),
+        ([(0, 0, 0.5, 0)] * 6, "in 3 directions only"),
+        ([(0, 0, 0, P)] * 6, "in 3 directions only"),
+        ([*SKEW[:4], (0, 0.1, 0, 0), (0, 0.2, 0.1, 0.3)], "in 5 directions only"),
         ([(0, 0.1, 0.2, 0.3, "P"), *SKEW[1:]], "six revolute joints"),
     ],
 )

@@ -190,7 +190,7 @@ def test_what_has_no_form_says_why() -> None:
 def test_a_card_leaves_it_to_the_processor() -> None:
     form = lw.from_dh(THREE["shoulder and elbow"]).closed_form("tip", orientation=False)
     assert isinstance(form, ClosedForm)
-    with pytest.raises(DeviceError, match="processor only"):
+    with pytest.raises(DeviceError, match="CPU only"):
         CardForm(form, np.float64)
 
 

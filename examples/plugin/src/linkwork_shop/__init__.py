@@ -1,1 +1,1 @@
-"""An example of a package that adds to linkwork: one module for each thing, named in `pyproject.toml`."""
+"""An example of a package that extends linkwork: one module for each entry point in `pyproject.toml`."""

@@ -7,7 +7,7 @@ from linkwork.models import Model
 
 
 def pan_tilt() -> lw.Linkage:
-    """Return a camera on two joints, that looks along x."""
+    """Return a camera on two joints that looks along x."""
     b = lw.Builder("pan_tilt")
     b.revolute("pan", "neck", axis="z", limits=("-170deg", "170deg"))
     b.revolute("tilt", "camera", at=(0, 0, 0.1), axis="-y", limits=("-30deg", "80deg"))
@@ -16,7 +16,7 @@ def pan_tilt() -> lw.Linkage:
 
 
 def look_about(camera: lw.Linkage) -> lw.Clip:
-    """Return a short motion to show it in."""
+    """Return a short motion that shows the model."""
     keys = [(0.0, {"pan": 0.0}), (1.0, {"pan": 1.0, "tilt": 0.5}), (2.0, {"pan": 0.0})]
     return lw.interpolate(camera, keys, fps=24)
 

@@ -1,4 +1,4 @@
-"""A format: a table of Denavit and Hartenberg as text, four numbers a line: theta [deg], d [m], a [m], alpha [deg]."""
+"""A format: Denavit-Hartenberg table as text, four numbers per line: theta [deg], d [m], a [m], alpha [deg]."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import linkwork as lw
 from linkwork.errors import FormatError, Remark
 from linkwork.formats import Content, Format, Options, read_text, write_text
 
-FORMAT = Format("linkwork_shop.dh_tables", "DH table")  # this very module reads and writes it
+FORMAT = Format("linkwork_shop.dh_tables", "DH table")  # this module reads and writes it
 
 
-def read(path: Any, options: Options) -> Content:  # noqa: ARG001  # none of them says anything to a table of numbers
+def read(path: Any, options: Options) -> Content:  # noqa: ARG001  # no option applies to a table
     """Return the arm of a table.
 
     Raises:
-        FormatError: If a line has no four numbers.
+        FormatError: If a line does not have four numbers.
     """
     rows = []
     for number, line in enumerate(read_text(path).splitlines(), start=1):

@@ -1,4 +1,4 @@
-"""The lessons of the course, one module each: ``lesson_08.py`` holds `LESSON`, number 8. A new file is a new lesson.
+"""The lessons of the course, one module each: ``lesson_08.py`` holds `LESSON`, number 8. A new file adds a lesson.
 
 >>> from linkwork.models import lessons
 >>> lessons.lesson(8).page

@@ -1,4 +1,4 @@
-"""Answers as people type them, read and judged: ``45deg``, ``12 cm``, ``(0.3, -0.4)``, as in the boxes of the pages."""
+"""Read and check typed answers: ``45deg``, ``12 cm``, ``(0.3, -0.4)``, as in the boxes of the pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...linkage.showing import Shown
 from .course import LessonError, exercise
 from .lesson import Exercise
 
-# What units are worth, in families that convert into each other.
+# Values of units, in families that convert into each other.
 FAMILIES: tuple[dict[str, float], ...] = (
     {"rad": 1.0, "deg": math.pi / 180.0, "°": math.pi / 180.0},
     {"m": 1.0, "cm": 0.01, "mm": 0.001},
@@ -27,13 +27,13 @@ BETWEEN = re.compile(r"[,;]|\s+(?=[-+.\d])")
 
 @dataclass(frozen=True)
 class Verdict(Shown):
-    """How an answer was judged; its truth is whether it is right.
+    """Result of checking an answer; true if the answer is right.
 
     Attributes:
         number: The exercise, such as ``"8.1"``.
         right: Whether the answer is right.
-        text: What there is to say: why it is right, or a hint.
-        given: Whether there was an answer at all.
+        text: The reason why it is right, or a hint.
+        given: Whether an answer was given.
     """
 
     number: str
@@ -56,11 +56,11 @@ def check(number: str, *given: Any) -> Verdict:
 
     Args:
         number: The exercise, such as ``"8.1"``.
-        *given: The answer: numbers in the unit that is asked for, arrays of them, or texts such as ``"45deg"``,
-            ``"12 cm"`` and ``"0.3, 0.4"``. ``...``, as notebooks have it, stands for an answer yet to come.
+        *given: The answer: numbers in the unit of the exercise, arrays of them, or texts such as ``"45deg"``,
+            ``"12 cm"`` and ``"0.3, 0.4"``. ``...``, as in the notebooks, means that there is no answer yet.
 
     Raises:
-        LessonError: If there is no such exercise, or the answer is no number.
+        LessonError: If there is no such exercise, or the answer is not a number.
     """
     asked = exercise(number)
     if not given or any(isinstance(part, EllipsisType) for part in given):
@@ -76,7 +76,7 @@ def check(number: str, *given: Any) -> Verdict:
 
 
 def wanted(asked: Exercise) -> str:
-    """Return what an answer is, in words: ``"a number, in deg"``."""
+    """Return a text on the form of an answer: ``"a number, in deg"``."""
     count = len(asked.values())
     what = "a number" if count == 1 else f"{count} numbers, separated by commas"
     return what + f", in {asked.unit}" * bool(asked.unit)
@@ -98,7 +98,7 @@ def _numbers(given: Any) -> list[float]:
         values: list[float] = np.asarray(given, dtype=np.float64).ravel().tolist()
     except (TypeError, ValueError) as error:
         raise LessonError(f"an answer is numbers or a text such as '45deg'; got {given!r}.") from error
-    if any(map(math.isnan, values)):  # None is one to NumPy
+    if any(map(math.isnan, values)):  # NumPy reads None as NaN
         raise LessonError(f"an answer is numbers or a text such as '45deg'; got {given!r}.")
     return values
 
@@ -122,7 +122,7 @@ def _has_unit(given: Any) -> bool:
 
 
 def _other_unit(asked: Exercise, values: list[float]) -> str:
-    """Return what to say to someone whose numbers are right in another unit; nothing if they are not."""
+    """Return a text if the numbers are right in another unit; else an empty one."""
     family = next((units for units in FAMILIES if asked.unit in units and asked.unit), {})
     for unit, worth in family.items():
         if unit != asked.unit and asked.check(*(value * worth / family[asked.unit] for value in values)):

@@ -12,7 +12,7 @@ from .lesson import Exercise, Lesson
 
 
 class LessonError(LinkworkError):
-    """No lesson or exercise has this number, or an answer is not one."""
+    """There is no lesson or exercise with this number, or an answer cannot be read."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What a lesson of the course is: its place in the chapter and three exercises whose answers are computed."""
+"""Lessons of the course: their section of the chapter, and three exercises with computed answers."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ Answer = float | Sequence[float]
 
 @dataclass(frozen=True)
 class Exercise:
-    """A question with a number, or a few, for an answer.
+    """A question whose answer is one or a few numbers.
 
-    Texts are plain words with the characters of mathematics (θ₁, λ²): a terminal prints them as they are.
+    Texts are plain, with mathematical characters (θ₁, λ²), so that terminals can print them.
 
     Attributes:
         ask: The question.
-        answer: Computes the answer, in `unit`; nothing is typed in twice.
-        unit: What the answer is measured in: ``""``, ``"deg"``, ``"rad"``, ``"m"``, ``"cm"``, ...
-        tolerance: How far off an answer may be, in `unit`.
-        hint: The next thing to think of, for those who are stuck.
-        why: One or two sentences for those who have it.
+        answer: Function that computes the answer, in `unit`.
+        unit: Unit of the answer: ``""``, ``"deg"``, ``"rad"``, ``"m"``, ``"cm"``, ...
+        tolerance: Largest error of a right answer, in `unit`.
+        hint: A hint, shown with a wrong answer.
+        why: One or two sentences on the reason, shown with a right answer.
 
     Example:
         >>> circle = Exercise("How long is a circle of radius 1?", lambda: 2 * math.pi, hint="2πr")
@@ -43,7 +43,7 @@ class Exercise:
         return tuple(float(x) for x in (answer if isinstance(answer, Sequence) else [answer]))
 
     def values(self) -> tuple[float, ...]:
-        """Return the answer's numbers; they are computed once."""
+        """Return the numbers of the answer, computed once."""
         return self._computed
 
     def check(self, *given: float) -> bool:
@@ -59,12 +59,12 @@ class Lesson:
     """One page of the course.
 
     Attributes:
-        number: 1 to 18.
-        name: A short word for it: the page is ``docs/learn/NN-name.md``.
+        number: Its number, 1 to 18.
+        name: A short name: the page is ``docs/learn/NN-name.md``.
         title: Its heading.
-        section: Where in the chapter its matter stands, such as ``"5.3.2"``.
+        section: Its section of the chapter, such as ``"5.3.2"``.
         figures: Names of its live figures.
-        exercises: Three of them; the second of lesson 8 is called 8.2.
+        exercises: Its three exercises; the second of lesson 8 is called 8.2.
     """
 
     number: int

@@ -16,7 +16,7 @@ def _axis() -> tuple[float, ...]:
 
 
 def _constant() -> float:
-    """Return how many numbers of a six-axis arm's table stay as they are: three in each row."""
+    """Return how many numbers of a six-axis arm's table are constant: three in each row."""
     return float(3 * len(ur5().as_dh("tip").rows))
 
 

@@ -17,7 +17,7 @@ def _measure(bend: float) -> float:
 
 
 def _fastest(bend: float) -> float:
-    """Return the joint rates, as a length, for one unit a second in the direction that is worst [rad/s]."""
+    """Return the norm of the joint rates for one unit per second in the worst direction [rad/s]."""
     found = manipulability(two_link(UPPER, LOWER), [0.0, math.radians(bend)], "tip")
     return 1.0 / float(found.singular_values[-1])
 

@@ -12,7 +12,7 @@ from .lesson import Exercise, Lesson
 
 
 def _spare() -> float:
-    """Return how many ways the Panda's joints can move while its hand keeps its pose."""
+    """Return in how many ways the Panda's joints can move while its hand keeps its pose."""
     robot = panda()
     ready = robot.stored_pose("ready")
     here = Reach("tip", pose=robot.forward(ready, frame="tip"))

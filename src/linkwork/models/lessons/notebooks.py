@@ -1,6 +1,6 @@
-"""A lesson as a notebook: the page's text and code, its live figures and exercises as cells that run.
+"""Convert a lesson to a notebook: the page's text and code, with its live figures and exercises as cells that run.
 
-The format is Jupyter's own, version 4.5, which is plain JSON: nothing is needed to write it.
+The format is Jupyter's own, version 4.5, which is plain JSON, so no library is needed to write it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ METADATA = {
 
 @dataclass
 class Cells:
-    """The cells of a notebook as they are put together."""
+    """The cells of a notebook under construction."""
 
     name: str
     made: list[dict[str, Any]] = field(default_factory=list)
@@ -43,11 +43,11 @@ class Cells:
     imported: bool = False
 
     def text(self, *lines: str) -> None:
-        """Add lines of Markdown to the cell that is being written."""
+        """Add lines of Markdown to the current cell."""
         self.waiting += lines
 
     def code(self, source: str, *, ours: bool = False) -> None:
-        """Add a cell of code; one that is ours, not the page's, imports linkwork if nothing has yet."""
+        """Add a cell of code; with `ours` (not from the page), it imports linkwork if no cell has done so."""
         self.close()
         if ours and not self.imported:
             source = f"{IMPORT}\n\n{source}"
@@ -55,7 +55,7 @@ class Cells:
         self._add("code", source, execution_count=None, outputs=[])
 
     def close(self) -> None:
-        """End the cell of Markdown that is being written."""
+        """End the current cell of Markdown."""
         source, self.waiting = "\n".join(self.waiting).strip("\n"), []
         if source.strip():
             self._add("markdown", source)
@@ -100,17 +100,17 @@ def save_notebook(number: int, folder: str | os.PathLike[str] = ".", *, replace:
 
     Args:
         number: The lesson.
-        folder: Where to write; it must exist.
-        replace: Write over a notebook of that name, answers and all.
+        folder: Folder to write to; it must exist.
+        replace: Overwrite a notebook of that name, including its answers.
 
     Raises:
-        FormatError: If there is no such folder, or a notebook of that name that is not to be replaced.
+        FormatError: If there is no such folder, or a notebook of that name exists and `replace` is False.
     """
     path = Path(folder) / Path(lesson(number).page).with_suffix(".ipynb").name
     if not path.parent.is_dir():
         raise FormatError(path, f"there is no folder {str(path.parent)!r}; make it first.")
     if path.exists() and not replace:
-        raise FormatError(path, "is there already, perhaps with your answers; move it away, or say that it may go.")
+        raise FormatError(path, "exists already, perhaps with your answers; move it, or pass replace=True (--force).")
     write_text(path, json.dumps(notebook(number), indent=1, ensure_ascii=False) + "\n")
     return path
 
@@ -124,7 +124,7 @@ def _inside(lines: Iterator[str], fence: str) -> Iterator[str]:
 
 
 def _block(cells: Cells, fence: re.Match[str], inside: list[str], first: str) -> None:
-    """Add a block: Python is code, a file is written, anything else stays text."""
+    """Add a block: Python becomes code, a file is written by code, anything else stays text."""
     source = "\n".join(inside)
     if fence[3]:
         cells.code(f"from pathlib import Path\n\nPath({fence[3]!r}).write_text({source + chr(10)!r})")
@@ -138,7 +138,7 @@ def _block(cells: Cells, fence: re.Match[str], inside: list[str], first: str) ->
 
 
 def _session(source: str) -> Iterator[str]:
-    """Yield the code of a session, up to each result that it shows: a cell shows its last line's."""
+    """Yield the code of a session, split after each shown result: a cell shows only the result of its last line."""
     waiting: list[str] = []
     for example in doctest.DocTestParser().get_examples(source):
         waiting.append(example.source.rstrip())
@@ -170,7 +170,7 @@ def _figure(line: str) -> str:
 
 
 def _exercise(cells: Cells, number: str) -> None:
-    """Add an exercise: the question, and a cell that judges the answer put in place of the dots."""
+    """Add an exercise: the question, and a cell that checks the answer put in place of the dots."""
     asked = exercise(number)
     cells.close()
     cells.text(f"**Exercise {number}.** {asked.ask} ({wanted(asked)})")
@@ -178,7 +178,7 @@ def _exercise(cells: Cells, number: str) -> None:
 
 
 def _link(found: re.Match[str]) -> str:
-    """Return a link to a lesson as one to its notebook; of a link to another page only the words."""
+    """Return a link to a lesson as a link to its notebook; links to other pages become plain text."""
     words, target = found[1], found[2]
     if re.match(r"[a-z]+:", target):
         return found[0]

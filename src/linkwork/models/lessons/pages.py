@@ -1,4 +1,4 @@
-"""Where the lessons' pages are: ``docs/learn`` of a checkout, or beside this module in an installation."""
+"""Find the lessons' pages: in ``docs/learn`` of a checkout, or beside this module in an installation."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def one_degree() -> Rows:
 
 
 def several_degrees() -> Rows:
-    """Return figure 5.4: the planar joint, the ball and socket, and that as three revolute joints."""
+    """Return figure 5.4: the planar joint, the ball and socket, and the latter as three revolute joints."""
     plate, ball, rings = linkages.planar_pair(), linkages.ball_pair(), linkages.gimbal()
     at = np.array([0.12, 0.08, 0.5])
     block = point((*at[:2], 0.13))
@@ -107,7 +107,7 @@ def _gimbal_axes(rings: Linkage, q: FloatArray) -> tuple[Mark, ...]:
 
 
 def _split_tree(split: Linkage) -> Tree:
-    """Return the tree of a ball joint that is split: two of its nodes are links of no length."""
+    """Return the tree of a split ball joint: two of its nodes are links of no length."""
     labels = ["parent link", *["zero length"] * (len(split.links) - 2), "child link"]
     arcs: list[tuple[str, ...]] = [(), *[(rf"$R(\theta_{k})$",) for k in range(1, len(split.links))]]
     return replace(hierarchy(split, labels, arcs, title="Its tree: 3 arcs, 2 links of zero length"), root_arc=False)
@@ -224,7 +224,7 @@ def path(model: Linkage, k: int) -> list[int]:
 
 
 def with_rotations(model: Linkage) -> list[tuple[str, ...]]:
-    """Return what is written at each arc of a hierarchy whose joints turn."""
+    """Return the labels of each arc of a hierarchy with rotating joints."""
     arcs: list[tuple[str, ...]] = [("$T_0$",)]
     for joint in model.arcs[1:]:
         arcs.append((rf"$T_{{{joint.name}}}$", rf"$R_{{{joint.name}}}(\theta_{{{joint.name}}})$"))
@@ -271,7 +271,7 @@ def two_appendages() -> Rows:
 
 
 def branching_tree() -> Rows:
-    """Return figure 5.12: the tree of that, which branches at its root."""
+    """Return figure 5.12: the tree of the model with two appendages, which branches at its root."""
     return ((_branching(linkages.two_appendages()),),)
 
 
@@ -307,7 +307,7 @@ def _stack(model: Linkage, walk: Sequence[tuple[int, FloatArray, list[FloatArray
 
 
 def _product(model: Linkage, k: int) -> str:
-    """Return the matrix of a node as a product of those on the way to it."""
+    """Return the matrix of a node as a product of the matrices on the way to it."""
     arcs = with_rotations(model)
     short = [label.strip("$").partition("(")[0] for arc in path(model, k) for label in arcs[arc]]
     return "$" + r"\,".join(short) + "$"

@@ -1,4 +1,4 @@
-"""The linkages that the chapter's figures show: its worked example, its joints, its hierarchies of a few links."""
+"""The linkages in the chapter's figures: its worked example, its joints, its hierarchies of a few links."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEEP: Color = (0.16, 0.36, 0.58)
 MIDDLE: Color = (0.33, 0.56, 0.78)
 LIGHT: Color = (0.62, 0.78, 0.91)
 STONE: Color = (0.78, 0.80, 0.83)
-ARM = ("right_clavicle", "right_shoulder", "right_elbow", "right_forearm_roll", "right_wrist")  # what 5.2 moves
+ARM = ("right_clavicle", "right_shoulder", "right_elbow", "right_forearm_roll", "right_wrist")  # moves in 5.2
 SHADES = (DEEP, MIDDLE, LIGHT)
 
 
@@ -34,7 +34,7 @@ def arm() -> Linkage:
 
 
 def human_arm() -> Linkage:
-    """Return a human figure that stands still but for its right arm, as in figure 5.2."""
+    """Return a human figure of which only the right arm moves, as in figure 5.2."""
     whole = body = human()
     rest = whole.pose("stand")
     for joint in [joint for joint in whole.joints if joint not in ARM]:
@@ -157,7 +157,7 @@ def _appendage(b: Builder, name: str, at: FloatArray, lengths: tuple[float, floa
 
 
 def person() -> Linkage:
-    """Return a figure in the plane, from the hips up and down: nine nodes for the tree of figure 5.5."""
+    """Return a figure in the plane, with its root at the hips, for the tree of figure 5.5."""
     b = Builder("person", base="hips", shape=bone((-0.13, 0, 0), (0.13, 0, 0), 0.13, DEEP))
     b.revolute("waist", "torso", at=(0, 0.12, 0), shape=_upright(0.0, 0.5, 0.17, MIDDLE))
     b.revolute("neck", "head", at=(0, 0.72, 0), shape=Visual(Sphere(0.15), (0, 0.12, 0), LIGHT))
@@ -178,7 +178,7 @@ def _upright(start: float, end: float, radius: float, color: Color) -> Visual:
     return bone((0, start, 0), (0, end, 0), radius, color)
 
 
-# One joint of an arm in space, for what it does to the end effector
+# One joint of an arm in space, to show its effect on the end effector
 
 
 def lever() -> Linkage:

@@ -1,7 +1,7 @@
 """Closed forms: every pose that brings a frame to a target, exactly, for arms whose axes allow it.
 
-`axes` sees an arm as lines, `recognition` says which family of arms these are, `form` is what is called, and
-`general` serves any six revolute joints.
+`axes` describes an arm by lines, `recognition` finds its family, `form` has the public class, and `general` handles any
+six revolute joints.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One answer to each target by a closed form, as a chain's search gives it: what `Prepared` asks before it searches."""
+"""One solution per target by a closed form, in the form of a chain's search; `Prepared` tries it before the search."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..chain_solver import Prepared
 
 EDGE_STARTS = 16
-MARGIN = 3.0  # times the tolerances: how near to an edge a goal must be for a search to have its say
+MARGIN = 3.0  # times the tolerances: goals nearer to an edge are also searched
 ONE_GOAL, MANY_GOALS = branch_signs(1), branch_signs(2)
 
 
@@ -36,14 +36,14 @@ class Answering:
 
     Attributes:
         one: The kernel for one goal.
-        known: What it reads, in its order; the room to work in, the target and so on follow.
-        nearer: The kernel that puts the pose nearest to a start in place of one that a search has found.
-        known_nearer: What it reads likewise; None where a search is not asked, or its answer stays.
-        room: The shape of that room.
-        proves: Whether its answer is the nearest to a start, and it is certain that there is none where it has none.
-        near_starts: Whether its answers to many goals are near to starts, where there are some, so that it is asked.
-        edge_starts: How many starts are enough for a goal that it leaves to a search.
-        edge_starts_of_many: The same for each of many goals, which have poses to begin with, next to an edge; or None.
+        known: Its first arguments, in order; the working memory, the target and so on follow.
+        nearer: The kernel that replaces a pose found by the search with the pose nearest to a start.
+        known_nearer: Its first arguments likewise; None if there is no search first, or its result is kept.
+        room: Shape of the working memory.
+        proves: Whether its result is the nearest to a start, and there is no solution if it finds none.
+        near_starts: Whether its results for many goals are near given starts, so that it is used with starts.
+        edge_starts: Number of starts that are enough for a goal that it leaves to the search.
+        edge_starts_of_many: The same for each of many goals, which have start poses next to an edge; or None.
     """
 
     one: ClassVar[Any]
@@ -67,13 +67,13 @@ class Answering:
         *,
         leave: bool = False,
     ) -> None:
-        """Write values (m, n), reports and status of targets (m, 4, 4) whose status says that they are unsolved.
+        """Write values (m, n), reports and status of those targets (m, 4, 4) that are unsolved.
 
-        Those at an edge stay unsolved. With `leave`, the errors of targets without an answer are left to the caller.
+        Targets at an edge stay unsolved. With `leave`, errors of targets without a solution are left to the caller.
         """
         count, before = len(status), status.copy()
         arrays: list[Any] = [targets, given.reshape(-1, values.shape[1]), values, report, status]
-        if count < WIDTH:  # fill the lanes with the last one
+        if count < WIDTH:  # fill the lanes with the last target
             arrays = [_padded(array) for array in arrays]
         self._answer(*arrays)
         if count < WIDTH:
@@ -83,7 +83,7 @@ class Answering:
             self._miss(none, leave, targets, values, report, status)
 
     def _answer(self, *arrays: Any) -> None:
-        """Do the same for at least as many targets as there are lanes."""
+        """Do the same for at least WIDTH targets."""
         raise NotImplementedError
 
     def _miss(
@@ -95,7 +95,7 @@ class Answering:
         report: FloatArray,
         status: Any,
     ) -> None:
-        """See to targets without an answer: the errors of the poses that they have, and which are out of reach."""
+        """Complete targets without a solution: compute the errors of their poses, and mark those out of reach."""
         prepared = self.prepared
         if not leave:
             poses, lines = values.take(rows, axis=0), report.take(rows, axis=0)
@@ -107,9 +107,9 @@ class Answering:
 
 
 class FamilyAnswering(Answering):
-    """The closed form of an arm of six joints that is of a family, or nearly so.
+    """The closed form of an arm of six joints that belongs to a family, exactly or nearly.
 
-    For an arm that is only near its family, Newton's method may lead every branch away from the solution at a start.
+    For an arm that is only near its family, Newton's method may move every branch away from the solution at a start.
     Goals with a start are then left to the search.
     """
 
@@ -119,18 +119,18 @@ class FamilyAnswering(Answering):
         self.prepared, self.proves, self.near_starts = prepared, form.exact, form.exact
         limits, settings = memory.LIMITS.view(prepared.kept_limits), prepared.settings
         numbers = packed_numbers(form.recognised, form.axes, form.scale, limits.lower, limits.upper)
-        sure = MARGIN if form.exact else np.inf  # an arm a little off its family may have what the family has not
+        sure = MARGIN if form.exact else np.inf  # an arm off its family may have more solutions
         length, angle = sure * settings.tolerance, sure * settings.rotation_tolerance
         roots = (length, angle, length) if form.codes[0] == PARALLEL else (length, length, angle)
         edge = EDGE.pack(roots=roots, limits=angle)
         self._known = form.codes, numbers, MANY_GOALS, edge, prepared.numbers
         self.known = form.codes, numbers, ONE_GOAL, edge, prepared.numbers
         self.room = answer_room(many=False)
-        self.edge_starts = EDGE_STARTS if form.exact else np.inf  # the form knows but the edges of exact arms
+        self.edge_starts = EDGE_STARTS if form.exact else np.inf  # edges are known only for exact arms
         self.edge_starts_of_many = EDGE_STARTS if form.exact else None
 
     def branches(self, targets: FloatArray) -> FloatArray:
-        """Return the values (m, 8, 6) of all branches of targets (m, 4, 4), within limits, as near as each comes."""
+        """Return the values (m, 8, 6) of all branches for targets (m, 4, 4), within limits, as near as possible."""
         aims = _padded(targets) if len(targets) < WIDTH else targets
         tried = np.empty((len(aims), BRANCHES, JOINTS))
         room = new_room(answer_room(many=True))
@@ -143,10 +143,10 @@ class FamilyAnswering(Answering):
 
 
 class SevenAnswering(Answering):
-    """The closed form of an arm of seven joints, one of them tried at many angles.
+    """The closed form of an arm of seven joints, with one of them tried at many angles.
 
-    A goal with a start is searched first, for the search stays near the start. For arms a little off their family, that
-    answer is kept.
+    A goal with a start is searched first, since the search stays near the start. For arms slightly off their family,
+    that result is kept.
     """
 
     one, nearer = staticmethod(seven_one), staticmethod(seven_nearest)
@@ -166,19 +166,19 @@ class SevenAnswering(Answering):
         (shape, book), (*numbers, status) = batch_room(), arrays
         starts = numbers[1]
         if starts.size and starts.strides[0] == 0 and np.isfinite(starts[0]).all():
-            numbers[1] = np.array(starts[0])  # one for all, which is seen to once
+            numbers[1] = np.array(starts[0])  # one start for all, processed once
         tries = self.form.tries_of_many[starts.size > 0]
         known = self.form.numbers, tries, self.prepared.numbers, zero_room(shape), np.zeros(book, np.int64)
         seven_many(*known, *(array.reshape(-1) for array in numbers), status)
 
 
 def _padded(array: NDArray[Any]) -> NDArray[Any]:
-    """Return rows with the last one repeated, so that there is one for every lane; no rows stay none."""
+    """Return rows with the last one repeated, to fill every lane; an empty array stays empty."""
     return np.concatenate([array, np.repeat(array[-1:], WIDTH - len(array), axis=0)]) if len(array) else array
 
 
 def answering_for(prepared: Prepared) -> Answering | None:
-    """Return the closed form that is quicker than a search, if a prepared chain has one that serves its goals."""
+    """Return the closed form that is faster than a search, if a prepared chain has one for its goals."""
     if not prepared.whole_pose:
         return None
     form = family_form(prepared.chain)

@@ -1,7 +1,7 @@
-"""A chain as lines in the world: what closed forms see of an arm.
+"""A chain described by lines in the world, for closed forms.
 
-Every joint of one value is a line, where it stands while all values are zero. Which way frames were put on the links
-and how a file wrote its transforms is gone: two arms that move alike are the same lines.
+Every joint with one value is a line, in its position with all values zero. The placement of frames on links does not
+matter: two arms that move alike have the same lines.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..chain import Chain, screw
 class Axes:
     """The axes of a chain's joints in the world, all values zero, and the frame at its end.
 
-    The frame is at ``E1(v1) ... En(vn) tip``, where ``Ei`` turns the world about line i, or slides it along.
+    The frame is at ``E1(v1) ... En(vn) tip``, where ``Ei`` rotates the world about line i, or translates it along i.
 
     Args:
         direction: Unit vectors along the lines, shape (n, 3).
@@ -40,12 +40,12 @@ class Axes:
 
     @property
     def size(self) -> float:
-        """How large the chain is [m]: the diagonal of the box that holds its points and the tip; 1 if it is zero."""
+        """Size of the chain [m]: the diagonal of the bounding box of its points and the tip; 1 if that is zero."""
         places = np.concatenate([self.point, self.tip[None, :3, 3]])
         return float(np.linalg.norm(np.ptp(places, axis=0))) or 1.0
 
     def motion(self, joint: int, value: float) -> FloatArray:
-        """Return what a joint at a value does to the world, 4x4."""
+        """Return the motion of the world by a joint at a value, 4x4."""
         result = np.eye(4)
         if self.slides[joint]:
             result[:3, 3] = value * self.direction[joint]
@@ -55,7 +55,7 @@ class Axes:
         return result
 
     def forward(self, values: FloatArray) -> FloatArray:
-        """Return where the frame is for one value a joint, 4x4."""
+        """Return the transform of the frame, 4x4, for one value per joint."""
         frame = self.tip
         for joint in reversed(range(len(self))):
             frame = self.motion(joint, float(values[joint])) @ frame
@@ -67,17 +67,16 @@ class Axes:
         return replace(self, direction=self.direction[rows], point=self.point[rows], slides=self.slides[rows])
 
     def reversed(self) -> Axes:
-        """Return the chain seen from its end: where the base is, seen from the tip, is what its frame says.
+        """Return the chain seen from its end: its frame is the base, seen from the tip.
 
-        ``G = E1 ... En`` becomes ``G^-1 = En^-1 ... E1^-1``: the order is turned round, and directions are, so that the
-        values are the same. A target T of this chain is the target ``tip T^-1`` of the other, whose own tip is where
-        the world is.
+        ``G = E1 ... En`` becomes ``G^-1 = En^-1 ... E1^-1``: order and directions are reversed, so that the values are
+        the same. A target T of this chain is the target ``tip T^-1`` of the other, whose own tip is the identity.
         """
         order = slice(None, None, -1)
         return Axes(-self.direction[order], self.point[order], self.slides[order], np.eye(4))
 
     def held(self, joint: int, value: float) -> Axes:
-        """Return the chain with one joint held at a value: lines beyond it, and the tip, are moved by it."""
+        """Return the chain with one joint held at a value, which moves the lines beyond it and the tip."""
         motion = self.motion(joint, value)
         direction, point = self.direction.copy(), self.point.copy()
         direction[joint + 1 :] = direction[joint + 1 :] @ motion[:3, :3].T
@@ -87,18 +86,18 @@ class Axes:
 
 
 def axes_of(chain: Chain) -> tuple[Axes, FloatArray] | str:
-    """Return the axes of a chain and how much each joint turns for its value; or why it has none, in words.
+    """Return the axes of a chain and the motion of each joint per unit of its value; or a text on why it has none.
 
-    The joint turns (slides) by ``scale * value``, scale > 0: where a file lets a joint turn the other way, its axis
-    is turned round.
+    The joint turns (slides) by ``scale * value``, scale > 0: for a joint that turns the other way, the axis is
+    reversed.
     """
     rows, tip, places = chain.rows()
     if not rows:
-        return "nothing moves it, or its loops or cones hold it"
+        return "no joint moves it, or it depends on loops or cones"
     if len(rows) != len(places):
         return "one of its values drives several joints"
     if any(row.motion == steps.SCREW for row in rows):
-        return "it has a screw"
+        return "it has a screw joint"
     if any(row.multiplier == 0.0 for row in rows):
         return "one of its joints does not move"
     world, directions, points = np.eye(4), [], []
@@ -113,9 +112,9 @@ def axes_of(chain: Chain) -> tuple[Axes, FloatArray] | str:
 
 
 def nearest_points(axes: Axes, a: int, b: int) -> tuple[FloatArray, FloatArray, float]:
-    """Return the points of two lines that are nearest to each other, and how far apart they are [m].
+    """Return the points of two lines that are nearest to each other, and their distance [m].
 
-    Of parallel lines, the point of the first and its foot on the second.
+    For parallel lines, these are the point of the first and its projection onto the second.
     """
     h, k = axes.direction[a], axes.direction[b]
     between = axes.point[b] - axes.point[a]

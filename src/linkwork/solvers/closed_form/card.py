@@ -1,4 +1,4 @@
-"""All solutions of a closed form on a graphics card, for targets of the host and of the card."""
+"""All solutions of a closed form on a GPU, for targets in host memory and on the GPU."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ from ...kernels.devices import DeviceArray
 from ..card_memory import Lender
 from .form import ClosedForm
 
-SHARE, KEPT = 0.5, 0.2  # of the card's free memory: for a block of the host's targets, and kept for the next batch
-LITTLE = 1 << 26  # bytes that need no thought
-BLOCKS = 64  # for each multiprocessor
+SHARE, KEPT = 0.5, 0.2  # shares of the GPU's free memory: for a block of host targets, and kept for the next batch
+LITTLE = 1 << 26  # bytes below which free memory is not checked
+BLOCKS = 64  # blocks per multiprocessor
 ITEMS = BRANCHES * JOINTS
 
 
 class Tally:
-    """How many goals are in doubt: two numbers, of this batch and of the next, which this one sets to zero."""
+    """Two counters of doubtful goals, for this batch and the next; each batch sets the other to zero."""
 
     def __init__(self) -> None:
         self.numbers, self.turn = to_device(np.zeros(2, np.int32)), 0
 
     def next(self) -> tuple[int, Any]:
-        """Return which of the numbers is this batch's, and both."""
+        """Return the index of this batch's counter, and both counters."""
         self.turn = 1 - self.turn
         return self.turn, self.numbers
 
 
 class CardForm:
-    """A closed form of six joints on a graphics card.
+    """A closed form of six joints on a GPU.
 
     Args:
         form: The form.
-        dtype: Precision of targets and answers. In single precision, goals near to where two solutions meet are solved
+        dtype: Precision of targets and results. In single precision, goals near a meeting of two solutions are solved
             in double.
         limits: Whether limits are kept.
 
     Raises:
-        DeviceError: If the form has no kernels for cards.
+        DeviceError: If the form has no GPU kernels.
     """
 
     def __init__(self, form: ClosedForm, dtype: Any, *, limits: bool = True) -> None:
         if not form.exact or not form.on_cards:
-            raise DeviceError(f"{form} It is solved on the processor only; leave out device='cuda'.")
+            raise DeviceError(f"{form} It is solved on the CPU only; leave out device='cuda'.")
         self.form, self.dtype = form, np.dtype(dtype)
         least = SINGLE if self.dtype == np.float32 else 0.0
         near, aligned = max(form.tolerance[0], least * form.axes.size), max(form.tolerance[1], least)
@@ -58,7 +58,7 @@ class CardForm:
         self._lender = Lender(self._memory, self._worth_keeping)
 
     def _memory(self, count: int) -> tuple[Any, ...]:
-        """Return memory for the answers to so many targets, for the list of those in doubt and their number."""
+        """Return memory for the results of that many targets, the list of doubtful ones and their number."""
         values, mask = device_array(ITEMS * count, self.dtype), device_array(count, np.int64)  # a byte for each branch
         return (
             values,
@@ -74,13 +74,13 @@ class CardForm:
 
     @property
     def _bytes(self) -> int:
-        """What the answers to a target take."""
+        """Memory for the results of one target [bytes]."""
         return int(ITEMS * self.dtype.itemsize + BRANCHES + 5)
 
     def all_there(self, targets: Any, count: int) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
-        """Return the solutions of targets in the card's memory: values (n, 8, 6), NaN where there is none, and a mask.
+        """Return the solutions of targets in GPU memory: values (n, 8, 6), NaN where there is none, and a mask.
 
-        Return also of which targets no solution stands for a continuum, shape (n,): then there are no others.
+        Also return for which targets no solution represents a continuum, shape (n,): then there are no others.
         """
         (values, mask, isolated, doubtful, tally), lease = self._lender.lent(count)
         turn, numbers = tally.next()
@@ -92,7 +92,7 @@ class CardForm:
         return DeviceArray(values, (count, BRANCHES, JOINTS), lease), there, DeviceArray(isolated, (count,), lease)
 
     def all(self, targets: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return the solutions of targets (n, 4, 4) of the host, block by block."""
+        """Return the solutions of host targets (n, 4, 4), computed block by block."""
         count = len(targets)
         values, mask = np.empty((count, BRANCHES, JOINTS), self.dtype), np.empty((count, BRANCHES), np.bool_)
         isolated = np.empty(count, np.bool_)

@@ -1,6 +1,6 @@
-"""Chains that are completed to six joints at their end: what shorter chains and partial goals share.
+"""Chains completed to six joints at their end, for shorter chains and for partial goals.
 
-What completes them are turns, and a slide where joints move everything in a plane.
+They are completed by rotations, and by a translation if the joints move everything in a plane.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from .form import ClosedForm
 from .packing import packed_numbers
 from .recognition import EXACT, in_words
 
-SLIGHT = 1e-6  # share of a chain's size that targets may be off its plane
+SLIGHT = 1e-6  # share of a chain's size by which targets may be off its plane
 
 
 class CompletedForm(ClosedForm):
-    """The closed form of a chain with turns at its end.
+    """The closed form of a chain with added rotations (turns) at its end.
 
     Attributes:
-        completed: The lines of the chain and of the turns that complete it; known before all else.
-        turns_most: How far each of the turns may go, either way: not at all, or anywhere, shape (turns,) [rad].
+        completed: The lines of the chain and of the turns that complete it; set before the base class is initialised.
+        turns_most: Largest angle of each turn in either direction, zero or infinity, shape (turns,) [rad].
     """
 
     completed: Axes
@@ -32,11 +32,11 @@ class CompletedForm(ClosedForm):
 
     @property
     def turns(self) -> int:
-        """How many turns complete the chain."""
+        """Number of turns that complete the chain."""
         return len(self.completed) - len(self.axes)
 
     def _packed(self, lower: FloatArray, upper: FloatArray) -> FloatArray:
-        """Return the form's numbers with some limits (n,) of the chain's own joints."""
+        """Return the form's numbers with given limits (n,) of the chain's own joints."""
         return self._padded(lower, upper, self.turns_most)
 
     def _padded(self, lower: FloatArray, upper: FloatArray, most: FloatArray) -> FloatArray:
@@ -63,9 +63,9 @@ def with_turns(axes: Axes, directions: FloatArray, point: FloatArray) -> Axes:
 
 
 def off_plane(axes: Axes, target: FloatArray, *, turned: bool) -> str:
-    """Return in words how a target (4, 4) leaves the plane in which a chain moves its frame; empty if it does not.
+    """Return a text on how a target (4, 4) leaves the plane in which a chain moves its frame; empty if it does not.
 
-    With `turned`, its orientation counts too.
+    With `turned`, the orientation is checked too.
     """
     normal = plane_of(axes)
     if normal is None:
@@ -81,7 +81,7 @@ def off_plane(axes: Axes, target: FloatArray, *, turned: bool) -> str:
 
 
 def plane_of(axes: Axes) -> FloatArray | None:
-    """Return the direction (3,) across the plane in which joints move everything; None where there is none."""
+    """Return the normal (3,) of the plane in which the joints move everything; None if there is none."""
     if axes.slides.any() or len(axes) < 2:
         return None
     off = np.linalg.norm(np.cross(axes.direction[1:], axes.direction[0]), axis=1)
@@ -89,7 +89,7 @@ def plane_of(axes: Axes) -> FloatArray | None:
 
 
 def with_slide(axes: Axes, direction: FloatArray) -> Axes:
-    """Return a chain's lines and a slide after them, which leaves the plane that they move in."""
+    """Return a chain's lines followed by a prismatic joint that leaves the plane in which they move."""
     return Axes(
         np.concatenate([axes.direction, direction[None]]),
         np.concatenate([axes.point, axes.point[-1:]]),

@@ -1,4 +1,4 @@
-"""Curves of solutions within limits: the pieces that joint limits leave of whole curves, and poses along them."""
+"""Curves of solutions within limits: the parts of whole curves that joint limits allow, and poses along them."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from ...kernels.closed_form.curve import FULL, LEFT, STUCK
 from ...transforms import FloatArray
 from .tracing import TURN, Pieces, Tracer, Whole
 
-ROUNDS, PARTS = 12, 8  # how the least and largest value of a joint are closed in on
-LEAST = 1e-9  # a piece of a curve that is shorter is a point: the curve only touches a limit there
-ROUND = "a whole round of it"  # where a joint with limits has made a whole turn and everything begins again
-ENDINGS = {LEFT: "a value at the end of its range", FULL: "followed no further", STUCK: "a singular pose"}
+ROUNDS, PARTS = 12, 8  # rounds, and parts per round, of the search for the extreme values of a joint
+LEAST = 1e-9  # a shorter piece of a curve is a point: the curve only touches a limit there
+ROUND = "a whole round"  # end of a curve along which a joint with limits makes a whole turn
+ENDINGS = {LEFT: "a value at the end of its range", FULL: "the end of its trace", STUCK: "a singular pose"}
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Poses that reach a goal and go over into each other: call it with s from 0 to 1.
+    """A continuous curve of poses that reach a goal: call it with s from 0 to 1.
 
-    Its length is in radians; metres of slides count as shares of the chain's length.
+    Its length is in radians; prismatic joints count as shares of the chain's length.
 
     Attributes:
-        closed: Whether its end is its beginning, whole turns of unlimited joints aside.
-        ends: What stops it at s = 0 and at s = 1, in words: ``"'joint4' at its upper limit"``, or ``"closed"``.
+        closed: Whether its end is its beginning, apart from whole turns of unlimited joints.
+        ends: Texts on what stops it at s = 0 and at s = 1: ``"'joint4' at its upper limit"``, or ``"closed"``.
         names: Names of the coordinates that move.
 
     Example:
@@ -47,7 +47,7 @@ class Curve:
 
     @property
     def length(self) -> float:
-        """How long it is: the root of the summed squares of all joints' travel."""
+        """Length of the curve: the arc length in joint space."""
         return self._pieces.length
 
     def values(self, s: ArrayLike) -> FloatArray:
@@ -58,17 +58,17 @@ class Curve:
         flat = share.reshape(-1) * self.length
         tracer = self._tracer
         found = tracer.exact(self._pieces, flat)
-        found = np.clip(found, tracer.lower, tracer.upper)  # rounding may lead beyond an end
+        found = np.clip(found, tracer.lower, tracer.upper)  # rounding may exceed a limit
         found[flat <= 0.0], found[flat >= self.length] = self._pieces.values[0], self._pieces.values[-1]
         return found.reshape(*share.shape, tracer.count)
 
     def __call__(self, s: ArrayLike) -> FloatArray:
-        """Return the pose at s, from 0 to 1; poses (..., nq) for an array. Every one reaches the goal exactly."""
+        """Return the pose at s, from 0 to 1; poses (..., nq) for an array. Every pose reaches the goal exactly."""
         prepared = self._tracer.prepared
         return prepared.put(self.values(s), prepared.rest)
 
     def part(self, begin: float, end: float, ends: tuple[str, str]) -> Curve:
-        """Return the part from one s to another, with what stops it there; a closed curve goes on beyond s = 1."""
+        """Return the part from one s to another, with texts on its ends; a closed curve continues beyond s = 1."""
         pieces, length = self._pieces, self.length
         first, last = self.values(begin), self.values(end % 1.0 if end > 1.0 else end)
         if end > 1.0:
@@ -80,15 +80,15 @@ class Curve:
         return Curve(self._tracer, part, False, ends, self.names)
 
     def sample(self, count: int) -> FloatArray:
-        """Return poses (count, nq) spread evenly along the curve; a closed one does not repeat its first."""
+        """Return poses (count, nq) spread evenly along the curve; a closed curve does not repeat the first pose."""
         return self(np.arange(count) / count if self.closed else np.linspace(0.0, 1.0, count))
 
     def holds(self, values: FloatArray) -> NDArray[np.bool_]:
-        """Return which of the chain's values (m, n), all solutions, are on the curve; whole turns aside."""
+        """Return which of the chain's values (m, n), all solutions, are on the curve, ignoring whole turns."""
         return self._tracer.on(self._pieces, values)
 
     def extent(self, joint: int) -> tuple[float, float]:
-        """Return the least and the largest value of one of the chain's values on the curve, to 1e-10 or better."""
+        """Return the smallest and the largest value of one joint on the curve, to 1e-10 or better."""
         low, high = (sign * self._least(joint, sign) for sign in (1.0, -1.0))
         return low, high
 
@@ -121,7 +121,7 @@ class _Cut:
 def within_limits(tracer: Tracer, whole: Whole, names: tuple[str, ...]) -> list[Curve]:
     """Return the pieces of a whole curve on which all limits are kept.
 
-    A joint that can make a whole turn or more stops no curve by where it stands, only by how far it has turned.
+    A joint with a range of a whole turn or more does not end a curve by its angle, only by how far it has turned.
     """
     narrow = _narrow(tracer)
     pieces = whole.pieces
@@ -150,7 +150,7 @@ def _outer(whole: Whole) -> tuple[str, str]:
 
 
 def _narrow(tracer: Tracer) -> NDArray[np.bool_]:
-    """Return which values have limits that leave out a part of a turn, or of their range."""
+    """Return which values have limits that exclude a part of a turn, or of their range."""
     limited = np.isfinite(tracer.lower) | np.isfinite(tracer.upper)
     return np.asarray(limited & ~(tracer.turning & (tracer.upper - tracer.lower >= TURN)))
 
@@ -165,7 +165,7 @@ def _cuts(tracer: Tracer, pieces: Pieces, narrow: NDArray[np.bool_], names: tupl
 
 
 def _inside(tracer: Tracer, values: FloatArray, narrow: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which values (m, n) keep the limits of narrow joints, whole turns aside."""
+    """Return which values (m, n) keep the limits of narrow joints, ignoring whole turns."""
     limited = tracer.turning & np.isfinite(tracer.lower) & np.isfinite(tracer.upper)
     with np.errstate(invalid="ignore"):
         middle = np.where(limited, 0.5 * (tracer.lower + tracer.upper), 0.0)
@@ -174,7 +174,7 @@ def _inside(tracer: Tracer, values: FloatArray, narrow: NDArray[np.bool_]) -> ND
 
 
 def _kept(tracer: Tracer, pieces: Pieces, ends: list[_Cut], narrow: NDArray[np.bool_]) -> Iterator[tuple[_Cut, _Cut]]:
-    """Yield the beginnings and ends of pieces within limits; where a curve only touches a limit, it goes on."""
+    """Yield the beginnings and ends of pieces within limits; a curve that only touches a limit continues."""
     places = np.array([cut.along for cut in ends])
     long = np.diff(places) > LEAST
     inside = _inside(tracer, tracer.exact(pieces, 0.5 * (places[1:] + places[:-1])), narrow)
@@ -192,11 +192,11 @@ def _kept(tracer: Tracer, pieces: Pieces, ends: list[_Cut], narrow: NDArray[np.b
 def _unrolled(
     tracer: Tracer, pieces: Pieces, whole: Whole | None, ends: tuple[str, str], names: tuple[str, ...]
 ) -> list[Curve]:
-    """Return a piece with its angles within limits, cut where a joint of more than a turn can turn no further."""
+    """Return a piece with its angles within limits, cut where a joint with more than a turn reaches a limit."""
     closed = whole is not None and whole.closed
     limited = np.isfinite(tracer.lower) | np.isfinite(tracer.upper)
     if closed and whole is not None and np.abs(whole.winding[limited]).max(initial=0.0) > 1.0:
-        closed, ends = False, (ROUND, ROUND)  # it comes back a turn further, and there the limits differ
+        closed, ends = False, (ROUND, ROUND)  # it returns a turn further, where the limits are different
     found: list[Curve] = []
     left, name, closing = pieces, ends[0], closed
     while True:
@@ -215,17 +215,17 @@ def _unrolled(
 
 
 def _tidy(tracer: Tracer, pieces: Pieces) -> Pieces:
-    """Return a piece whose ends keep their limits to the last bit."""
+    """Return a piece whose ends keep their limits exactly."""
     values = pieces.values.copy()
     values[[0, -1]] = np.clip(values[[0, -1]], tracer.lower, tracer.upper)
     return Pieces(values, pieces.rates, pieces.along)
 
 
 def _best_turns(tracer: Tracer, pieces: Pieces) -> FloatArray:
-    """Return whole turns (n,) after which a piece is within limits from its beginning on, as far as can be.
+    """Return whole turns (n,) to add, so that a piece stays within limits from its beginning as long as possible.
 
-    Where all of it fits, the middle of the piece is brought nearest to the middle of the range; else the joint begins
-    where it has the longest way to go.
+    If all of it fits, the middle of the piece is moved nearest to the middle of the range; else the joint begins where
+    it can go furthest.
     """
     limited = tracer.turning & np.isfinite(tracer.lower) & np.isfinite(tracer.upper)
     result = np.zeros(tracer.count)
@@ -242,13 +242,13 @@ def _best_turns(tracer: Tracer, pieces: Pieces) -> FloatArray:
 
 
 def _stays(x: FloatArray, low: float, high: float) -> int:
-    """Return at how many knots a value stays within its limits before it leaves them."""
+    """Return the number of knots at which a value stays within its limits before it leaves them."""
     outside = (x < low - 1e-9) | (x > high + 1e-9)
     return int(np.argmax(outside)) if outside.any() else len(x)
 
 
 def _leaving(tracer: Tracer, pieces: Pieces, names: tuple[str, ...]) -> Iterator[_Cut]:
-    """Yield where joints of more than a turn leave their limits."""
+    """Yield where joints with a range of more than a turn leave their limits."""
     wide = tracer.turning & np.isfinite(tracer.upper - tracer.lower) & ~_narrow(tracer)
     for joint in np.flatnonzero(wide):
         for limit, side in ((tracer.lower[joint], "lower"), (tracer.upper[joint], "upper")):

@@ -1,7 +1,8 @@
-"""Elimination beside a search: what few starts have missed is found, or known to have no pose; and what is nearest.
+"""Elimination to complement the search: it solves goals that a few starts missed, and finds the nearest solutions.
 
-A search finds most poses of an arm of no family in less time than elimination takes; a goal without one it would try
-from thousands of starts. From a start it leads to a pose that is near it, but not always to the nearest.
+For an arm of no family, a search is mostly faster than elimination; but for a goal without a solution it would try
+thousands of starts, where elimination gives a proof. From a start, a search finds a pose near it, not always the
+nearest.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ JOINTS = 6
 
 
 def may_eliminate(prepared: Prepared) -> bool:
-    """Return whether a chain's goals may be given to elimination, which is known at once."""
+    """Return whether elimination may apply to a chain's goals; this check is fast."""
     found = axes_of(prepared.chain) if prepared.whole_pose and prepared.restarts > FEW else ""
     return not isinstance(found, str) and len(found[0]) == JOINTS and not found[0].slides.any()
 
@@ -39,9 +40,9 @@ def settle_missed(
     report: FloatArray,
     status: NDArray[np.int64],
 ) -> None:
-    """See to the targets (m, 4, 4) that few starts have missed: reached, closest (there is none), or unsolved again.
+    """Decide the targets (m, 4, 4) that a few starts missed: reached, closest (there is no solution), or unsolved.
 
-    With starts given, the solution nearest to each is taken.
+    With given starts, the solution nearest to each is taken.
     """
     missed = np.flatnonzero(status == CLOSEST)
     if not len(missed):
@@ -58,7 +59,7 @@ def settle_missed(
     starts = given[rows] if given.size else np.zeros((len(rows), JOINTS))
     away = np.abs(every[some] - starts[:, None])
     if not given.size:
-        away[:] = 0.0  # the first will do
+        away[:] = 0.0  # take the first
     away = np.where(mask[some], (away * away).sum(axis=-1), np.inf)
     poses, lines = every[some, np.argmin(away, axis=1)], report[rows]
     good = prepared.check(targets[rows], poses, lines)
@@ -66,7 +67,7 @@ def settle_missed(
 
 
 class NearestSolution:
-    """Writes the solution nearest to a start, of all that elimination gives.
+    """Function that writes the solution nearest to a start, of all that elimination finds.
 
     Args:
         prepared: The chain.
@@ -94,7 +95,7 @@ class NearestSolution:
 
 
 def nearest_by_elimination(prepared: Prepared) -> NearestSolution | None:
-    """Return what writes the solution nearest to a start; None where elimination does not serve a chain."""
+    """Return a function that writes the solution nearest to a start; None if elimination does not apply."""
     if not may_eliminate(prepared) or not isinstance(prepared.form, GeneralForm):
         return None
     return NearestSolution(prepared, prepared.form)

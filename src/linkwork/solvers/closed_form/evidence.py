@@ -1,4 +1,4 @@
-"""Why a target has no solution, in words: which of the three roots is not there, and by how much."""
+"""Texts on why a target has no solution: which of the three roots does not exist, and by how much."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...transforms import FloatArray
 from .recognition import Condition, Family, in_words
 
 ROOTS = 3
-SLIGHT = 1e-9  # [m, rad]: what counts as there
+SLIGHT = 1e-9  # a root missed by less exists [m, rad]
 
 
 def why_none(family: Family, branches: Any, joints: tuple[str, ...], motion: FloatArray, centre: str = "") -> str:
@@ -19,17 +19,17 @@ def why_none(family: Family, branches: Any, joints: tuple[str, ...], motion: Flo
 
     Args:
         family: The family.
-        branches: What the kernel has noted of every branch, limits aside: BRANCH.
+        branches: The kernel's notes on every branch, ignoring limits: BRANCH.
         joints: Names of the joints, in the arm's order.
-        motion: What the solved joints must make together, 4x4.
-        centre: What the centre of a wrist is called; that of a spherical wrist or shoulder by default.
+        motion: The motion that the solved joints must make together, 4x4.
+        centre: Name of the centre of a wrist; by default that of a spherical wrist or shoulder.
     """
     misses = np.where(np.isfinite(branches.miss), branches.miss, 0.0)
     stopped = np.argmax(np.concatenate([misses > SLIGHT, np.ones((len(misses), 1), bool)], axis=1), axis=1)
     best = max(range(len(misses)), key=lambda k: (stopped[k], -misses[k, min(stopped[k], ROOTS - 1)]))
     root = int(stopped[best])
     if root == ROOTS:
-        return "every branch ends where it should, but not within the tolerance"
+        return "every branch has all of its roots, but none is within the tolerance"
     names = tuple(joints[k] for k in family.order)
     miss, amounts = float(misses[best, root]), branches.amounts[best]
     if family.reaching is None:
@@ -65,8 +65,8 @@ def _of_wrist(
 def _of_first(what: str, names: tuple[str, ...], condition: Condition, miss: float) -> str:
     others = f"{names[1]} and {names[2]}"
     if condition.sphere:
-        return f"the {what} cannot be turned about {names[0]} to where {others} reach: {in_words(miss)} are missing"
-    return f"the {what} is {in_words(miss)} too near to the axis of {names[0]}, for how far {others} stand off it"
+        return f"the {what} cannot be turned about {names[0]} to where {others} reach: it is {in_words(miss)} short"
+    return f"the {what} is {in_words(miss)} too near to the axis of {names[0]}, given the offset of {others} from it"
 
 
 def _of_condition(
@@ -91,7 +91,7 @@ def _of_parallel(
 ) -> str:
     if root == 0:
         what = f"the point where {names[4]} and {names[5]} meet"
-        return f"{what} is {in_words(miss)} too near to the axis of {names[0]}, for how far the arm stands off it"
+        return f"{what} is {in_words(miss)} too near to the axis of {names[0]}, given the offset of the arm from it"
     if root == 1:
         return _of_angle(names[1], names[4], names[5], miss)
     axes, along = family.axes, family.axes.direction[1]
@@ -105,7 +105,7 @@ def _of_parallel(
 
 def _of_angle(outer: str, middle: str, last: str, miss: float) -> str:
     share = math.degrees(math.acos(max(1.0 - miss, -1.0)))
-    return f"{middle} cannot bring the axis of {last} to the angle with that of {outer}: {share:.3g}° are missing"
+    return f"{middle} cannot give the axis of {last} the required angle to that of {outer}: it is {share:.3g}° short"
 
 
 def _turned(h: FloatArray, angle: float, v: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Which closed form a chain has: that of a family, or else elimination, which serves any six revolute joints."""
+"""Find the closed form of a chain: that of a family, or else elimination, which works for any six revolute joints."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .short import short_form
 def form_of(chain: Chain) -> ClosedForm | NoForm:
     """Return the closed form of a chain, or why there is none."""
     if chain.free is not None:
-        return NoForm(chain.frame, "an axis of it is free, so that a goal leaves a continuum")
+        return NoForm(chain.frame, "one of its axes is free, so a goal leaves a continuum of solutions")
     found = axes_of(chain)
     if isinstance(found, str):
         return NoForm(chain.frame, found)
@@ -36,7 +36,7 @@ def form_of(chain: Chain) -> ClosedForm | NoForm:
         return ClosedForm(chain, axes, scale, family)
     general = General(axes)
     why_not = general.why_unsound
-    if not why_not:  # it also misses nothing of arms that are a little off a family
+    if not why_not:  # it also finds all solutions of arms that are slightly off a family
         return GeneralForm(chain, axes, scale, general, None if isinstance(family, str) else family)
     if isinstance(family, str):
         return NoForm(chain.frame, f"{family}; {why_not}")
@@ -44,18 +44,18 @@ def form_of(chain: Chain) -> ClosedForm | NoForm:
 
 
 def why_a_continuum(chain: Chain, joints: int) -> str:
-    """Return what is left to say of a chain of more than six joints: which of seven may be held, for a closed form."""
+    """Return a text on a chain of more than six joints: which of seven joints may be held for a closed form."""
     seven = seven_form(chain)
     if isinstance(seven, str):
         return f"its {joints} joints leave a continuum of solutions to a goal; {seven}"
     names = dict(zip(*(one.tolist() for one in chain.plain), strict=True))
     held = chain.linkage.coordinates[names[seven.held]] if seven.held in names else "its end joint"
     words = "its 7 joints leave curves of solutions to a goal, which solve_all gives"
-    return f"{words}; with {held} held, the others have one, {seven.kind}"
+    return f"{words}; with {held} held, the others have a closed form, {seven.kind}"
 
 
 def family_form(chain: Chain) -> ClosedForm | None:
-    """Return the closed form of a chain if it is of a family, exactly or nearly, which is known at once; else None."""
+    """Return the closed form of a chain if it belongs to a family, exactly or nearly, else None; this check is fast."""
     found = axes_of(chain) if chain.free is None else ""
     if isinstance(found, str):
         return None
@@ -66,12 +66,12 @@ def family_form(chain: Chain) -> ClosedForm | None:
 def closed_form(
     linkage: Linkage, frame: str, *, orientation: bool = True, free: ArrayLike | str | None = None
 ) -> ClosedForm | NoForm:
-    """Return the closed form of the chain that moves a frame, or a `NoForm` with the reason; the linkage keeps it.
+    """Return the closed form of the chain that moves a frame, or a `NoForm` with the reason; cached on the linkage.
 
     Args:
         linkage: The linkage.
         frame: Name of the frame that targets are for.
-        orientation: Whether its orientation matters; without, the form is that of positions alone.
+        orientation: Whether its orientation matters; if not, the form is for positions alone.
         free: An axis of the frame, such as ``"z"``, that it may spin about.
 
     Example:
@@ -90,11 +90,11 @@ def closed_form(
 
 
 def form_for(linkage: Linkage, goal: Reach) -> ClosedForm | NoForm:
-    """Return the closed form of goals that ask for less than a whole pose, or why there is none; the linkage keeps it.
+    """Return the closed form of partial goals, or a `NoForm` with the reason; cached on the linkage.
 
     Args:
         linkage: The linkage.
-        goal: One such goal; its target means nothing.
+        goal: Such a goal; its target is ignored.
     """
     axis = None if goal.free is None else tuple(goal.free.tolist())
     key = goal.frame, tuple(goal.rows.tolist()), axis

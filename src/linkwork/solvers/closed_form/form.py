@@ -1,4 +1,4 @@
-"""The closed form of a chain: every pose that brings its frame to a target, exactly, and which form that is."""
+"""The closed form of a chain: every pose that brings its frame to a target, exactly."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from .evidence import why_none
 from .packing import packed_codes, packed_numbers
 from .recognition import Family, in_words
 
-NEAR = 1e-12  # squared errors of solutions, for lengths as a share of the arm's size [rad]
+NEAR = 1e-12  # largest squared errors of solutions: angles [rad], and lengths as shares of the arm's size
 ONE_GOAL, MANY_GOALS = branch_signs(1), branch_signs(2)
 NO_START, EMPTY = np.empty(0), np.empty
 SOLUTIONS, CONTINUA = SOLUTION * BYTES, CONTINUUM * BYTES  # in any of the eight branches of a target
-NEW = object.__new__  # answers are filled in by hand, in half the time of their constructor
+NEW = object.__new__  # results are filled in by hand, in half the time of their constructor
 
 
 @dataclass(frozen=True, eq=False)
 class NoForm:
-    """The reason why a chain has no closed form here. It counts as false, a `ClosedForm` as true.
+    """The reason why a chain has no closed form. It is false, a `ClosedForm` is true.
 
     Attributes:
         frame: The frame at the chain's end.
@@ -67,7 +67,7 @@ class Answers:
 
     Attributes:
         form: The form that found them.
-        room: What the kernel wrote.
+        room: The output of the kernel.
     """
 
     __slots__ = ("_count", "_records", "form", "room")
@@ -80,20 +80,20 @@ class Answers:
 
     @property
     def record(self) -> Any:
-        """The solutions as the kernel wrote them: ANSWER, by row."""
+        """The solutions as the kernel wrote them, ANSWER records by row."""
         records = self.room if self._records is None else self._records
         return ANSWER.view(records.reshape(-1)[: ANSWER.size * self._count].reshape(-1, ANSWER.size))
 
     @property
     def values(self) -> FloatArray:
-        """The chain's values, one row a solution, shape (k, n); nearest to the start first, where there was one."""
+        """The chain's values, one row per solution, shape (k, n); nearest to the start first, if one was given."""
         records = self.room if self._records is None else self._records
         shape = self._count, len(self.form.axes)
-        return np.ndarray(shape, np.float64, records, 8 * ANSWER.values, (8 * ANSWER.size, 8))  # sooner than slices
+        return np.ndarray(shape, np.float64, records, 8 * ANSWER.values, (8 * ANSWER.size, 8))  # faster than slices
 
     @property
     def residuals(self) -> FloatArray:
-        """Errors of position and rotation [m, rad], from forward kinematics, shape (k, 2)."""
+        """Position [m] and rotation [rad] errors, from forward kinematics, shape (k, 2)."""
         record = self.record
         return np.stack([record.position, record.rotation], axis=-1)
 
@@ -104,12 +104,12 @@ class Answers:
 
     @property
     def continua(self) -> NDArray[np.bool_]:
-        """Which stand for a continuum: one joint may take any value while another compensates, shape (k,)."""
+        """Which represent a continuum: one joint may take any value while another compensates, shape (k,)."""
         return np.asarray(self.record.same == FREE)
 
     @property
     def evidence(self) -> str | None:
-        """The reason why there is no solution, in words; None if there is one."""
+        """A text on why there is no solution; None if there is one."""
         return None if self._count else self.form.why_none(self.form.target_of(self.room))
 
     @property
@@ -124,7 +124,7 @@ class Answers:
 class ClosedForm:
     """A chain's closed form.
 
-    Values are those of the chain, in its order (`Chain.values_of` and `Chain.put` know their places in poses).
+    Values are those of the chain, in its order; `Chain.values_of` and `Chain.put` convert them from and to poses.
 
     Args:
         chain: The chain.
@@ -133,9 +133,9 @@ class ClosedForm:
         family: The form that fits it.
 
     Attributes:
-        on_cards: Whether there are kernels of it for graphics cards.
-        complete: Whether it finds every solution there is: where arms are exactly of the family. From one that is off,
-            Newton's method may lead two branches to one solution, near where branches meet.
+        on_cards: Whether it has GPU kernels.
+        complete: Whether it finds all solutions, which needs an arm that is exactly of the family. Otherwise, Newton's
+            method may move two branches to one solution, near where branches meet.
     """
 
     on_cards = True
@@ -161,13 +161,13 @@ class ClosedForm:
         limits: Limits = "clamp",
         tolerance: tuple[float, float] | None = None,
     ) -> Answers:
-        """Return all solutions of a target within limits, and the evidence where there are none.
+        """Return all solutions of a target within limits, and the evidence if there are none.
 
         Args:
-            target: Where the frame should be, 4x4.
-            start: Values of the chain (n,) that solutions are sorted by, and turned towards: the nearest comes first.
-            windings: Whether copies that differ by whole turns are solutions of their own.
-            limits: ``"ignore"`` lets joints go beyond their limits; see `Settings`.
+            target: Target transform of the frame, 4x4.
+            start: Values of the chain (n,): solutions are shifted by whole turns towards it, and the nearest is first.
+            windings: Whether to list copies that differ by whole turns.
+            limits: ``"ignore"`` ignores limits; see `Settings`.
             tolerance: Largest errors of position and rotation [m, rad]; a millionth of the arm's size by default.
 
         Example:
@@ -186,22 +186,22 @@ class ClosedForm:
         numbers, room = self.numbers if limits == "clamp" else self._limited(limits), EMPTY(self._room)
         try:
             count = self._put_all(numbers, target, given, near, aligned, room)
-        except TypeError:  # kernels refuse what is no array, and arrays of another kind or order
+        except TypeError:  # kernels accept only arrays of the right type and order
             exact = np.array(self._whole_pose(target), np.float64, order="C"), np.array(given, np.float64)
             count = self._put_all(numbers, *exact, near, aligned, room)
         if count <= 0:
-            self._whole_pose(target)  # says what is wrong with it
+            self._whole_pose(target)  # raises an error if it is invalid
             count = 0
         found = NEW(Answers)
         found.form, found.room, found._count, found._records = self, room, count, None
         return self._wound(found, given) if windings else found
 
     def _limited(self, limits: Limits) -> FloatArray:
-        """Return the form's numbers with limits as an option has them."""
+        """Return the form's numbers for the option `limits`."""
         return self.unlimited if limits == "ignore" else self.numbers
 
     def _whole_pose(self, target: ArrayLike) -> FloatArray:
-        """Return a target as a matrix; a position alone says nothing of the rotation, so it is no target."""
+        """Return a target as a matrix; a position alone is refused, since it does not define a rotation."""
         what = f"the target of {self.chain.frame!r}"
         if np.shape(target) == (3,):
             raise GoalError(f"{what} is a 4x4 matrix, got a position; solve_all takes Reach(frame, position=...), too.")
@@ -211,23 +211,23 @@ class ClosedForm:
     def _put_all(
         self, numbers: FloatArray, target: Any, start: Any, near: float, aligned: float, room: FloatArray
     ) -> int:
-        """Write all solutions of a target into `room`, which begins with them; return how many: -1 if it is none."""
+        """Write all solutions of a target to the beginning of `room`; return their number, -1 for an invalid target."""
         count: int = all_one(self.codes, numbers, ONE_GOAL, target, start, near, aligned, room)
         return count
 
     def _wound(self, found: Answers, start: FloatArray) -> Answers:
-        """Return solutions with all their copies by whole turns, nearest to a start first."""
+        """Return solutions with all copies that differ by whole turns, nearest to a start first."""
         scale, turning = self.scale, ~self.axes.slides
         home = start if start.size else self.middle
         bounds = self.lower * scale, self.upper * scale
         copies, which = turned_copies(found.values * scale, *bounds, turning, home * scale)
         records = found.record.array[which]
-        records[:, : len(scale)] = copies / scale  # values stand first
+        records[:, : len(scale)] = copies / scale  # values come first
         ANSWER.view(records).away = ((copies / scale - home) ** 2).sum(axis=1)
         return Answers(self, found.room, len(records), records=records)
 
     def nearest(self, target: ArrayLike, start: FloatArray) -> FloatArray | None:
-        """Return the values of the solution nearest to a start (n,), whole turns included; None where there is none."""
+        """Return the values of the solution nearest to a start (n,), whole turns included; None if there is none."""
         found = self.all(target, start=start)
         return found.values[0] if len(found) else None
 
@@ -238,22 +238,22 @@ class ClosedForm:
         return self._packed(-free, free)
 
     def _packed(self, lower: FloatArray, upper: FloatArray) -> FloatArray:
-        """Return the form's numbers with some limits (n,)."""
+        """Return the form's numbers with given limits (n,)."""
         return packed_numbers(self.recognised, self.axes, self.scale, lower, upper)
 
     @property
     def middle(self) -> FloatArray:
-        """Values in the middle of their limits, zero where there are none, shape (n,)."""
+        """Values in the middle of their limits, zero without limits, shape (n,)."""
         return np.asarray(NUMBERS.view(self.numbers).middle[: len(self.axes)])
 
     def target_of(self, room: FloatArray) -> FloatArray:
-        """Return the target (4, 4) that answers were sought for."""
+        """Return the target (4, 4) of a result."""
         return target_in(room)
 
     def proves(self, found: Answers) -> bool:
         """Return whether the solutions of a target are proven complete; never for a continuum.
 
-        A double root has half the digits only, so that one next to it may be a continuum that does not look like one.
+        A double root has only half the precision, so two of them may be a continuum that is not recognised as one.
         """
         branches = branches_in(found.room)
         near, aligned = self.tolerance
@@ -272,7 +272,7 @@ class ClosedForm:
         return why_none(self.recognised, branches_in(free.room), self.joints, motion)
 
     def _beyond_limits(self, values: FloatArray) -> str:
-        """Return which limit stands in the way of solutions (k, n) that nothing else does."""
+        """Return which limit excludes solutions (k, n) that are otherwise valid."""
         period = np.where(self.axes.slides, np.inf, 2.0 * np.pi / self.scale)
         turns = np.rint((self.middle - values) / period)
         values = values + np.where(self.axes.slides, 0.0, period) * turns
@@ -289,7 +289,7 @@ class ClosedForm:
     def all_many(self, targets: FloatArray, *, limits: Limits = "clamp") -> tuple[FloatArray, NDArray[np.bool_]]:
         """Return all solutions of targets (m, 4, 4): values (m, 8, n), NaN where there is none, and a mask (m, 8).
 
-        A solution stands at the place of its branch. Any six joints have room for sixteen, and solutions stand first.
+        The index of a solution is its branch. For general arms there are sixteen places, and solutions come first.
         """
         values, mask, _ = self.all_many_proven(targets, limits=limits)
         return values, mask
@@ -335,14 +335,14 @@ class ClosedForm:
 
     @cached_property
     def joints(self) -> tuple[str, ...]:
-        """Names of the coordinates it solves for, in order."""
+        """Names of the coordinates that it solves, in order."""
         places = dict(zip(*(one.tolist() for one in self.chain.plain), strict=True))
         names = self.chain.linkage.coordinates
         return tuple(names[places[k]] if k in places else f"{self.chain.frame}.{k}" for k in range(len(self.axes)))
 
     def __str__(self) -> str:
         length, angle = self.off
-        apart = "" if self.exact else f", {1e3 * length:.3g} mm and {math.degrees(angle):.3g}° off it, so polished"
+        apart = "" if self.exact else f", {1e3 * length:.3g} mm and {math.degrees(angle):.3g}° off it, so refined"
         return f"Closed form for {self.chain.frame!r}: {self.family}{apart}; joints {', '.join(self.joints)}."
 
     def __repr__(self) -> str:

@@ -1,8 +1,8 @@
-"""Any arm of six revolute joints: how its elimination is prepared.
+"""Prepare the elimination for any arm of six revolute joints.
 
-`kernels.closed_form.general_elimination` says what is eliminated. The arm can be seen from either end, and any of three
-joints can be the unknown: six *ways*. Which of them keep most digits depends on the arm and is measured on goals of its
-own; the best is used, and another with a different unknown where that leaves a doubt.
+`kernels.closed_form.general_elimination` describes the elimination. The arm can be seen from either end, and any of
+three joints can be the unknown: six *ways*. Their accuracy depends on the arm and is measured on goals of this arm. The
+best way is used, and another with a different unknown in doubtful cases.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from ...kernels.closed_form import general as kernels, general_memory as memory
 from ...transforms import FloatArray, axis_rotation, cross, inverse
 from .axes import Axes
 
-Order = tuple[int, int, int]  # of joints 1, 2, 3: the unknown, u and v
+Order = tuple[int, int, int]  # which of joints 1, 2, 3 are the unknown, u and v
 ORDERS: tuple[Order, ...] = ((1, 2, 3), (2, 1, 3), (3, 1, 2))
 TURNS = np.array([0.0, 2.0, 4.0]) * np.pi / 3.0  # angles that tell a constant, a cosine and a sine apart
 PARTS = np.linalg.inv(np.stack([np.ones(3), np.cos(TURNS), np.sin(TURNS)], axis=1))
-AHEAD = (0.31, 0.73)  # by how much u and v are turned on [rad]
-HIGHEST, WHOLE = 8, 12  # degree of the polynomial, and with the arm's own factor at most
+AHEAD = (0.31, 0.73)  # offsets of the angles of u and v [rad]
+HIGHEST, WHOLE = 8, 12  # largest degree of the polynomial, without and with the arm's own factor
 PROBES, SEED = 48, 20
-VANISHING = 1e-20  # determinants of rows of length one that are nothing but rounding
-TINY = 1e-300  # in place of zero, to divide by
-ALIKE = 1e-8  # singular value of lines that move alike
-NOTHING = 1e-10  # coefficients against the largest that count as zero
-GAP = 1e4  # between singular values that belong to polynomials and those that are rounding
-SOUND = 1e-5  # how far roots may be from the angles of goals' own poses, nine times of ten [rad]
+VANISHING = 1e-20  # determinants of unit rows below this are rounding errors
+TINY = 1e-300  # instead of zero, to divide by
+ALIKE = 1e-8  # singular value below which lines are dependent
+NOTHING = 1e-10  # coefficients below this share of the largest are zero
+GAP = 1e4  # ratio of singular values of polynomials to those of rounding errors
+SOUND = 1e-5  # largest error of roots on goals with known poses, nine times out of ten [rad]
 
 
 def line_numbers(point: FloatArray, direction: FloatArray) -> FloatArray:
@@ -45,7 +45,7 @@ def line_numbers(point: FloatArray, direction: FloatArray) -> FloatArray:
 
 
 def turned(line: FloatArray, angles: FloatArray, lines: FloatArray) -> FloatArray:
-    """Return lines (..., 2, 3), each a direction and a point, turned about a line by angles: (angles, ..., 2, 3)."""
+    """Return lines (..., 2, 3), each a direction and a point, rotated about a line by angles: (angles, ..., 2, 3)."""
     turns = axis_rotation(line[0], angles)
     turns = turns.reshape(len(angles), *(1,) * (lines.ndim - 2), 3, 3)
     there = np.stack([np.zeros(3), line[1]])
@@ -53,7 +53,7 @@ def turned(line: FloatArray, angles: FloatArray, lines: FloatArray) -> FloatArra
 
 
 def half_tangents(block: FloatArray, axis: int, ahead: float) -> FloatArray:
-    """Return parts of (1, cosine, sine) along an axis as parts of (u², u, 1), the angle turned on by `ahead`."""
+    """Return coefficients of (1, cosine, sine) along an axis as those of (u², u, 1), the angle offset by `ahead`."""
     one, cosine, sine = np.moveaxis(block, axis, 0)
     c, s = np.cos(ahead), np.sin(ahead)
     cosine, sine = c * cosine + s * sine, c * sine - s * cosine
@@ -61,7 +61,7 @@ def half_tangents(block: FloatArray, axis: int, ahead: float) -> FloatArray:
 
 
 def frame_on(line: FloatArray, near: FloatArray) -> FloatArray:
-    """Return a frame, 4x4, whose z axis is a line (2, 3) and whose origin is its point nearest to another."""
+    """Return a frame, 4x4, whose z axis is a line (2, 3) and whose origin is the line's point nearest to another."""
     frame = np.eye(4)
     z = line[0]
     x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
@@ -72,7 +72,7 @@ def frame_on(line: FloatArray, near: FloatArray) -> FloatArray:
 
 
 def seen(lines: FloatArray, frame: FloatArray, shrink: float) -> FloatArray:
-    """Return lines (n, 2, 3) as seen in a frame, lengths shrunk."""
+    """Return lines (n, 2, 3) in the coordinates of a frame, with lengths scaled by `shrink`."""
     direction = lines[:, 0] @ frame[:3, :3]
     return np.stack([direction, shrink * (lines[:, 1] - frame[:3, 3]) @ frame[:3, :3]], axis=1)
 
@@ -80,7 +80,7 @@ def seen(lines: FloatArray, frame: FloatArray, shrink: float) -> FloatArray:
 def left_side(lines: FloatArray) -> FloatArray:
     """Return the left side: numbers of the fifth line moved by joints 1, 2, 3, shape (14, 3, 3, 3).
 
-    The axes are the parts of (1, cosine, sine) of each of them.
+    The last three axes are the coefficients of (1, cosine, sine) of each joint.
     """
     moved = lines[4]
     for joint in (3, 2, 1):
@@ -90,13 +90,13 @@ def left_side(lines: FloatArray) -> FloatArray:
 
 
 def in_powers(left: FloatArray, order: Order) -> FloatArray:
-    """Return the left side by (1, cosine, sine) of the unknown joint and by powers of the half tangents of others."""
+    """Return the left side by (1, cosine, sine) of the unknown joint and by powers of the others' half tangents."""
     parts = np.transpose(left, (0, *order))
     return half_tangents(half_tangents(parts, 2, AHEAD[0]), 3, AHEAD[1])
 
 
 def fifth(lines: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return points and directions of the fifth line turned back about the sixth by each of TURNS, (3, 3) each."""
+    """Return points and directions of the fifth line rotated back about the sixth by each of TURNS, (3, 3) each."""
     moved = turned(lines[5], -TURNS, lines[4])
     return moved[:, 1], moved[:, 0]
 
@@ -107,7 +107,7 @@ def fifth(lines: FloatArray) -> tuple[FloatArray, FloatArray]:
 def determinants(left: FloatArray, sides: FloatArray, angles: FloatArray) -> FloatArray:
     """Return determinants of the twelve equations at angles, for right sides (n, 14, 3), shape (n, angles).
 
-    What the kernel does, by the singular value decomposition, for any sides.
+    This does the same as the kernel, by singular value decomposition.
     """
     still = np.linalg.svd(sides[:, :6, 1:])[0][:, :, 2:]
     turning = np.conj(np.linalg.svd(sides[:, 6:10] + 1j * sides[:, 10:])[0][:, :, 3])
@@ -128,16 +128,16 @@ def determinants(left: FloatArray, sides: FloatArray, angles: FloatArray) -> Flo
 
 
 def waves(angles: FloatArray, degree: int) -> FloatArray:
-    """Return what coefficients ``Re C0 ... Re Cn, Im C1 ... Im Cn`` are multiplied with, shape (angles, 2 n + 1)."""
+    """Return the basis for coefficients ``Re C0 ... Re Cn, Im C1 ... Im Cn`` at angles, shape (angles, 2 n + 1)."""
     k = np.arange(1, degree + 1) * angles[:, None]
     return np.concatenate([np.ones((len(angles), 1)), 2.0 * np.cos(k), -2.0 * np.sin(k)], axis=1)
 
 
 def own_factor(lines: FloatArray, order: Order) -> FloatArray | None:
-    """Return the coefficients of the factor that every determinant of an arm has; None if it cannot be told.
+    """Return the coefficients of the factor that every determinant of an arm has; None if it cannot be determined.
 
-    It depends on joints 1 to 4 only. With random lines in the places of joints 0 and 5 the determinants fill the space
-    of its multiples, and the factor is the multiple of least degree.
+    It depends on joints 1 to 4 only. With random lines instead of joints 0 and 5 the determinants span the space of its
+    multiples, and the factor is the multiple of lowest degree.
     """
     if order[0] == 1:
         return np.ones(1)
@@ -180,7 +180,7 @@ def degree_of(coefficients: NDArray[np.floating[Any]], highest: int) -> int:
 
 
 def random_motions(generator: np.random.Generator, count: int, size: float) -> FloatArray:
-    """Return motions (n, 4, 4), any turn and moves of about a size."""
+    """Return random motions (n, 4, 4), with any rotation and translations of about a size."""
     turns, _ = np.linalg.qr(generator.normal(size=(count, 3, 3)))
     turns *= np.sign(np.linalg.det(turns))[:, None, None]
     motions = np.tile(np.eye(4), (count, 1, 1))
@@ -189,7 +189,7 @@ def random_motions(generator: np.random.Generator, count: int, size: float) -> F
 
 
 def right_sides(motions: FloatArray, points: FloatArray, directions: FloatArray) -> FloatArray:
-    """Return the right sides of motions (n, 4, 4): parts of (1, cosine, sine) of joint 5, shape (n, 14, 3)."""
+    """Return the right sides of motions (n, 4, 4): coefficients of (1, cosine, sine) of joint 5, shape (n, 14, 3)."""
     turn, shift = motions[:, None, :3, :3], motions[:, None, :3, 3]
     numbers = line_numbers((turn @ points[..., None])[..., 0] + shift, (turn @ directions[..., None])[..., 0])
     return np.asarray(np.einsum("nak,xa->nkx", numbers, PARTS))
@@ -200,12 +200,12 @@ def right_sides(motions: FloatArray, points: FloatArray, directions: FloatArray)
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """One way to eliminate: packed for the kernels.
+    """One way to eliminate, packed for the kernels.
 
     Attributes:
-        unknown: The joint whose angle is the unknown, from 0.
-        packed: What the kernels read, rows of eight.
-        blur: How far roots are from the angles of goals' own poses, nine times of ten [rad].
+        unknown: Index of the joint whose angle is the unknown, from 0.
+        packed: Data for the kernels, rows of eight.
+        blur: Error of roots on goals with known poses, nine times out of ten [rad].
     """
 
     unknown: int
@@ -214,12 +214,12 @@ class Way:
 
 
 class View:
-    """An arm seen from one of its ends, and poses of its own to measure ways on.
+    """An arm seen from one of its ends, with poses for measuring the accuracy of ways.
 
     Args:
         axes: The arm's lines.
         poses: Poses, shape (n, 6).
-        targets: Where they lead, shape (n, 4, 4).
+        targets: Transforms of the frame at these poses, shape (n, 4, 4).
         backwards: Whether it is seen from the tip.
     """
 
@@ -237,7 +237,7 @@ class View:
         self.sides = right_sides(motions, *self.fifth)
 
     def way(self, order: Order) -> Way | None:
-        """Return a way, measured; None where its determinants say nothing."""
+        """Return a way with its measured accuracy; None if its determinants vanish."""
         factor = own_factor(self.lines, order)
         if factor is None:
             return None
@@ -264,17 +264,17 @@ class View:
 
 
 def shrunk(motion: FloatArray, shrink: float) -> FloatArray:
-    """Return a motion, lengths shrunk, as a TRANSFORM."""
+    """Return a motion as a TRANSFORM, with lengths scaled by `shrink`."""
     result = motion.copy()
     result[:3, 3] *= shrink
     return np.asarray(steps.transform(result))
 
 
 def fitted(left: FloatArray, sides: FloatArray, factor: FloatArray) -> tuple[FloatArray, int, FloatArray]:
-    """Return the nodes, the degree of what the factor leaves, and what takes determinants to its coefficients.
+    """Return the nodes, the degree of the remaining polynomial, and the matrix from determinants to its coefficients.
 
-    Nodes are turned to where the factor has no zeros. The coefficients are of least squares, in which a determinant
-    counts as much as the factor leaves of it.
+    Nodes are shifted away from zeros of the factor. Coefficients are by least squares, with determinants weighted by
+    the factor.
     """
     own = (len(factor) - 1) // 2
     steps_between = 2.0 * np.pi * np.arange(memory.NODES) / memory.NODES
@@ -299,7 +299,7 @@ def fitted(left: FloatArray, sides: FloatArray, factor: FloatArray) -> tuple[Flo
 
 
 def packed_way(figures: FloatArray, left: FloatArray, angles: FloatArray, fit: FloatArray) -> FloatArray:
-    """Return what the kernels read of a way."""
+    """Return a way packed for the kernels."""
     columns = memory.WIDTH * memory.COLUMNS
     wide = np.zeros((memory.EQUATIONS, columns))
     wide[:, :27] = left.reshape(memory.EQUATIONS, 27)
@@ -312,7 +312,7 @@ def packed_way(figures: FloatArray, left: FloatArray, angles: FloatArray, fit: F
 
 
 def blur_of(packed: FloatArray, targets: FloatArray, angles: FloatArray) -> float:
-    """Return how far the nearest roots of targets are from known angles of solutions, nine times of ten."""
+    """Return the distance of the nearest roots from known angles of solutions, nine times out of ten [rad]."""
     room, out, misses = np.zeros((memory.ROOM.size, memory.WIDTH)), np.zeros(2 * memory.MOST), []
     for target, angle in zip(targets, angles, strict=True):
         kernels.general_roots(packed, np.ascontiguousarray(target), room, out)
@@ -333,7 +333,7 @@ class General:
 
     @cached_property
     def ways(self) -> tuple[Way, ...]:
-        """The ways to go, at most two, the sharper first; the second has another unknown."""
+        """The ways to use, at most two, the more accurate first; the second has another unknown."""
         poses = np.random.default_rng(SEED).uniform(-np.pi, np.pi, (PROBES, memory.JOINTS))
         targets = np.array([self.axes.forward(pose) for pose in poses])
         views = [View(self.axes, poses, targets, backwards=backwards) for backwards in (False, True)]
@@ -344,7 +344,7 @@ class General:
 
     @cached_property
     def freedom(self) -> int:
-        """In how many ways the joints move the frame: the rank of their lines at a pose like any other."""
+        """Number of directions in which the joints move the frame: the rank of their lines at a generic pose."""
         held = self.axes
         pose = np.random.default_rng(SEED).uniform(-np.pi, np.pi, len(held))
         moved, lines = np.eye(4), []
@@ -357,17 +357,17 @@ class General:
 
     @cached_property
     def why_unsound(self) -> str:
-        """Why elimination does not serve the arm, in words; empty where it does."""
+        """A text on why elimination does not work for the arm; empty if it does."""
         if len(self.axes) != memory.JOINTS or self.axes.slides.any():
             return "elimination takes six revolute joints"
         if self.freedom < memory.JOINTS:
-            return f"its joints move the frame in {self.freedom} ways only, so that solutions form continua"
+            return f"its joints move the frame in {self.freedom} directions only, so that solutions form continua"
         if not self.ways:
-            return "elimination finds nothing to hold on to"
+            return "elimination gives no usable polynomial"
         blur = self.ways[0].blur
-        return f"elimination keeps too few digits on it: its angles are good to {blur:.1e} rad" if blur > SOUND else ""
+        return f"elimination is too inaccurate for it: its angles are off by {blur:.1e} rad" if blur > SOUND else ""
 
     @cached_property
     def packed(self) -> FloatArray:
-        """The ways, as the kernels read them."""
+        """The ways, packed for the kernels."""
         return np.concatenate([way.packed for way in self.ways])

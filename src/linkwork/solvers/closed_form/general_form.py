@@ -1,4 +1,4 @@
-"""The closed form of any six revolute joints: elimination to one angle, all of its roots."""
+"""The closed form of any six revolute joints: elimination to one angle, with all of its roots."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ NAME = "general six"
 
 
 class GeneralForm(ClosedForm):
-    """A chain of six revolute joints, whose solutions, sixteen at most, are the roots of a polynomial.
+    """A chain of six revolute joints, whose solutions, at most sixteen, are the roots of a polynomial.
 
     Args:
         chain: The chain.
         axes: The lines of its joints.
-        scale: By how much each joint turns for its value, shape (6,).
+        scale: Angle of each joint per unit of its value, shape (6,).
         general: The elimination.
-        beside: A family that the arm is a little off, as a calibrated arm is.
+        beside: A family that the arm is slightly off, as a calibrated arm is.
     """
 
     most = memory.MOST
@@ -49,7 +49,7 @@ class GeneralForm(ClosedForm):
 
     @property
     def off(self) -> tuple[float, float]:
-        """How far the arm is from the family that it is beside [m, rad]; zeros where there is none."""
+        """Deviation of the arm from the family that it is near [m, rad]; zeros if there is none."""
         return (0.0, 0.0) if self.beside is None else (self.beside.off.length, self.beside.off.angle)
 
     def __str__(self) -> str:
@@ -62,15 +62,15 @@ class GeneralForm(ClosedForm):
         return f"Closed form for {self.chain.frame!r}: {self.family}{near}; joints {', '.join(self.joints)}."
 
     def target_of(self, room: FloatArray) -> FloatArray:
-        """Return the target (4, 4) that answers were sought for."""
+        """Return the target (4, 4) of a result."""
         return room[memory.ROOM.target :].reshape(-1)[:16].reshape(4, 4)
 
     def proves(self, found: Answers) -> bool:
-        """Return whether it is certain that these solutions of a target are all."""
+        """Return whether the solutions of a target are proven complete."""
         return bool(room_report(found.room).clear)
 
     def why_none(self, target: FloatArray) -> str:
-        """Return why a target (4, 4) has no solution: how complex the nearest is, or which limit stops it."""
+        """Return why a target (4, 4) has no solution: the imaginary part of the nearest root, or the limit exceeded."""
         free = self.all(target, limits="ignore")
         if len(free):
             return self._beyond_limits(free.values)
@@ -95,5 +95,5 @@ class GeneralForm(ClosedForm):
 
 
 def room_report(room: FloatArray) -> Any:
-    """Return the REPORT in a room of the kernels."""
+    """Return the REPORT in the working memory of the kernels."""
     return memory.REPORT.view(room[memory.ROOM.out :].reshape(-1)[: memory.REPORT.size])

@@ -1,6 +1,6 @@
-"""Arms of seven joints of no family, or a little off one, with an end joint held: six joints with a closed form.
+"""Arms of seven joints of no family, or slightly off one, with an end joint held: six joints with a closed form.
 
-Only the target depends on the angle of the held joint, so that one form serves all angles.
+Only the target depends on the angle of the held joint, so one form is enough for all angles.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .form import ClosedForm
 from .one_held import OneHeld
 from .seven import JOINTS, Seven
 
-AROUND, CLOSE = 0.02, 9  # angles around each fold of a family that an arm is a little off [rad]
-SLICES = 64  # angles of the held joint at which curves are begun
+AROUND, CLOSE = 0.02, 9  # range [rad] and number of angles around each fold of a family that an arm is slightly off
+SLICES = 64  # angles of the held joint at which curves begin
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +28,11 @@ class Held(OneHeld):
     """The closed form of the other six joints.
 
     Args:
-        form: The form, of the chain with one joint where it rests.
-        axes: Lines of all seven.
-        held: Which joint is held: the first or the last.
-        rest: The angle at which the form has it.
-        beside: A family of arms of seven joints that the arm is a little off; its folds tell where curves may be short.
+        form: The form of the chain with one joint at its rest angle.
+        axes: Lines of all seven joints.
+        held: Index of the held joint: the first or the last.
+        rest: The angle of the held joint in the form.
+        beside: A family of arms of seven joints that the arm is slightly off; its folds show where curves may be short.
     """
 
     form: ClosedForm
@@ -47,16 +47,16 @@ class Held(OneHeld):
         return self.form.family
 
     def slices(self, target: FloatArray) -> FloatArray:
-        """Return angles of the held joint at which curves are begun: equally spaced, and between known folds."""
+        """Return angles of the held joint at which curves begin: equally spaced, and between known folds."""
         even = np.asarray(0.1 + np.arange(SLICES) * (2.0 * np.pi / SLICES), np.float64)
         if self.beside is None:
             return even
         folds = self.beside.folds(target)
-        near = (folds[:, None] + np.linspace(-AROUND, AROUND, CLOSE)).reshape(-1)  # this arm's are a little elsewhere
+        near = (folds[:, None] + np.linspace(-AROUND, AROUND, CLOSE)).reshape(-1)  # this arm's folds are nearby
         return np.concatenate([self.beside.slices(target), near, even])
 
     def at(self, target: FloatArray, angles: FloatArray) -> FloatArray:
-        """Return the values (k, 7) of all poses with the held joint at any of some angles; limits aside."""
+        """Return the values (k, 7) of all poses with the held joint at any of the angles, ignoring limits."""
         found = []
         tip = self.axes.tip
         for angle in angles:
@@ -68,13 +68,13 @@ class Held(OneHeld):
 
 
 def held_of(chain: Chain, beside: Seven | None = None) -> Held | str:
-    """Return the form of a chain of seven revolute joints with one at its end held, or why there is none, in words."""
+    """Return the form of a chain of seven revolute joints with an end joint held, or a text on why there is none."""
     found = axes_of(chain)
     if isinstance(found, str):
         return found
     axes, scale = found
     if len(axes) != JOINTS or axes.slides.any() or np.any(scale != 1.0) or chain.group is not None:
-        return "it is no chain of seven revolute joints that all may move"
+        return "it is not a chain of seven revolute joints that may all move"
     names = [chain.linkage.coordinates[place] for place in chain.plain[1]]
     for held in (JOINTS - 1, 0) if beside is None else (beside.held,):
         others = [name for k, name in enumerate(names) if k != held]

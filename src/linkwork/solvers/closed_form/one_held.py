@@ -1,4 +1,4 @@
-"""What all closed forms with one thing held have in common: a joint is held, and nothing is proven of what it gives."""
+"""Base class of closed forms with one joint, or the free axis, held; by default nothing is proven."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ class OneHeld:
     """A closed form of the other joints while one is held.
 
     Attributes:
-        held: Which of the chain's values is held; None where that is none of them.
+        held: Index of the chain's value that is held; None if the free axis is held.
     """
 
     held: int | None
 
     def parameter(self, names: tuple[str, ...]) -> str:
-        """Return what is held, in words, for names of the chain's values."""
+        """Return the name of what is held, from the names of the chain's values."""
         return "the free axis" if self.held is None else repr(names[self.held])
 
     def proves_for(self, _target: FloatArray) -> bool:
-        """Return whether the poses at its slices are sure to be on all curves of a target: not if one may be short."""
+        """Return whether its slices are proven to meet all curves of a target, including short ones."""
         return False
 
     def why_no_pose(self, _target: FloatArray) -> str | None:
-        """Return why a target without poses at the slices has none at all, where that is proven."""
+        """Return a text on why a target without poses at the slices has none at all, if that is proven."""
         return None

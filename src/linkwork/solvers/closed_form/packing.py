@@ -1,4 +1,4 @@
-"""A recognised arm as the kernels of closed forms read it."""
+"""Pack a recognised arm for the kernels of closed forms."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from .axes import Axes
 from .recognition import Condition, Family, Reaching
 
 ROUNDING = 1e-13  # [rad]
-SQUARE = 1e-12  # cosine of axes that count as at right angles
-ENDLESS = 1e300  # the period of a slide
+SQUARE = 1e-12  # cosine below which axes are at right angles
+ENDLESS = 1e300  # the period of a prismatic joint
 POLISH, POLISH_OFF = 2, 16  # steps of Newton's method, for arms of the family, and for arms off it
 COARSE, COARSE_OFF = 1e-12, 1e-2  # squared errors, as shares of the squared size, that are polished
-APART = 8.0  # times how far an arm is off: how far its roots are put apart, as squared sines, to be polished
+APART = 8.0  # times an arm's deviation: distance between its roots, as squared sines, before they are polished
 
 
 def lines(axes: Axes) -> FloatArray:
-    """Return LINE for each joint, flat."""
+    """Return a LINE for each joint, flat."""
     return memory.LINE.pack(shape=(len(axes),), direction=axes.direction, point=axes.point).reshape(-1)
 
 
 def own_lines(family: Family, axes: Axes) -> FloatArray:
-    """Return OWN_LINE for each joint of an arm, flat, in the order and sense in which its family is solved."""
+    """Return an OWN_LINE for each joint of an arm, flat, in the order and sense in which its family is solved."""
     seen = axes.ordered(family.order)
     h = seen.direction * np.asarray(family.sense)[:, None] * (-1.0 if family.backwards else 1.0)
     packed = memory.OWN_LINE.pack(
@@ -38,7 +38,7 @@ def own_lines(family: Family, axes: Axes) -> FloatArray:
 
 
 def packed_codes(family: Family, size: float, held: int = 0) -> NDArray[np.int64]:
-    """Return the CODES of an arm's family; the arm is of a size, and so many of its last joints stay at zero."""
+    """Return the CODES of an arm's family; `held` is the number of last joints that stay at zero."""
     exact = family.exact(size)
     h = family.axes.direction
     outer = h[3] if family.reaching is not None else h[1]
@@ -122,7 +122,7 @@ def _plane(family: Family, axes: Axes, aside: FloatArray) -> FloatArray:
 
 
 def _middle(lower: FloatArray, upper: FloatArray, period: FloatArray) -> FloatArray:
-    """Return a place such that the copy of an angle nearest to it is within limits, if any copy is."""
+    """Return a value such that the copy of an angle nearest to it is within limits, if any copy is."""
     half = np.where(period < ENDLESS, period / 2.0, 0.0)
     low, high = np.isfinite(lower), np.isfinite(upper)
     middle = np.where(low, lower + half, np.where(high, upper - half, 0.0))

@@ -1,7 +1,8 @@
-"""Goals that ask for less than a whole pose: a position alone, or a frame with an axis that it may spin about.
+"""Closed forms for partial goals: a position alone, or a frame with a free axis.
 
-Turns at the frame that may take any value stand for what is not asked for: one about the free axis, three through the
-point. A chain that makes six joints with them has isolated solutions, and the closed form of six joints gives them all.
+Added rotations (turns) at the frame, which may take any value, represent what the goal leaves free: one about the free
+axis, three through the point. A chain that has six joints with them has isolated solutions, and the closed form of six
+joints gives them all.
 """
 
 from __future__ import annotations
@@ -25,22 +26,22 @@ from .general import General
 from .general_form import GeneralForm
 from .recognition import EXACT, JOINTS, Family, families, wrists
 
-POINT, AXIS = 3, 1  # turns that stand for all orientations, and for a free axis
+POINT, AXIS = 3, 1  # number of turns for all orientations, and for a free axis
 ALIKE = 1e-8  # values of the chain that differ by less are one solution
-# An orientation for positions alone: like any other, so that the three turns are not in line.
+# A generic orientation for positions alone, so that the three turns are not aligned.
 ANY = axis_rotation(np.array([0.48, 0.36, 0.8]), 1.1) @ axis_rotation(np.array([0.6, -0.8, 0.0]), 0.7)
 
 
 class PartialForm(CompletedForm):
-    """The closed form of a chain whose frame may turn freely, about one axis or about its point.
+    """The closed form of a chain whose frame may rotate freely, about one axis or about its point.
 
     Args:
         chain: The chain.
         axes: The lines of its joints.
         scale: Turn or travel of each joint per unit of its value, shape (n,).
         family: The form that fits the completed chain.
-        completed: The lines of the chain and of what completes it.
-        most: How far what completes it may go, either way.
+        completed: The lines of the chain and of the joints that complete it.
+        most: Largest values of the latter, in either direction.
     """
 
     on_cards = False
@@ -53,7 +54,7 @@ class PartialForm(CompletedForm):
 
     @property
     def point(self) -> bool:
-        """Whether a position alone is asked for."""
+        """Whether goals are positions alone."""
         return self.turns >= POINT
 
     def all(
@@ -69,7 +70,7 @@ class PartialForm(CompletedForm):
         found = super().all(self._aimed(target), start=start, limits=limits, tolerance=tolerance)
         values, records = found.values, found.record.array
         order = np.arange(len(found))
-        if start is not None:  # the turns have no say in what is near
+        if start is not None:  # the turns do not count in the distance
             order = np.argsort(((values - start) ** 2).sum(axis=1), kind="stable")
         if self.point:
             order = order[first_of_each(values[order])]
@@ -77,7 +78,7 @@ class PartialForm(CompletedForm):
         return self._wound(found, np.empty(0) if start is None else np.asarray(start)) if windings else found
 
     def _aimed(self, target: ArrayLike) -> Any:
-        """Return a target as a whole pose: one of a point has any orientation."""
+        """Return a target as a whole pose; a position gets an arbitrary orientation."""
         if not self.point:
             return target
         given = as_array(target, f"the target of {self.chain.frame!r}")
@@ -105,7 +106,7 @@ class PartialForm(CompletedForm):
         return values, mask & ~again, proven
 
     def proves(self, found: Answers) -> bool:
-        """Return whether the solutions of a target are proven complete; how the turns at a point do it says nothing."""
+        """Return whether the solutions of a target are proven complete; the turns at a point are ignored."""
         if not self.point:
             return super().proves(found)
         branches, near = branches_in(found.room), self.tolerance[0]
@@ -129,7 +130,7 @@ class PartialForm(CompletedForm):
 
     @property
     def family(self) -> str:
-        """The family's name, of the chain with its turns."""
+        """The name of the family of the chain with its turns."""
         return (
             "point in a plane"
             if self.turns > POINT
@@ -149,7 +150,7 @@ class PartialGeneralForm(PartialForm, GeneralForm):
     Args:
         chain: The chain.
         axes: The lines of its revolute joints.
-        scale: By how much each joint turns for its value, shape (n,).
+        scale: Angle of each joint per unit of its value, shape (n,).
         general: The elimination of the completed chain.
     """
 
@@ -158,16 +159,16 @@ class PartialGeneralForm(PartialForm, GeneralForm):
         GeneralForm.__init__(self, chain, axes, scale, general)
 
     def why_none(self, target: FloatArray) -> str:
-        """Return why a target (4, 4) has no solution: how complex the nearest is, or which limit stops it."""
+        """Return why a target (4, 4) has no solution: the imaginary part of the nearest root, or the limit exceeded."""
         return GeneralForm.why_none(self, target)
 
     def proves(self, found: Answers) -> bool:
-        """Return whether it is certain that these solutions of a target are all."""
+        """Return whether the solutions of a target are proven complete."""
         return GeneralForm.proves(self, found)
 
 
 def first_of_each(values: FloatArray) -> list[int]:
-    """Return the first of each of the distinct rows of values (k, n)."""
+    """Return the indices of the distinct rows of values (k, n), the first of each."""
     kept: list[int] = []
     for k, row in enumerate(values):
         if not any(np.abs(row - values[other]).max() < ALIKE for other in kept):
@@ -176,30 +177,30 @@ def first_of_each(values: FloatArray) -> list[int]:
 
 
 def completion(axes: Axes, goal: Reach) -> tuple[Axes, FloatArray] | str:
-    """Return the lines of a chain completed by what a goal leaves open, and how far that may go; or why not.
+    """Return the lines of a chain completed for a goal, and the largest values of the added joints; or why not.
 
-    Joints that move everything in a plane get a slide across it: where the goal asks for a place in space, it stays.
+    Joints that move everything in a plane get a prismatic joint across it; for a goal in space, that stays at zero.
     """
     place = axes.tip[:3, 3]
     if goal.ranges is not None or goal.masked or not goal.coordinates:
-        return "its goals ask for a part of the position"
+        return "its goals constrain only a part of the position"
     if goal.free is not None:
         return with_turns(axes, (axes.tip[:3, :3] @ goal.free)[None], place), np.full(AXIS, np.inf)
     if len(goal.rows) > goal.coordinates:
-        return "its goals ask for a whole pose"
+        return "its goals constrain a whole pose"
     normal, anywhere = plane_of(axes), np.full(POINT, np.inf)
     if normal is not None:
         across = 0.0 if goal.coordinates == POINT else np.inf
         if across and abs(normal[2]) < 1.0 - EXACT:
-            return "its goals ask for a part of the position"
+            return "its goals constrain only a part of the position"
         return with_turns(with_slide(axes, normal), np.eye(POINT), place), np.append(across, anywhere)
     if goal.coordinates != POINT:
-        return "its goals ask for a part of the position"
+        return "its goals constrain only a part of the position"
     return with_turns(axes, np.eye(POINT), place), anywhere
 
 
 def partial_form(chain: Chain, goal: Reach) -> ClosedForm | NoForm:
-    """Return the closed form of goals like one that asks for less than a whole pose, or why there is none."""
+    """Return the closed form of partial goals like a given one, or a `NoForm` with the reason."""
     found = axes_of(chain)
     if isinstance(found, str):
         return NoForm(chain.frame, found)
@@ -211,8 +212,8 @@ def partial_form(chain: Chain, goal: Reach) -> ClosedForm | NoForm:
     turns = len(completed) - len(axes)
     if len(completed) != JOINTS:
         joints = f"{len(axes)} joints and {'a free axis' if turns == AXIS else 'a position alone'}"
-        curves = "leave curves of solutions, which solve_all gives; isolated ones are those of"
-        few = curves if len(completed) == JOINTS + 1 else "leave no isolated solutions; closed forms are for"
+        curves = "leave curves of solutions, which solve_all gives; joints needed for isolated ones:"
+        few = curves if len(completed) == JOINTS + 1 else "leave no isolated solutions; joints needed for those:"
         return NoForm(chain.frame, f"{joints} {few} {JOINTS - turns}")
     if turns >= POINT and not _moves_point(axes):
         return NoForm(chain.frame, "its last joint does not move the point")
@@ -223,7 +224,7 @@ def partial_form(chain: Chain, goal: Reach) -> ClosedForm | NoForm:
     general = General(completed)
     if not general.why_unsound:
         return PartialGeneralForm(chain, axes, scale, general)
-    return NoForm(chain.frame, "its axes neither meet nor are parallel as closed forms ask for")
+    return NoForm(chain.frame, "its axes neither meet nor are parallel as closed forms require")
 
 
 def _moves_point(axes: Axes) -> bool:

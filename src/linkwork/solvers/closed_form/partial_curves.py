@@ -1,7 +1,7 @@
-"""Goals that ask for less than a whole pose and leave one dimension: their solutions are curves.
+"""Partial goals that leave one dimension: their solutions are curves.
 
-A frame that six joints move and that may spin about an axis has the solutions of six joints at every angle of the spin.
-A position alone leaves one of four joints free: the others are solved with that one held.
+A frame moved by six joints with a free axis has the solutions of six joints at every angle about that axis. A position
+alone leaves one of four joints free: the others are solved with that one held.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from .packing import packed_codes, packed_numbers
 from .partial import ANY, completion, first_of_each
 from .recognition import EXACT, JOINTS, wrists
 
-EVEN: FloatArray = np.asarray(0.1 + np.arange(64) * (np.pi / 32.0), np.float64)  # angles at which curves are begun
-LIKE_ANY, SAME = 0.7, 1e-6  # values of a pose like any other, which a form must find [rad, m]
+EVEN: FloatArray = np.asarray(0.1 + np.arange(64) * (np.pi / 32.0), np.float64)  # angles at which curves begin
+LIKE_ANY, SAME = 0.7, 1e-6  # value of a generic test pose that a form must find, and the largest error [rad, m]
 
 
 @dataclass(frozen=True, eq=False)
 class Spun(OneHeld):
-    """The closed form of six joints whose frame may spin about an axis of its own.
+    """The closed form of six joints whose frame has a free axis.
 
     Args:
         form: The form of whole poses.
-        axis: The frame's axis, shape (3,).
-        last: Whether that is the axis of the last joint, which then does nothing but spin the frame.
+        axis: The free axis of the frame, shape (3,).
+        last: Whether that is the axis of the last joint, which then only spins the frame.
     """
 
     form: ClosedForm
@@ -50,19 +50,19 @@ class Spun(OneHeld):
         return self.form.family
 
     def slices(self, _target: FloatArray) -> FloatArray:
-        """Return angles of the spin at which curves are begun; one is enough where the last joint makes the spin."""
+        """Return angles of the spin at which curves begin; one is enough if the last joint makes the spin."""
         return np.zeros(1) if self.last else EVEN
 
     def at(self, target: FloatArray, angles: FloatArray) -> FloatArray:
-        """Return the values (k, 6) of all poses with the frame spun by any of some angles; limits aside."""
+        """Return the values (k, 6) of all poses with the frame spun by any of the angles, ignoring limits."""
         return np.concatenate([self._all(target, angle).values for angle in angles.tolist()])
 
     def proves_for(self, target: FloatArray) -> bool:
-        """Return whether the poses at the slices of a target are sure to be on all of its curves."""
+        """Return whether the slices of a target are proven to meet all of its curves."""
         return self.last and self._all(target, 0.0).complete
 
     def why_no_pose(self, target: FloatArray) -> str | None:
-        """Return what makes a target impossible, where that is proven."""
+        """Return a text on why a target has no pose, if that is proven."""
         return self.form.why_none(target) if self.last else None
 
     def _all(self, target: FloatArray, angle: float) -> Answers:
@@ -76,10 +76,10 @@ class HeldPoint(OneHeld):
     """The closed form of a position alone for four joints, or three in a plane, one of them held.
 
     Args:
-        axes: Lines of all of them.
+        axes: Lines of all joints.
         scale: Turn or travel of each joint per unit of its value, shape (n,).
-        held: Which of them is held: a revolute joint.
-        goal: A goal like those that are asked for.
+        held: Index of the held joint, which is revolute.
+        goal: A goal of the kind to solve.
     """
 
     axes: Axes
@@ -90,11 +90,11 @@ class HeldPoint(OneHeld):
     kind = "a point by the other joints"
 
     def slices(self, _target: FloatArray) -> FloatArray:
-        """Return angles of the held joint at which curves are begun."""
+        """Return angles of the held joint at which curves begin."""
         return EVEN
 
     def at(self, target: FloatArray, angles: FloatArray) -> FloatArray:
-        """Return the values (k, 4) of all poses with the held joint at any of some angles; limits aside."""
+        """Return the values (k, 4) of all poses with the held joint at any of the angles, ignoring limits."""
         aim, found = target.copy(), [np.zeros((0, len(self.axes)))]
         aim[:3, :3] = ANY
         for angle in angles.tolist():
@@ -103,7 +103,7 @@ class HeldPoint(OneHeld):
         return np.concatenate(found)
 
     def serves(self) -> bool:
-        """Return whether it gives the pose that a target is made of."""
+        """Return whether it finds the pose from which a target was computed."""
         pose = LIKE_ANY * np.arange(1.0, len(self.axes) + 1.0)
         aim = self.axes.forward(pose)
         aim[:3, :3] = ANY
@@ -132,21 +132,21 @@ class HeldPoint(OneHeld):
 
 
 def curves_form(chain: Chain, goal: Reach) -> Spun | HeldPoint | str:
-    """Return the closed form of the curves of goals like one that asks for less than a whole pose, or why not."""
+    """Return the closed form of the curves of partial goals like a given one, or a text on why there is none."""
     found = axes_of(chain)
     if isinstance(found, str):
         return found
     axes, scale = found
     whole = completion(axes, goal)
     if isinstance(whole, str) or len(whole[0]) != JOINTS + 1:
-        return whole if isinstance(whole, str) else "its goals leave other than one dimension"
+        return whole if isinstance(whole, str) else "its goals do not leave exactly one dimension"
     if goal.free is not None:
         return _spun(chain, axes, goal.free)
     for held in (len(axes) - 1, *range(len(axes) - 1)):
         form = HeldPoint(axes, scale, held, goal)
         if not axes.slides[held] and form.serves():
             return form
-    return "with none of its joints held do the others bring the point to its place in closed form"
+    return "it has no joint that can be held so that the others have a closed form"
 
 
 def _spun(chain: Chain, axes: Axes, axis: FloatArray) -> Spun | str:

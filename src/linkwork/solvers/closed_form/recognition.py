@@ -1,7 +1,7 @@
-"""Which closed form the lines of an arm have: looked for from both ends, the exact before the nearly so.
+"""Recognise the closed form of an arm from its lines, seen from both ends; exact families before near ones.
 
-A family is found on the lines as they are. Where they miss it by little (a calibrated arm), the family is that of lines
-moved by so much, and its answers are brought to the lines as they are by Newton's method.
+If the lines miss a family by little (a calibrated arm), the family is that of adjusted lines, and Newton's method moves
+its solutions to the actual lines.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from ...errors import listed
 from ...transforms import FloatArray
 from .axes import Axes, nearest_points
 
-EXACT = 1e-9  # how far axes may miss what a family asks of them, for lengths as a share of the arm's size [rad]
-CALIBRATED = 4e-3  # ... and still be solved by it and polished
-SLANTED = 1e-2  # sine between axes that are taken as not parallel
+EXACT = 1e-9  # largest deviation of axes from a family: angles [rad], and lengths as shares of the arm's size
+CALIBRATED = 4e-3  # largest deviation of axes that are still solved by a family and polished
+SLANTED = 1e-2  # smallest sine between axes that are not parallel
 JOINTS = 6
 
 
 @dataclass(frozen=True)
 class Off:
-    """How far an arm is from a family: lengths [m] and angles [rad]."""
+    """Deviation of an arm from a family: length [m] and angle [rad]."""
 
     length: float = 0.0
     angle: float = 0.0
@@ -33,17 +33,17 @@ class Off:
         return Off(max(self.length, other.length), max(self.angle, other.angle))
 
     def share(self, size: float) -> float:
-        """Return the larger of the two, lengths as a share of a size."""
+        """Return the larger of the two, the length as a share of a size."""
         return max(self.length / size, self.angle)
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What one joint alone must do for a point: bring it onto a plane, or onto a sphere.
+    """Condition for one joint alone: move a point onto a plane or a sphere.
 
     Args:
         sphere: Whether it is a sphere.
-        anchor: The plane's normal, or the sphere's centre, shape (3,). Both go through the point that is wanted.
+        anchor: The plane's normal, or the sphere's centre, shape (3,). Plane or sphere contain the wanted point.
     """
 
     sphere: bool
@@ -52,12 +52,12 @@ class Condition:
 
 @dataclass(frozen=True)
 class Reaching:
-    """How three joints bring a point to another: one of them by a condition, then the pair that is left.
+    """How three joints move a point to another: one of them is found from a condition, then the other two.
 
     Args:
         last: Whether the third joint is found first, and then the first two; else the first, and then the other two.
-        first: What the joint that is found first must do.
-        second: What the second joint of the pair must do.
+        first: Condition for the joint that is found first.
+        second: Condition for the second joint of the pair.
     """
 
     last: bool
@@ -70,14 +70,14 @@ class Family:
     """A closed form that fits an arm.
 
     Args:
-        name: In words.
-        axes: The lines it is solved on, in the order it is solved in: of the arm seen from its end where `backwards`.
+        name: Its name.
+        axes: The lines for the solution, in its order: of the arm seen from its end, if `backwards`.
         backwards: Whether the arm is seen from its end.
-        off: How far these lines are from those of the arm.
-        centre: A point that the last joints leave where it is: all three of a wrist, or the last two, shape (3,).
-        reaching: How a wrist's centre is brought to its place; None where three parallel axes make the family.
-        sense: -1 where a line points the other way than the joint's own, for each of the lines.
-        order: Which of the arm's joints each line is.
+        off: Deviation of these lines from those of the arm.
+        centre: A point that the last joints do not move: all three of a wrist, or the last two, shape (3,).
+        reaching: How a wrist's centre is moved to its position; None for the family of three parallel axes.
+        sense: -1 for each line that points opposite to the joint's own, else 1.
+        order: Index of the arm's joint for each line.
     """
 
     name: str
@@ -90,15 +90,15 @@ class Family:
     order: tuple[int, ...] = tuple(range(JOINTS))
 
     def exact(self, size: float) -> bool:
-        """Return whether an arm of a size is of this family to rounding."""
+        """Return whether an arm of a size belongs to this family up to rounding."""
         return self.off.share(size) <= EXACT
 
 
-# What lines have in common; each returns the lines that have it exactly, and how far those are from the given ones
+# Properties of lines: each function returns lines that have the property exactly, and their deviation from given ones
 
 
 def made_parallel(axes: Axes, joints: Sequence[int]) -> tuple[Axes, Off]:
-    """Return axes with the directions of some joints parallel to their mean."""
+    """Return axes with the directions of some joints made parallel to their mean."""
     chosen = list(joints)
     towards = np.sign(axes.direction[chosen] @ axes.direction[chosen[0]])
     mean = (towards[:, None] * axes.direction[chosen]).sum(axis=0)
@@ -111,7 +111,7 @@ def made_parallel(axes: Axes, joints: Sequence[int]) -> tuple[Axes, Off]:
 
 
 def made_meet(axes: Axes, joints: Sequence[int]) -> tuple[Axes, FloatArray, Off]:
-    """Return axes with some lines moved through the point that is nearest to all of them, and that point."""
+    """Return axes with some lines moved through the point nearest to all of them, and that point."""
     chosen = list(joints)
     across = np.eye(3) - axes.direction[chosen, :, None] * axes.direction[chosen, None, :]
     place = np.linalg.lstsq(across.sum(axis=0), np.einsum("nij,nj->i", across, axes.point[chosen]), rcond=None)[0]
@@ -127,9 +127,9 @@ def sine(axes: Axes, a: int, b: int) -> float:
 
 
 def kept_direction(axes: Axes, a: int, b: int) -> tuple[Axes, FloatArray, Off] | None:
-    """Return a direction along which two joints move nothing, if there may be one; axes are made so that it is.
+    """Return a direction along which two joints move nothing, if there is one, and axes adjusted to have it exactly.
 
-    Two parallel turns have one, two slides, and a turn with a slide at right angles to its axis.
+    Two parallel revolute joints have one, two prismatic joints, and one of each with perpendicular axes.
     """
     if axes.slides[a] and axes.slides[b]:
         normal = np.cross(axes.direction[a], axes.direction[b])
@@ -153,7 +153,7 @@ def kept_direction(axes: Axes, a: int, b: int) -> tuple[Axes, FloatArray, Off] |
 
 
 def ways_to_reach(axes: Axes) -> Iterator[tuple[Axes, Reaching, Off]]:
-    """Yield ways in which the first three joints bring a point to another, two roots at a time."""
+    """Yield ways in which the first three joints move a point to another, two roots at a time."""
     for last, alone, a, b in ((False, 0, 1, 2), (True, 2, 0, 1)):
         kept = kept_direction(axes, a, b)
         if kept is not None:
@@ -210,7 +210,7 @@ def three_parallel(axes: Axes, *, backwards: bool) -> Iterator[Family]:
 
 
 def _pointing_alike(axes: Axes, centre: FloatArray) -> tuple[Axes, tuple[float, ...]]:
-    """Return the three parallel lines pointing the same way, with their points at the centre's height."""
+    """Return axes with the three parallel lines pointing the same way, and their points at the centre's height."""
     direction, point, sense = axes.direction.copy(), axes.point.copy(), np.ones(JOINTS)
     along = direction[1].copy()
     sense[1:4] = np.sign(direction[1:4] @ along)
@@ -220,7 +220,7 @@ def _pointing_alike(axes: Axes, centre: FloatArray) -> tuple[Axes, tuple[float, 
 
 
 def orders(axes: Axes) -> Iterator[tuple[int, ...]]:
-    """Yield orders of the joints that move alike: a turn and a slide along it, next to each other, can be exchanged."""
+    """Yield equivalent orders of the joints: adjacent revolute and prismatic joints on one axis can be exchanged."""
     own = tuple(range(len(axes)))
     yield own
     for k in range(len(axes) - 1):
@@ -229,7 +229,7 @@ def orders(axes: Axes) -> Iterator[tuple[int, ...]]:
 
 
 def families(axes: Axes) -> Iterator[Family]:
-    """Yield all closed forms that an arm of six joints may have, however far from them it is."""
+    """Yield all closed forms that an arm of six joints may have, whatever its deviation from them."""
     for order in orders(axes):
         for backwards in (False, True):
             seen, places = axes.ordered(order), order
@@ -240,7 +240,7 @@ def families(axes: Axes) -> Iterator[Family]:
 
 
 def recognised(axes: Axes) -> Family | str:
-    """Return the closed form of an arm, or why it has none: what is nearest to one, and by how much it misses."""
+    """Return the closed form of an arm, or a text on why it has none: the nearest one, and the deviation from it."""
     if len(axes) != JOINTS:
         return f"it has {len(axes)} joints, and closed forms here are for {JOINTS}"
     size, nearest = axes.size, None
@@ -269,5 +269,5 @@ def _why_not(axes: Axes, nearest: Family | None) -> str:
 
 
 def in_words(metres: float) -> str:
-    """Return a length as people say it."""
+    """Return a length as text, in mm or m."""
     return f"{1e3 * metres:.3g} mm" if metres < 0.9995 else f"{metres:.3g} m"

@@ -1,8 +1,8 @@
-"""All curves of solutions of a goal that leaves one dimension, and what is proven of them.
+"""All curves of solutions of a goal that leaves one dimension, and whether they are proven complete.
 
 An arm of seven joints with one held is solved in closed form at angles between all folds: every curve is met there.
-Goals that ask for less begin at angles of a free axis or of a joint. Curves of other chains begin where a search has
-arrived.
+Curves of partial goals begin at angles of a free axis or of a joint. Curves of other chains begin at poses found by a
+search.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .seven_evidence import why_beyond_limits, why_no_pose
 from .tracing import Tracer, Whole
 
 HeldForm = Seven | Held | Spun | HeldPoint
-ROUNDS, FIRST, SEEN = 4, 256, 4  # of the search for beginnings: until every curve was met so often
+ROUNDS, FIRST, SEEN = 4, 256, 4  # rounds and first starts of the search, which ends when every curve was met SEEN times
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +31,11 @@ class SelfMotion:
     """The curves of solutions of a goal.
 
     Attributes:
-        curves: The curves, the longest first.
+        curves: The curves, longest first.
         complete: Whether it is proven that there are no others.
-        remark: What is proven and how, or why it is not, in words.
-        evidence: Where there is no curve: what stops the arm, and by how much.
-        family: The closed form that the curves begin at; empty where a search gave their beginnings.
+        remark: A text on what is proven and how, or why it is not.
+        evidence: If there is no curve: what stops the arm, and by how much.
+        family: The closed form that gave the beginnings of curves; empty if they are from a search.
     """
 
     curves: tuple[Curve, ...]
@@ -46,7 +46,7 @@ class SelfMotion:
 
 
 def held_form(chain: Chain) -> Seven | Held | str:
-    """Return the closed form of a chain of seven joints with one held, of a family or by elimination, or why not."""
+    """Return the closed form of a chain of seven joints with one held, or a text on why there is none."""
     form = seven_form(chain)
     beside = None if isinstance(form, str) else form
     sure = beside is not None and beside.exact
@@ -57,16 +57,16 @@ def held_form(chain: Chain) -> Seven | Held | str:
 
 
 def form_with_one_held(prepared: Prepared) -> HeldForm | str:
-    """Return the closed form of the curves of a chain's goals, with a joint or the free axis held, or why not."""
+    """Return the closed form of curves of a chain's goals, with a joint or the free axis held, or why it has none."""
     if prepared.whole_pose:
         return held_form(prepared.chain)
     return prepared.cache.get("curves", "form", lambda: curves_form(prepared.chain, prepared.goal))
 
 
 def self_motion(prepared: Prepared, target: FloatArray, form: HeldForm) -> SelfMotion:
-    """Return the curves of solutions of a chain that is solved in closed form with one thing held.
+    """Return the curves of solutions of a chain that has a closed form with a joint or the free axis held.
 
-    They are all where that is proven.
+    `complete` tells whether they are proven to be all.
     """
     angles, proven = form.slices(target), form.proves_for(target)
     held = form.parameter(names(prepared))
@@ -87,11 +87,11 @@ def self_motion(prepared: Prepared, target: FloatArray, form: HeldForm) -> SelfM
     if not proven:
         more = tracer.nearest_on_curve(prepared.chain.values_of(prepared.candidates(target, FIRST)))
         wholes, _ = traced(tracer, more, wholes)
-        remarks = [f"all poses at {where} and all that {FIRST} starts of a search met lie on these curves"]
+        remarks = [f"all poses at {where} and all from {FIRST} starts of a search lie on these curves"]
     if isinstance(form, Seven) and not form.exact:
-        remarks.append(f"the arm is {1e3 * form.off.length:.2g} mm off its family, which is what the folds are of")
+        remarks.append(f"the arm is {1e3 * form.off.length:.2g} mm off its family, from which the folds are computed")
     if not proven and not isinstance(form, Seven):
-        remarks.append("another one is unlikely, and not excluded")
+        remarks.append("another curve is unlikely but not excluded")
     if broken or lost.any():
         remarks.append("some pass a singular pose, beyond which nothing is proven")
     curves = tuple(curve for one in wholes for curve in within_limits(tracer, one, names(prepared)))
@@ -101,14 +101,14 @@ def self_motion(prepared: Prepared, target: FloatArray, form: HeldForm) -> SelfM
 
 
 def one_held(values: FloatArray, joint: int) -> FloatArray:
-    """Return planes (m, n) that values (m, n) move in while a joint is held."""
+    """Return planes (m, n) in which values (m, n) move while a joint is held."""
     planes = np.zeros_like(values)
     planes[:, joint] = 1.0
     return planes
 
 
 def searched_motion(prepared: Prepared, target: FloatArray) -> SelfMotion:
-    """Return the curves of solutions that a search meets; the goal must leave one dimension."""
+    """Return the curves of solutions that a search finds; the goal must leave one dimension."""
     chain, made = prepared.chain, 0
     wholes: list[Whole] = []
     curves: list[Curve] = []
@@ -133,12 +133,12 @@ def searched_motion(prepared: Prepared, target: FloatArray) -> SelfMotion:
         hits = [before + int(curve.holds(seeds).sum()) for before, curve in zip(seen, curves, strict=True)]
         if hits and min(hits) >= SEEN:
             break
-    remark = f"met by {made} starts of a search, which proves nothing"
+    remark = f"found by {made} starts of a search, which proves nothing"
     return SelfMotion(in_order(tuple(curves)), False, remark)
 
 
 def traced(tracer: Tracer, seeds: FloatArray, known: list[Whole] | None = None) -> tuple[list[Whole], bool]:
-    """Return the whole curves through poses, after those known; and whether one could not be followed to its end."""
+    """Return the known curves and new ones through poses; and whether one could not be followed to its end."""
     wholes, left, broken = list(known or []), seeds, False
     for one in wholes:
         left = left[~tracer.on(one.pieces, left)] if len(left) else left
@@ -155,12 +155,12 @@ def traced(tracer: Tracer, seeds: FloatArray, known: list[Whole] | None = None) 
 
 
 def in_order(curves: tuple[Curve, ...]) -> tuple[Curve, ...]:
-    """Return curves, the longest first."""
+    """Return curves sorted by length, longest first."""
     return tuple(sorted(curves, key=lambda curve: -curve.length))
 
 
 def names(prepared: Prepared) -> tuple[str, ...]:
-    """Return the coordinate of each of the chain's values; a ball's three angles share its name."""
+    """Return the coordinate name of each of the chain's values; a ball's three angles share its name."""
     chain, coordinates = prepared.chain, prepared.linkage.coordinates
     found = [""] * chain.values
     for inside, outside in zip(*chain.plain, strict=True):

@@ -1,7 +1,7 @@
-"""Arms of seven joints of which one, at either end, is held: the rest is then solved in closed form, all of it.
+"""Arms of seven joints with one held, at either end: the others are then solved in closed form, completely.
 
 The held joint is a parameter: over it, every curve of solutions is a graph between folds. All folds are roots of two
-trigonometric polynomials, so that none can hide. `kernels.closed_form.seven` has the geometry.
+trigonometric polynomials, so none can be missed. `kernels.closed_form.seven` describes the geometry.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from .recognition import CALIBRATED, EXACT, SLANTED, Off, in_words, made_meet, s
 
 TURN = 2.0 * math.pi
 JOINTS = kernels.JOINTS
-SAMPLES, DEGREE = 32, 4  # angles at which polynomials are looked at, and the degree that the folds of a, b and c have
-LEADING = 1e-12  # share of a polynomial's largest coefficient that counts as none
-ROUND = 0.05  # how far a root may be from the unit circle and still be looked at: an angle too much does no harm
-SHARES, ANGLES = 32, 64  # of an arc, and over the whole range, to try
-END = 5e-4  # share of an arc that its first and last are from its ends: at a fold, windows are short
-FEWER = 256  # of the poses below, for the latter
-LEARNT, SEED = 1024, 11  # poses that their order is learnt from, and where these come from
-EASY = 0.85  # times the most goals that a share serves: what it serves so that a start's is brought to it
+SAMPLES, DEGREE = 32, 4  # angles at which polynomials are sampled, and the degree of the folds of a, b and c
+LEADING = 1e-12  # coefficients below this share of the largest are zero
+ROUND = 0.05  # largest distance of a root from the unit circle; an extra angle does no harm
+SHARES, ANGLES = 32, 64  # number of angles to try: on an arc, and over the whole range
+END = 5e-4  # distance of the first and last from the ends of an arc, as a share of it: at a fold, windows are short
+FEWER = 256  # number of poses from which the order of ANGLES is learnt
+LEARNT, SEED = 1024, 11  # number of random poses from which the order of SHARES is learnt, and their seed
+EASY = 0.85  # share of the best try's number of goals above which a try is easy; a start's share is moved to such tries
 LEAST_SLICES = 8
-APART = 1e-4  # folds this far from each other have nothing between them that could be told apart from a fold [rad]
-SQUARE = 1e-14  # ... so exactly that it need not be looked at
-RIGHT = 1e-9  # cosine of the angle between axes at right angles
+APART = 1e-4  # folds nearer to each other cannot be told apart [rad]
+SQUARE = 1e-14  # cosine below which axes are exactly at right angles
+RIGHT = 1e-9  # cosine below which axes count as at right angles
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,12 +48,12 @@ class Seven(OneHeld):
 
     Args:
         chain: The chain.
-        axes: Its lines, in the order they are solved in: of the arm seen from its end where `backwards`.
-        backwards: Whether that is so, and the last joint is held.
+        axes: Its lines, in the order of the solution: of the arm seen from its end, if `backwards`.
+        backwards: Whether the arm is seen from its end, and the last joint is held.
         own: The arm's own lines, in the same order.
-        off: How far the two are from each other.
-        centre: Where the last three lines meet.
-        meeting: Where the second and the third line meet.
+        off: Deviation of the two.
+        centre: Point where the last three lines meet.
+        meeting: Point where the second and the third line meet.
         tip: The frame at the end with all values zero, 4x4.
     """
 
@@ -68,32 +68,32 @@ class Seven(OneHeld):
 
     @property
     def held(self) -> int:  # type: ignore[override]
-        """Which of the chain's values is held."""
+        """Index of the chain's value that is held."""
         return JOINTS - 1 if self.backwards else 0
 
     @property
     def exact(self) -> bool:
-        """Whether the arm is of the family to rounding; else what is found is polished by Newton's method."""
+        """Whether the arm belongs to the family up to rounding; if not, Newton's method refines its solutions."""
         return self.off.share(self.axes.size) <= EXACT
 
     def proves_for(self, _target: FloatArray) -> bool:
-        """Return whether all folds are known: the arm is exact, and its last three axes are at right angles."""
+        """Return whether all folds are known: if the arm is exact, and its last three axes are at right angles."""
         h = self.axes.direction
         return self.exact and abs(h[4] @ h[5]) < RIGHT and abs(h[5] @ h[6]) < RIGHT
 
     @property
     def kind(self) -> str:
-        """What makes the form."""
+        """Kind of the form."""
         return "spherical shoulder" if self.backwards else "spherical wrist"
 
     @cached_property
     def order(self) -> list[int]:
-        """The chain's place of each value, in the order of the family."""
+        """Index in the chain of each value, in the order of the family."""
         return list(range(JOINTS))[:: -1 if self.backwards else 1]
 
     @cached_property
     def numbers(self) -> FloatArray:
-        """What the kernels read."""
+        """Data for the kernels."""
         h, points = self.axes.direction, self.axes.point
         limits = memory.LIMITS.view(self.chain.limits)
         reach = _orbit(h[3], self.centre - points[3]) + np.array([points[3] - self.meeting, *np.zeros((2, 3))])
@@ -125,15 +125,15 @@ class Seven(OneHeld):
 
     @cached_property
     def tries(self) -> FloatArray:
-        """Angles of the held joint to try for a goal, in the order that serves most goals soonest: TRY, shape (64, 3).
+        """Angles of the held joint to try for a goal, in the order that solves most goals soonest: TRY, shape (64, 3).
 
-        They are shares of the arcs at which c reaches. Random poses within limits give goals to learn the order from.
+        They are shares of the arcs within reach of c. The order is learnt from goals of random poses within limits.
         """
         return self._shares.reshape(-1, TRY.size)[_soonest(self._served.reshape(-1, LEARNT))]
 
     @cached_property
     def angles(self) -> FloatArray:
-        """Angles of the held joint over its whole range, in the order that serves most goals soonest, shape (64,)."""
+        """Angles of the held joint over its whole range, in the order that solves most goals soonest, shape (64,)."""
         limits = kernels.LIMIT.view(kernels.ARM.view(self.numbers).limits.reshape(JOINTS, -1))
         half = min(0.5 * (limits.upper[0] - limits.lower[0]), math.pi)
         angles = limits.middle[0] + half * (2.0 * (np.arange(ANGLES) + 0.5) / ANGLES - 1.0)
@@ -144,12 +144,12 @@ class Seven(OneHeld):
 
     @cached_property
     def tries_of_many(self) -> tuple[FloatArray, FloatArray]:
-        """What kernels for many goals read: EASE, then TRY for each angle; without starts, and with them.
+        """Data for kernels of many goals: EASE, then TRY for each angle; without starts, and with them.
 
-        A start's own share of an arc comes first then, or what is next to it and serves many goals.
+        With starts, the start's own share of an arc comes first, or the nearest share that solves many goals.
         """
         serves = self._served.any(axis=1).sum(axis=1)
-        easy = self._shares[serves >= EASY * serves.max(), 0, 0]  # from the first such share to the last
+        easy = self._shares[serves >= EASY * serves.max(), 0, 0]  # the range is from the first such share to the last
         ease = EASE.pack(least=easy.min(), most=easy.max())
         own = TRY.pack(shape=(2,), share=0.0, from_start=1.0, side=[1.0, -1.0])
         return np.append(ease, self.tries), np.concatenate([ease, own.reshape(-1), self.tries.reshape(-1)])
@@ -162,7 +162,7 @@ class Seven(OneHeld):
 
     @cached_property
     def _served(self) -> NDArray[np.bool_]:
-        """Which of some random goals each of the shares serves, shape (32, 2, 1024)."""
+        """Which of some random goals each of the shares solves, shape (32, 2, 1024)."""
         none = EASE.pack(least=0.0, most=1.0)
         tries = [np.append(none, one) for one in self._shares.reshape(-1, TRY.size)]
         served = [self._nearest(self._learnt, None, one)[1] == REACHED for one in tries]
@@ -170,7 +170,7 @@ class Seven(OneHeld):
 
     @cached_property
     def _learnt(self) -> FloatArray:
-        """Goals that orders are learnt from: of random poses within limits, shape (1024, 4, 4)."""
+        """Goals from which orders are learnt: of random poses within limits, shape (1024, 4, 4)."""
         values = self.chain.spread(np.random.default_rng(SEED).random((LEARNT, JOINTS)))
         rest = np.tile(self.chain.rest, (LEARNT, 1))
         return self.chain.linkage.forward(self.chain.put(values, rest), frame=self.chain.frame)
@@ -180,8 +180,8 @@ class Seven(OneHeld):
     ) -> tuple[FloatArray, NDArray[np.int64]]:
         """Return the chain's values (m, 7) for targets (m, 4, 4), and REACHED, UNSOLVED, CLOSEST or INVALID for each.
 
-        With starts (m, 7) they are poses near to them. UNSOLVED goals have no pose at the angles that were tried, but
-        nearly so; CLOSEST ones are far from having any. Neither is a proof: `self_motion` gives one.
+        With starts (m, 7), the poses are near them. UNSOLVED goals have no pose at the angles that were tried, but
+        almost; CLOSEST ones are far from having one. Neither is a proof: `self_motion` gives one.
         """
         return self._nearest(targets, starts, self.tries_of_many[starts is not None])
 
@@ -210,9 +210,9 @@ class Seven(OneHeld):
 
     @cached_property
     def settings(self) -> FloatArray:
-        """Settings as the search has them, with tolerances that closed forms keep: 1e-9 of the arm's size, 1e-9 rad.
+        """Settings of the search, with the tolerances of closed forms: 1e-9 of the arm's size, 1e-9 rad.
 
-        An arm that misses its family by more is held to what it misses it by.
+        For an arm that is off its family, they are at least ten times its deviation.
         """
         near = max(1e-9, 10.0 * self.off.share(self.axes.size))
         settings = np.zeros(memory.SETTINGS.size)
@@ -221,12 +221,12 @@ class Seven(OneHeld):
         return settings
 
     def at(self, target: FloatArray, angles: FloatArray) -> FloatArray:
-        """Return the chain's values (k, 7) of all poses with the held joint at any of some angles; limits aside."""
+        """Return the chain's values (k, 7) of all poses with the held joint at any of the angles, ignoring limits."""
         found = self._poses(target, angles).reshape(-1, JOINTS)
         return np.asarray(found[~np.isnan(found[:, 0])][:, self.order])
 
     def _poses(self, target: FloatArray, angles: FloatArray) -> FloatArray:
-        """Return the same by angle, NaN where there is none, shape (k, 8, 7); values are in the order of the family."""
+        """Return poses by angle, NaN where there is none, shape (k, 8, 7); values are in the order of the family."""
         padded = np.resize(angles, -(-len(angles) // 8) * 8)
         out, room = np.empty((len(padded), 8, JOINTS)), np.empty((kernels.GOAL.size, 8))
         kernels.seven_slices(self.numbers, np.ascontiguousarray(target).reshape(-1), padded, room, out.reshape(-1))
@@ -241,11 +241,11 @@ class Seven(OneHeld):
         return np.concatenate([(folds + 0.5 * gaps)[gaps > APART], even])
 
     def folds(self, target: FloatArray) -> FloatArray:
-        """Return all angles of the held joint at which a curve of solutions may turn back, in order; some are too many.
+        """Return all angles of the held joint at which a curve of solutions may turn back, in order, and some more.
 
         With the distance of the centre as ``x = cos`` of the angle of c, and ``s = sin`` of it, cones about a and b
-        touch where ``u - v s = 0``; u and v are trigonometric polynomials of the held angle, so that ``u² - v² s²``
-        is one of degree four, and ``s² = 1 - x²``, where both c are one, is of degree two. Eight roots and four.
+        touch where ``u - v s = 0``; u and v are trigonometric polynomials of the held angle, so ``u² - v² s²`` is one
+        of degree four, with eight roots; ``s² = 1 - x²``, zero where both c coincide, has degree two and four roots.
         """
         angles = np.arange(SAMPLES) * TURN / SAMPLES
         u, v, square = self.discriminants(target, angles)
@@ -254,17 +254,17 @@ class Seven(OneHeld):
 
     @cached_property
     def reach(self) -> tuple[float, float]:
-        """How near and how far joint c can bring the centre to and from the meeting point [m]."""
+        """Smallest and largest distance of the centre from the meeting point that joint c can reach [m]."""
         swing = kernels.SWING.view(kernels.ARM.view(self.numbers).distance)
         middle, room = float(swing.middle), 1.0 / float(swing.per_swing)
         return math.sqrt(max(middle - room, 0.0)), math.sqrt(middle + room)
 
     def distances(self, target: FloatArray, angles: FloatArray) -> FloatArray:
-        """Return how far the centre must be from the meeting point for angles of the held joint [m]."""
+        """Return the required distance of the centre from the meeting point, for angles of the held joint [m]."""
         return np.asarray(np.linalg.norm(self._places(target, angles), axis=1))
 
     def _places(self, target: FloatArray, angles: FloatArray) -> FloatArray:
-        """Return where the centre must be, from the meeting point, seen before the held joint."""
+        """Return the required position of the centre relative to the meeting point, before the held joint."""
         goal = self.tip @ inverse(target) if self.backwards else target @ inverse(self.tip)
         axis, point = self.axes.direction[0], self.axes.point[0]
         away = _orbit(axis, goal[:3, :3] @ self.centre + goal[:3, 3] - point)
@@ -286,16 +286,16 @@ class Seven(OneHeld):
 
 
 def seven_of(chain: Chain) -> Seven | str:
-    """Return the closed form of a chain of seven revolute joints, or why it has none, in words."""
+    """Return the closed form of a chain of seven revolute joints, or a text on why it has none."""
     found = axes_of(chain)
     if isinstance(found, str):
         return found
     axes, scale = found
     if len(axes) != JOINTS or axes.slides.any() or np.any(scale != 1.0):
-        return "it is no chain of seven revolute joints"
+        return "it is not a chain of seven revolute joints"
     forms = [form for backwards in (True, False) if (form := _seen(chain, axes, backwards)) is not None]
     if not forms:
-        return "no three axes at an end meet, with a pair at the other end that does"
+        return "no three axes at one end meet in a point while two at the other end meet too"
     best = min(forms, key=lambda form: form.off.share(axes.size))
     share = best.off.share(axes.size)
     return best if share <= CALIBRATED else f"its axes miss each other by {in_words(best.off.length)}"
@@ -314,7 +314,7 @@ def _seen(chain: Chain, axes: Axes, backwards: bool) -> Seven | None:
 
 
 def _orbit(axis: FloatArray, v: FloatArray) -> FloatArray:
-    """Return what turns about an axis make of a vector: constant, times the cosine, times the sine, shape (3, 3)."""
+    """Return a vector rotated about an axis: its constant, cosine and sine coefficients, shape (3, 3)."""
     along = (v @ axis) * axis
     return np.array([along, v - along, np.cross(axis, v)])
 
@@ -325,21 +325,21 @@ def _swing(middle: float, cosine: float, sine: float) -> FloatArray:
 
 
 def _soonest(served: NDArray[np.bool_]) -> list[int]:
-    """Return the order of tries (n, goals) that serves most goals soonest.
+    """Return the order of tries (n, goals) that solves most goals soonest.
 
-    The next one is that which serves most of those that none before it has served.
+    The next try is the one that solves most of the goals not solved by those before.
     """
     order: list[int] = []
     while len(order) < len(served):
         left = served[:, ~served[order].any(axis=0)].sum(axis=1)
-        if not left.any():  # those that were not chosen yet, spread out: one in eight, and again
+        if not left.any():  # the remaining tries, spread out: every eighth, and again
             return [*order, *(k for first in range(8) for k in range(first, len(served), 8) if k not in order)]
         order.append(int(np.argmax(left)))
     return order
 
 
 def _swung(middle: float, cosine: float, sine: float, lower: float, upper: float) -> tuple[float, float]:
-    """Return the least and the most that a swinging number is while its angle is within limits."""
+    """Return the minimum and maximum of ``middle + cosine cos a + sine sin a`` for an angle a within limits."""
     phase, size = math.atan2(sine, cosine), math.hypot(cosine, sine)
     if upper - lower >= TURN:
         return middle - size, middle + size
@@ -366,7 +366,7 @@ def _limits(lower: FloatArray, upper: FloatArray) -> FloatArray:
 
 
 def _roots(samples: FloatArray, degree: int) -> FloatArray:
-    """Return the angles at which a trigonometric polynomial, known at equally spaced ones, is zero or nearly so."""
+    """Return the angles at which a trigonometric polynomial, given at equally spaced angles, is zero or nearly zero."""
     spectrum = np.fft.fft(samples) / len(samples)
     coefficients = np.concatenate([spectrum[degree::-1], spectrum[: -degree - 1 : -1]])  # of z^degree to z^-degree
     largest = np.abs(coefficients).max()
@@ -379,9 +379,9 @@ def _roots(samples: FloatArray, degree: int) -> FloatArray:
 
 
 def seven_form(chain: Chain) -> Seven | str:
-    """Return the closed form of a chain of seven joints, one held, or why there is none; it is kept on the linkage."""
+    """Return the closed form of a chain of seven joints, one held, or why there is none; cached on the linkage."""
     if chain.free is not None:
-        return "an axis of it is free"
+        return "one of its axes is free"
     if chain.group is not None:
         return seven_of(chain)
     found: Seven | str = chain.linkage.cache.get("seven", chain.frame, lambda: seven_of(chain))

@@ -1,4 +1,4 @@
-"""Why a goal of an arm of seven joints has no pose: what is out of reach at every angle, or which limit stops it."""
+"""Texts on why a goal of an arm of seven joints has no pose: it is out of reach at every angle, or beyond a limit."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .recognition import in_words
 from .seven import TURN, Seven
 from .tracing import Tracer, Whole
 
-ANGLES = 720  # of the held joint that are looked at
-ROUNDS, PARTS = 4, 16  # how the pose that breaks limits least is closed in on
+ANGLES = 720  # number of angles of the held joint that are tried
+ROUNDS, PARTS = 4, 16  # rounds, and parts per round, of the search for the pose that violates limits least
 
 
 def why_no_pose(form: Seven, target: FloatArray, names: tuple[str, ...]) -> str:
-    """Return what no angle of the held joint makes possible, and by how much it is missed at the best of them."""
+    """Return what is out of reach at every angle of the held joint, and by how much at the best of them."""
     angles = np.arange(ANGLES) * TURN / ANGLES
     distance, (low, high) = form.distances(target, angles), form.reach
     held, a, b = (names[form.order[k]] for k in range(3))
@@ -25,16 +25,16 @@ def why_no_pose(form: Seven, target: FloatArray, names: tuple[str, ...]) -> str:
     if max(far, near) > 0.0:
         side = "too far from" if far > near else "too near to"
         missed = in_words(max(far, near))
-        return f"the {what} is {missed} {side} where the axes of {a} and {b} meet, whatever {held} does"
+        return f"the {what} is {missed} {side} where the axes of {a} and {b} meet, whatever the angle of {held} may be"
     u, v, square = form.discriminants(target, angles)
     real = square >= 0.0
     rooms = np.abs(v[real]) * np.sqrt(square[real]) + u[real]
     missed = in_words(math.sqrt(max(-float(rooms.max(initial=-np.inf)), 0.0)))
-    return f"{a} and {b} cannot bring the {what} to its place, whatever {held} does: they miss it by {missed}"
+    return f"{a} and {b} cannot bring the {what} to its place, whatever the angle of {held}: they miss it by {missed}"
 
 
 def why_beyond_limits(tracer: Tracer, wholes: list[Whole], names: tuple[str, ...]) -> str:
-    """Return by how much the pose that breaks limits least breaks them."""
+    """Return a text on the pose that violates limits least, and by how much."""
     best = [beyond(tracer, whole.pieces.values).max(axis=(1, 2)) for whole in wholes]
     whole = wholes[int(np.argmin([one.min() for one in best]))]
     along = whole.pieces.along
@@ -54,7 +54,7 @@ def why_beyond_limits(tracer: Tracer, wholes: list[Whole], names: tuple[str, ...
 
 
 def beyond(tracer: Tracer, values: FloatArray) -> FloatArray:
-    """Return how far values (m, n) are below lower and above upper limits, in scales, shape (m, 2, n)."""
+    """Return how far values (m, n) are below lower and above upper limits, in `scales`, shape (m, 2, n)."""
     limited = tracer.turning & np.isfinite(tracer.lower) & np.isfinite(tracer.upper)
     middle = 0.5 * np.where(limited, tracer.lower, 0.0) + 0.5 * np.where(limited, tracer.upper, 0.0)
     values = values + TURN * np.where(limited, np.rint((middle - values) / TURN), 0.0)

@@ -1,7 +1,7 @@
-"""Chains of three, four or five joints: SCARA and the like, which reach some targets only.
+"""Chains of three, four or five joints, such as SCARA arms, which reach only some targets.
 
-The chain is completed to six by turns at its end that must stay at zero. Then it has a closed form where six joints
-have one; and by how much these turns would have to move is what a target is beyond the chain.
+The chain is completed to six joints by rotations (turns) at its end that must stay at zero. Then it has a closed form
+if six joints have one. How far these turns would have to move is how far a target is out of reach.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .packing import packed_codes
 from .recognition import EXACT, JOINTS, Family, families
 
 FEWEST = 3
-ASIDE = np.array([0.48, 0.36, 0.8])  # where three turns are put, in sizes of the chain: off every axis
+ASIDE = np.array([0.48, 0.36, 0.8])  # position of three turns, in sizes of the chain: off every axis
 
 
 class ShortForm(CompletedForm):
@@ -62,29 +62,29 @@ class ShortForm(CompletedForm):
             return why_none(self.recognised, branches, names, motion, "point of the last link that it must move")
         values = turns.record.values[:, len(self.axes) :]
         least = math.degrees(float(np.sqrt((values**2).sum(axis=1)).min()))
-        return f"{len(self.axes)} joints turn the frame in some ways only: it would have to turn {least:.3g}° further"
+        return f"{len(self.axes)} joints cannot rotate the frame freely: it would have to turn {least:.3g}° further"
 
     def _with_turns(self, target: FloatArray) -> Answers:
-        """Return what reaches a target where the turns that complete the chain may move."""
+        """Return the solutions of a target if the turns that complete the chain may move."""
         room, free = np.empty(self._room), np.full(len(self.axes), np.inf)
         numbers, near = self._padded(-free, free, np.full(self.turns, np.inf)), [one**2 for one in self.tolerance]
         return Answers(self, room, self._put_all(numbers, target, np.empty(0), near[0], near[1], room))
 
 
 def completions(axes: Axes) -> Iterator[Axes]:
-    """Yield chains of three to five joints with turns at their ends that make them six.
+    """Yield a chain of three to five joints completed to six by turns at its end, in several ways.
 
-    Three joints, and a fourth, must move the point where the turns meet, which may be anywhere on the last link: it is
-    put off their axes.
+    Three or four joints must move the point where the turns meet, which may be anywhere on the last link: it is put off
+    their axes.
     """
     normal = plane_of(axes) if len(axes) == FEWEST else None
-    if normal is not None:  # as an arm with a slide across the plane that stays where it is
+    if normal is not None:  # as an arm with a prismatic joint across the plane that stays at zero
         yield from completions(with_slide(axes, normal))
         return
     missing = JOINTS - len(axes)
     if not 1 <= missing <= JOINTS - FEWEST:
         return
-    last = len(axes) - (2 if axes.slides[-1] else 1)  # a slide along the turn before it can come before that
+    last = len(axes) - (2 if axes.slides[-1] else 1)  # a slide along the turn before it can be exchanged with it
     h = axes.direction[last]
     basis = plane_basis(h).T
     if len(axes) == FEWEST:
@@ -102,9 +102,9 @@ def completions(axes: Axes) -> Iterator[Axes]:
 
 
 def short_form(chain: Chain, axes: Axes, scale: FloatArray) -> ShortForm | str:
-    """Return the closed form of a chain of fewer than six joints, or why it has none."""
+    """Return the closed form of a chain of fewer than six joints, or a text on why it has none."""
     for completed in completions(axes):
         for family in families(completed):
             if family.exact(completed.size):
                 return ShortForm(chain, axes, scale, family, completed)
-    return f"it has {len(axes)} joints, whose axes neither meet nor are parallel as closed forms ask for"
+    return f"it has {len(axes)} joints, whose axes neither meet nor are parallel as closed forms require"

@@ -1,7 +1,7 @@
-"""Whole curves of solutions, limits aside: traced from a pose, crossed at values of a joint, told apart.
+"""Whole curves of solutions, ignoring limits: trace them from a pose, intersect them with values, tell them apart.
 
-Where a goal leaves one dimension, its solutions are curves without ends on which every joint may turn as it likes;
-limits cut pieces out of them afterwards (`curves`).
+If a goal leaves one dimension, its solutions without joint limits are curves without ends; limits cut pieces out of
+them afterwards (`curves`).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ..chain_solver import Prepared
 
 TURN = 2.0 * math.pi
 MOST_KNOTS = 4096
-SAME = 1e-6  # values this far apart belong to one point of a curve
-RANK, NONE = 1e-6, 1e-3  # least share of the largest singular value that counts, and share of it that is an error's
-NEXT = 1.2 * LONGEST_STEP  # farther than that another knot is nearer
-CLOSER = 8  # rounds of looking for the point of a curve that is nearest to a pose
+SAME = 1e-6  # values that differ by less are one point of a curve
+RANK, NONE = 1e-6, 1e-3  # smallest singular value that counts, relative to the largest; largest next, relative to it
+NEXT = 1.2 * LONGEST_STEP  # beyond this distance, another knot is nearer
+CLOSER = 8  # rounds of the search for the point of a curve nearest to a pose
 NEWTON = 6
-FINER = 8  # parts that a piece of a curve is cut into where a limit is near
-HULL = 2e-3  # how far a cubic through two knots may be from the curve, in scales
+FINER = 8  # parts into which a piece of a curve is cut near a limit
+HULL = 2e-3  # largest distance of a cubic through two knots from the curve, in `scales`
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Pieces:
         return float(self.along[-1] - self.along[0])
 
     def at(self, along: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return values and rates of the cubics; they are near the curve, not on it."""
+        """Return values and rates of the cubics at lengths; they are near the curve, not on it."""
         k = np.clip(np.searchsorted(self.along, along, side="right") - 1, 0, len(self.along) - 2)
         h = (self.along[k + 1] - self.along[k])[..., None]
         u = (along[..., None] - self.along[k][..., None]) / h
@@ -62,13 +62,13 @@ class Pieces:
         return values, rates
 
     def controls(self, joint: int) -> FloatArray:
-        """Return the four control values of each cubic of one value, shape (m - 1, 4): the cubic is between them."""
+        """Return the four control values of each cubic of one value, shape (m - 1, 4), which enclose the cubic."""
         third = np.diff(self.along) / 3.0
         x, rate = self.values[:, joint], self.rates[:, joint]
         return np.stack([x[:-1], x[:-1] + third * rate[:-1], x[1:] - third * rate[1:], x[1:]], axis=-1)
 
     def part(self, start: FloatArray, end: FloatArray, begin: float, stop: float) -> Pieces:
-        """Return the part between two points of the curve, given by their values and how far along they are."""
+        """Return the part between two points of the curve, given by their values and their lengths along it."""
         inside = (self.along > begin + 1e-12) & (self.along < stop - 1e-12)
         ends = self.at(np.array([begin, stop]))[1]
         return Pieces(
@@ -80,12 +80,12 @@ class Pieces:
 
 @dataclass(frozen=True, eq=False)
 class Whole:
-    """A whole curve of solutions, limits aside.
+    """A whole curve of solutions, ignoring limits.
 
     Attributes:
         pieces: Its knots.
-        closed: Whether it comes back to its beginning, whole turns aside.
-        ends: Why it ends where it is not closed, for its beginning and its end; see `kernels.closed_form.curve`.
+        closed: Whether it returns to its beginning, ignoring whole turns.
+        ends: If it is not closed, codes on why it ends, at its beginning and its end; see `kernels.closed_form.curve`.
     """
 
     pieces: Pieces
@@ -94,7 +94,7 @@ class Whole:
 
     @cached_property
     def winding(self) -> FloatArray:
-        """What the values gain in one round, shape (n,): whole turns."""
+        """Change of the values in one round, shape (n,): whole turns."""
         return np.asarray(self.pieces.values[-1] - self.pieces.values[0])
 
     def twice(self) -> Pieces:
@@ -108,16 +108,16 @@ class Whole:
 
 
 class Tracer:
-    """What the kernels need to follow the solutions of one goal.
+    """Follows the solutions of one goal along curves, with kernels.
 
     Args:
         prepared: The chain, packed.
         target: The target, 4x4.
-        sample: Values of the chain, shape (k, n), that tell which errors count.
+        sample: Values of the chain, shape (k, n), from which the independent errors are determined.
 
     Attributes:
-        mix: Combinations of errors that are independent, shape (n - 1, 6); empty where solutions form no curves.
-        scales: What a change of each value is measured in: 1 for angles, the chain's length for slides.
+        mix: Independent combinations of errors, shape (n - 1, 6); empty if solutions do not form curves.
+        scales: Unit of each value: 1 for angles, the chain's length for prismatic joints.
     """
 
     def __init__(self, prepared: Prepared, target: FloatArray, sample: FloatArray) -> None:
@@ -134,7 +134,7 @@ class Tracer:
         self.mix = self._independent(sample)
 
     def _independent(self, sample: FloatArray) -> FloatArray:
-        """Return combinations (n - 1, 6) of errors that the joints can change; empty where that is another number."""
+        """Return combinations (n - 1, 6) of errors that the joints can change; empty if their number is not n - 1."""
         columns = self._rows(sample).swapaxes(0, 1).reshape(6, -1)
         left, sizes, _ = np.linalg.svd(columns, full_matrices=True)
         sizes, rank = np.pad(sizes, (0, 7 - len(sizes))), self.count - 1
@@ -143,7 +143,7 @@ class Tracer:
         return np.ascontiguousarray(left[:, :rank].T).reshape(-1)
 
     def _rows(self, values: FloatArray) -> FloatArray:
-        """Return the weighted Jacobian (m, 6, n) at values (m, n), in scales."""
+        """Return the weighted Jacobian (m, 6, n) at values (m, n), in `scales`."""
         columns = np.zeros((len(values), 6 * self.count))
         prepared = self.prepared
         curve_rows(prepared.codes, prepared.numbers, self.goal, np.ascontiguousarray(values), self.room, columns)
@@ -151,7 +151,7 @@ class Tracer:
         return np.asarray(scaled.swapaxes(1, 2))
 
     def trace(self, values: FloatArray) -> Whole | None:
-        """Return the whole curve through values (n,); None where the curve has no direction there."""
+        """Return the whole curve through values (n,); None if the curve has no direction there."""
         ways = []
         for back in (False, True):
             knots, count = np.zeros((MOST_KNOTS, 2 * self.count + 1)), np.zeros(1, np.int64)
@@ -184,7 +184,7 @@ class Tracer:
         return Pieces(knots[:, :n].copy(), knots[:, n : 2 * n].copy(), knots[:, 2 * n] - knots[0, 2 * n])
 
     def put_on(self, values: FloatArray, planes: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return values (m, n) brought onto the curve across planes (m, n), and their errors (m, 2) [m, rad].
+        """Return values (m, n) moved onto the curve within planes (m, n), and their errors (m, 2) [m, rad].
 
         Errors are NaN where Newton's method fails.
         """
@@ -204,7 +204,7 @@ class Tracer:
         return result, np.sqrt(errors)
 
     def nearest_on_curve(self, values: FloatArray) -> FloatArray:
-        """Return values near solutions brought onto them across the curve, those that get there."""
+        """Return values near the curve moved onto it, without those for which that fails."""
         if not len(values):
             return values
         found, errors = self.put_on(values, self.across(values))
@@ -216,7 +216,7 @@ class Tracer:
         return np.asarray(planes / self.scales)
 
     def exact(self, pieces: Pieces, along: FloatArray) -> FloatArray:
-        """Return the values (m, n) of the curve at lengths (m,): exact, as far as numbers go."""
+        """Return the values (m, n) of the curve at lengths (m,), exact up to rounding."""
         values, rates = pieces.at(along)
         planes = rates / self.scales**2
         planes /= np.linalg.norm(planes * self.scales, axis=-1, keepdims=True)
@@ -226,7 +226,7 @@ class Tracer:
         return result
 
     def apart(self, one: FloatArray, two: FloatArray) -> FloatArray:
-        """Return how far values are from others, in scales, the largest; whole turns of revolute joints aside."""
+        """Return the largest difference of values from others, in `scales`, ignoring whole turns of revolute joints."""
         away = one - two
         away = np.where(self.turning, wrapped(away), away)
         return np.asarray(np.abs(away / self.scales).max(axis=-1))
@@ -253,7 +253,7 @@ class Tracer:
         return found
 
     def _comes_to(self, pieces: Pieces, values: FloatArray, near: int) -> bool:
-        """Return whether a curve comes to values around one of its knots: it may bend too sharply for its tangent."""
+        """Return whether a curve passes through values near one of its knots; it may bend too sharply for tangents."""
         begin, end = pieces.along[max(near - 2, 0)], pieces.along[min(near + 2, len(pieces.along) - 1)]
         for _ in range(CLOSER):
             places = np.linspace(begin, end, 2 * FINER + 1)
@@ -265,9 +265,9 @@ class Tracer:
         return False
 
     def crossings(self, pieces: Pieces, joint: int, value: float, *, copies: bool) -> tuple[FloatArray, FloatArray]:
-        """Return where a curve has a joint at a value: lengths (k,) and values (k, n), exact.
+        """Return where a joint has a given value on a curve: lengths (k,) and values (k, n), exact.
 
-        With `copies`, whole turns more or less are the same value.
+        With `copies`, values that differ by whole turns are the same.
         """
         controls = pieces.controls(joint)
         reach = HULL * self.scales[joint]
@@ -298,12 +298,12 @@ class Tracer:
         places = np.array(lengths)[good]
         order = np.argsort(places)
         places, exact = places[order], exact[good][order]
-        new = np.ones(len(places), np.bool_)  # one at a knot is found on both sides of it
+        new = np.ones(len(places), np.bool_)  # a crossing at a knot is found on both sides of it
         new[1:] = (np.diff(places) > 1e-9) | (np.abs(np.diff(exact, axis=0)).max(axis=1) > 1e-9)
         return places[new], exact[new]
 
     def _refined(self, pieces: Pieces, where: NDArray[np.bool_]) -> Pieces:
-        """Return a curve with more knots on some of its pieces, so that its cubics touch a limit there or do not."""
+        """Return a curve with more knots on some of its pieces, so that cubics decide whether they touch a limit."""
         share = np.arange(1, FINER) / FINER
         extra = (pieces.along[:-1][where, None] + np.diff(pieces.along)[where, None] * share).reshape(-1)
         rates = pieces.at(extra)[1]
@@ -314,7 +314,7 @@ class Tracer:
 
 
 def _places(pieces: Pieces, joint: int, level: float) -> FloatArray:
-    """Return the lengths at which the cubics of a value are at a level."""
+    """Return the lengths at which the cubics of a value reach a level."""
     controls = pieces.controls(joint) - level
     found = np.flatnonzero((controls.min(axis=1) <= 0.0) & (controls.max(axis=1) >= 0.0))
     gaps = np.diff(pieces.along)
@@ -323,9 +323,9 @@ def _places(pieces: Pieces, joint: int, level: float) -> FloatArray:
 
 
 def _roots(controls: FloatArray) -> FloatArray:
-    """Return where, from 0 to 1, a cubic with four control values is zero."""
+    """Return the zeros, from 0 to 1, of a cubic with four control values."""
     a, b, c, d = controls.tolist()
-    if (a <= b <= c <= d or a >= b >= c >= d) and a != d:  # there is one, and Newton's method finds it from the chord
+    if (a <= b <= c <= d or a >= b >= c >= d) and a != d:  # a single zero: Newton's method finds it from the chord
         u = a / (a - d)
         for _ in range(NEWTON):
             v = 1.0 - u
