@@ -1,4 +1,4 @@
-"""Which of many targets can be reached for at all: the measure of `starts.read_goal`, without a goal to write."""
+"""Check which of many targets are rigid transforms: the test of `starts.read_goal`, without writing a goal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .starts import OVERFLOW, RIGID
 
 @kernel("f8[,,] i8[]", nogil=True)
 def rigid_targets(targets, good):
-    """Write for each target (4, 4) whether it is a rigid transform of finite numbers, not too far away."""
+    """Write for each target (4, 4) whether it is a finite rigid transform that is not too far away."""
     numbers = flat(targets)
     for i in range(targets.shape[0]):
         at, flaw = 16 * i, 0.0
