@@ -324,12 +324,17 @@ def put_best(arm, goal, held, prefer, score, out):
 
 
 @inner
+def middle_pair(arm, joint):
+    """Return the cosine and sine of the middle of a joint's range."""
+    at = ARM.limits + LIMIT.size * joint
+    return load(arm, at + LIMIT.middle_cosine), load(arm, at + LIMIT.middle_sine)
+
+
+@inner
 def angle_near_middle(arm, joint, pair):
     """Return the angle of a pair, within half a turn of the middle of the joint's range."""
-    at = ARM.limits + LIMIT.size * joint
-    middle = load(arm, at + LIMIT.middle_cosine), load(arm, at + LIMIT.middle_sine)
-    away = subtracted(pair, middle)
-    return load(arm, at + LIMIT.middle) + atan2(away[1], away[0])
+    away = subtracted(pair, middle_pair(arm, joint))
+    return load(arm, ARM.limits + LIMIT.size * joint + LIMIT.middle) + atan2(away[1], away[0])
 
 
 @inner

@@ -33,6 +33,7 @@ from .seven import (
     KEPT,
     LIMIT,
     NONE,
+    middle_pair,
     misses,
     put_arc,
     put_best,
@@ -87,13 +88,6 @@ def bounds_of(arm, joint):
 def middle_of(arm, joint):
     """Return the middle of a joint's range."""
     return load(arm, ARM.limits + LIMIT.size * joint + LIMIT.middle)
-
-
-@inner
-def middle_pair(arm, joint):
-    """Return the cosine and sine of the middle of a joint's range."""
-    at = ARM.limits + LIMIT.size * joint
-    return load(arm, at + LIMIT.middle_cosine), load(arm, at + LIMIT.middle_sine)
 
 
 @part
