@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import inner
 from .lanes import beyond, divided
-from .layout import Layout
+from .layout import Layout, pack_tables
 from .swing_twist import CONE
 
 # The header of `codes`: counts, then the offset of each table in `codes` or in `numbers`
@@ -50,14 +49,8 @@ def pack_body(
     counts: Mapping[str, int], code_tables: Mapping[str, ArrayLike], number_tables: Mapping[str, ArrayLike]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return `codes` and `numbers`: the tables one after another, with their offsets in the header."""
-    header: dict[str, Any] = dict(counts)
-    parts = []
-    tables = ((CODE_TABLES, code_tables, np.int64, HEADER.size), (NUMBER_TABLES, number_tables, np.float64, 0))
-    for names, given, dtype, at in tables:
-        arrays = [np.asarray(given[name], dtype).ravel() for name in names]
-        header |= zip(names, at + np.cumsum([0, *(array.size for array in arrays[:-1])]), strict=True)
-        parts.append(arrays)
-    return np.concatenate([HEADER.pack(dtype=np.int64, **header), *parts[0]]), np.concatenate(parts[1])
+    ordered = {name: code_tables[name] for name in CODE_TABLES}, {name: number_tables[name] for name in NUMBER_TABLES}
+    return pack_tables(HEADER, counts, *ordered)
 
 
 # Workspace of a solve; `scratch_sizes` describes its parts. Numba supports only this kind of named tuple.

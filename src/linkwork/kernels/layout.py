@@ -14,6 +14,7 @@ Memory whose parts have sizes known only at run time is split by `lanes.divided`
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -106,3 +107,23 @@ class Record:
             return self.layout.items[name]
         except KeyError:
             raise AttributeError(f"a record has {', '.join(self.layout.names)}, not {name!r}.") from None
+
+
+def pack_tables(
+    header: Layout, counts: Mapping[str, int], codes: Mapping[str, ArrayLike], numbers: Mapping[str, ArrayLike]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return tables of integers behind a header, and tables of numbers, each as one array.
+
+    Args:
+        header: Layout of the header: the counts, and where each table begins in its array.
+        counts: Other fields of the header.
+        codes: Tables of integers by name, in the order in which they are stored.
+        numbers: Tables of numbers, likewise.
+    """
+    fields: dict[str, Any] = dict(counts)
+    parts = []
+    for tables, dtype, at in ((codes, np.int64, header.size), (numbers, np.float64, 0)):
+        arrays = [np.asarray(table, dtype).ravel() for table in tables.values()]
+        fields |= zip(tables, at + np.cumsum([0, *(array.size for array in arrays[:-1])]), strict=True)
+        parts.append(arrays)
+    return np.concatenate([header.pack(dtype=np.int64, **fields), *parts[0]]), np.concatenate(parts[1])

@@ -13,16 +13,14 @@ from . import inner, part
 from .chain_memory import ENDS, FRAME, LIMITS, NARROW, SETTINGS, WIDE
 from .damped import axes_of
 from .joint_step import TRANSFORM, blend, pick, vector
-from .lanes import fill, load, select, store
-from .rotations import cross, dot, minus
+from .lanes import beyond, fill, load, select, store
+from .rigid import is_rigid
+from .rotations import dot, minus
 
 TABLE_STARTS = 8  # number taken from each of the two tables
 FIRST_STARTS = 2 * TABLE_STARTS
 PLENTY, EDGE = 300.0, 0.25  # a sufficient number of starts, and the share of the bound that is allowed beyond it
 MIDDLE, SPREAD = 40, 0.7  # starts before this one lie in the middle part of the range
-FARTHEST = 1.0e100  # squares of longer distances would overflow [m]
-OVERFLOW = 1.7976931348623157e308 / FARTHEST  # times a longer distance it is infinite, and zero times that is NaN
-RIGID = 1e-11  # sum of squared deviations above which a matrix is not a rotation
 
 
 @inner
@@ -65,15 +63,9 @@ def put_row(numbers, spin, row, axes, p, goal):
 @part
 def read_goal(numbers, spin, targets, at, goal):
     """Write the goal of a 4x4 target stored row by row from `at` on; return whether it is rigid and not too far."""
-    flaw = 0.0
     for row in range(3):
-        axes, other = vector(targets, at + 4 * row), vector(targets, at + 4 * ((row + 1) % 3))
-        p = load(targets, at + 4 * row + 3)
-        flaw += (dot(axes, axes) - 1.0) ** 2 + dot(axes, other) ** 2 + 0.0 * (OVERFLOW * p)
-        put_row(numbers, spin, row, axes, p, goal)
-    last = vector(targets, at + 12)
-    flaw += dot(last, last) + (load(targets, at + 15) - 1.0) ** 2
-    return (flaw < RIGID) & (dot(vector(targets, at), cross(vector(targets, at + 4), vector(targets, at + 8))) > 0.0)
+        put_row(numbers, spin, row, vector(targets, at + 4 * row), load(targets, at + 4 * row + 3), goal)
+    return is_rigid(beyond(targets, at))
 
 
 @inner

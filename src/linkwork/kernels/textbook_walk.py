@@ -11,8 +11,7 @@ from . import inner, kernel, part
 from .chain import flaw
 from .lanes import beyond, divided, flat
 from .progress import ACTIVE, DIVERGED, REACHED, STALLED, judged
-from .rotations import cross, dot
-from .starts import RIGID
+from .rigid import is_rigid
 from .textbook_goals import measure_pose
 from .textbook_plan import HEAD, OPTIONS, PROGRESS, RECORD, REPORT, desk_sizes, plan_of
 from .textbook_pose import keep_within, keeps_limits, move, turn_back
@@ -165,17 +164,6 @@ def follow(plan, targets, steps, first, desk, trace, most, q):
             copy_pose(q, plan.head[HEAD.nq], desk.begin)
             move(plan, desk.begin, desk.change, 1.0, q)
     return first + steps
-
-
-@part
-def is_rigid(target):
-    """Return whether a target (4, 4) is a finite rigid transform."""
-    x, y, z = (target[0], target[1], target[2]), (target[4], target[5], target[6]), (target[8], target[9], target[10])
-    off = (dot(x, x) - 1.0) ** 2 + (dot(y, y) - 1.0) ** 2 + (dot(z, z) - 1.0) ** 2
-    off += dot(x, y) ** 2 + dot(y, z) ** 2 + dot(z, x) ** 2
-    off += target[12] ** 2 + target[13] ** 2 + target[14] ** 2 + (target[15] - 1.0) ** 2
-    off += (target[3] - target[3]) + (target[7] - target[7]) + (target[11] - target[11])
-    return off < RIGID and dot(x, cross(y, z)) > 0.0
 
 
 @kernel("i8[] f8[] f8[,,,] i8 f8[,] f8[] f8[,] f8[,] f8[,] -> i8")

@@ -20,6 +20,7 @@ import math
 from .. import inner, kernel, part
 from ..joint_step import TRANSFORM
 from ..lanes import beyond, bits, cells, flat, load, store
+from ..rigid import is_rigid
 from .angles import atan2
 from .form_layout import ANSWER, BRANCH, CLOSE, DISTINCT, DOUBLE, FREE, NUMBERS
 from .general_back import put_half_tangents, put_other_joints
@@ -51,7 +52,7 @@ from .general_memory import (
 )
 from .general_polish import polish
 from .general_roots import LAST, put_roots
-from .solve_six import is_rigid, reaches, settle, sort_in
+from .solve_six import reaches, settle, sort_in
 
 NEAR = 0.04  # largest distance from the unit circle of roots that are tried
 NEAR_ASIDE = (0.3, 0.3, 0.1, 0.1)  # the same for displaced goals, where real roots of the goal may be complex

@@ -1,8 +1,7 @@
 """One answer of a seven-joint arm, in the format of the chain search; angles of the held joint are tried.
 
-With a start, the held joint keeps its angle if that gives a pose nearby; else angles further and further away are
-tried, and the nearest pose is taken. Without a start, angles are tried in an order that solves most goals soonest. A
-goal that none of them solves is left to a search. The geometry is in `seven`.
+Angles are tried in an order that solves most goals soonest. A goal that none of them solves is left to a search. The
+geometry is in `seven`; answers near a start are found by `seven_nearest`.
 """
 
 from __future__ import annotations
@@ -42,10 +41,8 @@ from .seven import (
 )
 
 WIDTH = 8
-NEARBY = 0.1  # sum of half squared angles within which a pose is near enough to a start to keep the held joint [rad²]
 BESIDE = 16  # number of angles tried beside the one nearest to having a pose, if none has
 EVERY = (1 << WIDTH) - 1
-AROUND, FINER = 32, 2  # number of angles around a start's; rounds of returning towards it, by ninths each
 TRY = Layout("share", "from_start", "side")  # an angle: share of an arc, relative to a start's if 1; and which arc
 EASE = Layout("least", "most")  # before all tries: the shares of an arc between which a start's is clamped
 Lanes = namedtuple("Lanes", "goal arc prefer pairs values angle score margin position rotation far home")
@@ -131,15 +128,6 @@ def best_lane(found, score):
 
 
 @inner
-def angle_around(arm, home, attempt):
-    """Return the next angle around a start's: on both sides, further and further away, quadratically."""
-    lower, upper = bounds_of(arm, HELD)
-    share = ((attempt + 1) // 2) * (2.0 / AROUND)
-    away = min(upper - lower, 2.0 * math.pi) * share * share
-    return brought_within(arm, home + away if attempt % 2 else home - away)
-
-
-@inner
 def reduced(angle, middle):
     """Return an angle shifted by whole turns to within half a turn of another."""
     return angle - (2.0 * math.pi) * nearest_whole((angle - middle) * (0.5 / math.pi))
@@ -189,51 +177,6 @@ def brought_within(arm, angle):
     return min(max(angle, lower), upper)
 
 
-@inner
-def nothing_nearer(arm, home, attempt, score):
-    """Return whether a pose is near enough to a start, or no later attempt can be nearer: the held joint is too far."""
-    _, cosine = sine_cosine(angle_around(arm, home, attempt) - home)
-    return score > JOINTS - NEARBY or JOINTS - 1.0 + cosine <= score
-
-
-@part
-def search_near(arm, lanes, flow, home):
-    """Find the pose nearest to a start among angles around its own; write it to the first lane, or return False.
-
-    Angles lie on both sides, further and further away, until none can give a nearer pose. From the best of them the
-    search returns towards the start as long as poses get nearer.
-    """
-    angle, score = home, NONE
-    for attempt in range(0, AROUND, WIDTH):
-        for lane in range(WIDTH):
-            store(flow.angle, lane, angle_around(arm, home, attempt + lane))
-        store(lanes.score, 0, score)
-        found = evaluate(arm, lanes)
-        if attempt == 0 and found & 1 and nothing_nearer(arm, home, 1, load(flow.score, 0)):
-            return True
-        if found:
-            lane = best_lane(found, flow.score)
-            angle, score = load(flow.angle, lane), load(flow.score, lane)
-        if score > NONE:
-            break
-    if not score > NONE:
-        return False
-    way = home - angle
-    for _ in range(FINER):
-        way /= WIDTH + 1
-        for lane in range(WIDTH):
-            store(flow.angle, lane, angle + way * (WIDTH - lane))
-        store(lanes.score, 0, score)
-        found = evaluate(arm, lanes)
-        if found:
-            lane = best_lane(found, flow.score)
-            angle, score = load(flow.angle, lane), load(flow.score, lane)
-    store(lanes.angle, 0, angle)
-    store(lanes.score, 0, NONE)
-    evaluate(arm, lanes)
-    return True
-
-
 @part
 def search_anywhere(arm, tries, rows, lanes, flow):
     """Try angles in their order, eight at a time; return the lane of the best pose of the first eight, or -1.
@@ -262,7 +205,7 @@ def search_anywhere(arm, tries, rows, lanes, flow):
 
 @part
 def write_answer(arm, flow, lane, given, start, pose, report):
-    """Write the values of a lane and its report; with a start, angles are the copies nearest to it."""
+    """Write the values of a lane and its report; with a start, each angle is the copy nearest to it."""
     for joint in range(JOINTS):
         place, value = place_of(arm, joint), load(flow.values, WIDTH * joint + lane)
         if given:
@@ -276,15 +219,15 @@ def write_answer(arm, flow, lane, given, start, pose, report):
 
 
 @kernel("i8[] f8[] f8[,] f8[] f8[,] f8[,] b1 f8[] -> i8")
-def seven_one(codes, arm, tries, packed, room, target, given, out):
+def seven_one(codes, arm, tries, packed, room, target, _given, out):
     """Write the answer to a target (4, 4) into `out`, as `search_one` does; return REACHED, UNSOLVED or INVALID.
 
     UNSOLVED leaves the target to a search. `tries` are TRY, in lanes; `packed` are settings, limits and numbers of the
-    chain; `room` has the shape `answer_room`.
+    chain; `room` has the shape `answer_room`. A start is never given: targets with one are searched first.
     """
     numbers, aim, cell, tried = cells(arm), flat(target), cells(out), cells(tries)
     lanes, flow = divided(cells(room), lane_sizes(1)), divided(flat(room), lane_sizes(WIDTH))
-    to_report, to_start, to_target, _ = answer_places(JOINTS)
+    to_report, _, to_target, _ = answer_places(JOINTS)
     chain = chain_of(cells(codes), cells(packed), JOINTS)
     if not read_goal(chain.numbers, 0.0, aim, 0, flow.pairs):
         return INVALID
@@ -292,21 +235,14 @@ def seven_one(codes, arm, tries, packed, room, target, given, out):
         store(cell, to_target + k, load(aim, k))
     for joint in range(JOINTS):
         c, s = middle_pair(numbers, joint)
-        if given:
-            home = load(cell, to_start + place_of(numbers, joint))
-            if home - home != 0.0:
-                return UNSOLVED
-            s, c = sine_cosine(home)
         store(lanes.prefer, 2 * joint, c)
         store(lanes.prefer, 2 * joint + 1, s)
     rows = vector(aim, 0), vector(aim, 4), vector(aim, 8)
     put_goal(numbers, rows, (load(aim, 3), load(aim, 7), load(aim, 11)), lanes.goal)
-    lane = 0
-    if not given or not search_near(numbers, lanes, flow, load(cell, to_start + place_of(numbers, HELD))):
-        lane = search_anywhere(numbers, tried, tries.shape[0] // TRY.size, lanes, flow)
+    lane = search_anywhere(numbers, tried, tries.shape[0] // TRY.size, lanes, flow)
     if lane < 0 or (finish(numbers, chain.settings, lanes) >> lane) & 1 == 0:
         return UNSOLVED
-    write_answer(numbers, flow, lane, given, beyond(cell, to_start), cell, beyond(cell, to_report))
+    write_answer(numbers, flow, lane, False, cell, cell, beyond(cell, to_report))
     return REACHED
 
 

@@ -16,9 +16,8 @@ from ..damped import TURN
 from ..joint_step import sine_cosine
 from ..lanes import beyond, bits, cells, divided, fill, flat, gather, load, select, store
 from ..layout import Layout
-from ..rotations import cross, dot
+from ..rigid import RIGID, deviation, is_right_handed
 from ..search_many import CLOSEST, INVALID, REACHED, UNSOLVED
-from ..starts import OVERFLOW, RIGID
 from .seven import ARC, ARM, GOAL, HELD, JOINTS, KEPT, MADE, NONE, missed_by, put_arc, put_frame, put_goal
 from .seven_answers import (
     EASE,
@@ -97,12 +96,7 @@ def read_goals(batch, first, coming, frame):
     p = gather(targets, at + 3, 16), gather(targets, at + 7, 16), gather(targets, at + 11, 16)
     put_goal(arm, (one, two, three), p, coming.goal)
     last = gather(targets, at + 12, 16), gather(targets, at + 13, 16), gather(targets, at + 14, 16)
-    flaw = dot(one, two) * dot(one, two) + dot(two, three) * dot(two, three) + dot(three, one) * dot(three, one)
-    for row in (one, two, three):
-        off = dot(row, row) - 1.0
-        flaw = flaw + off * off
-    corner = gather(targets, at + 15, 16) - 1.0
-    flaw = flaw + dot(last, last) + corner * corner + 0.0 * (OVERFLOW * p[0] + OVERFLOW * p[1] + OVERFLOW * p[2])
+    flaw = deviation(one, two, three, p, last, gather(targets, at + 15, 16))
     if batch.each_given:
         flaw = flaw + put_starts(batch, first, coming, frame)
     for k in range(2 * JOINTS):  # a goal for which no angle has a pose keeps the preferred one
@@ -113,7 +107,7 @@ def read_goals(batch, first, coming, frame):
         far = select((p * load(arm, ARM.per_extent) < NEAR) & (r < NEAR), 0.0, 1.0)
     store(coming.far, 0, far)
     put_arc(arm, coming.goal, coming.arc)
-    return bits((flaw < RIGID) & (dot(one, cross(two, three)) > 0.0))
+    return bits((flaw < RIGID) & is_right_handed(one, two, three))
 
 
 @inner

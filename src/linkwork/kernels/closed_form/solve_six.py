@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import inner, kernel, part
-from ..joint_step import TRANSFORM, blend, vector
+from ..joint_step import TRANSFORM, blend
 from ..lanes import beyond, bits, cells, fabs, fill, flat, gather, load, scatter, select, store
+from ..rigid import is_rigid
 from ..rotations import cross, dot, minus, plus
-from ..starts import OVERFLOW, RIGID
 from .check import SLACK, broken_by, nearest_whole, put_values, within_limits
 from .form_layout import (
     ANSWER,
@@ -211,18 +211,6 @@ def is_new(lane, found, numbers, answers, count):
         if apart < APART:
             return False
     return True
-
-
-@part
-def is_rigid(target):
-    """Return whether a target (4, 4) is a rigid transform, not too far away, as `starts.read_goal` defines it."""
-    x, y, z, last = vector(target, 0), vector(target, 4), vector(target, 8), vector(target, 12)
-    corner = load(target, 15) - 1.0
-    flaw = dot(last, last) + corner * corner + dot(x, y) ** 2 + dot(y, z) ** 2 + dot(z, x) ** 2
-    flaw += (dot(x, x) - 1.0) ** 2 + (dot(y, y) - 1.0) ** 2 + (dot(z, z) - 1.0) ** 2
-    for row in range(3):
-        flaw += 0.0 * (OVERFLOW * load(target, 4 * row + 3))
-    return (flaw < RIGID) & (dot(x, cross(y, z)) > 0.0)
 
 
 @kernel("i8[] f8[] f8[,] f8[,] f8[] f8 f8 f8[,] -> i8")

@@ -37,18 +37,15 @@ from ..closed_form.seven import (
     wrist,
 )
 from ..closed_form.seven_answers import (
-    AROUND,
-    FINER,
     TRY,
     WIDTH,
-    angle_around,
     arc_angle,
     arc_of,
     bounds_of,
+    brought_within,
     finish,
     lane_sizes,
     middle_of,
-    nothing_nearer,
     place_of,
 )
 from ..damped import nearest_copy
@@ -61,6 +58,8 @@ from ..search_one import answer_places
 from ..starts import read_goal
 from .free import free_lanes, free_of, put_base
 
+NEARBY = 0.1  # sum of half squared angles within which a pose is near enough to a start to keep the held joint [rad²]
+AROUND, FINER = 32, 2  # number of angles around a start's; rounds of returning towards it, by ninths each
 GOLDEN = 0.6180339887498949  # multiples of it, modulo 1, are evenly spread for any number of them
 # of a search: number of waiting poses, number that reached the goal; the best free one
 NOTES = Layout("filled", "looked", "score", "position", "rotation", ("values", JOINTS))
@@ -161,6 +160,22 @@ def offer_all(seven):
 def found_any(seven):
     """Return whether a free pose was found."""
     return load(seven.notes, NOTES.score) > NONE
+
+
+@inner
+def angle_around(arm, home, attempt):
+    """Return the next angle around a start's: on both sides, further and further away, quadratically."""
+    lower, upper = bounds_of(arm, HELD)
+    share = ((attempt + 1) // 2) * (2.0 / AROUND)
+    away = min(upper - lower, 2.0 * math.pi) * share * share
+    return brought_within(arm, home + away if attempt % 2 else home - away)
+
+
+@inner
+def nothing_nearer(arm, home, attempt, score):
+    """Return whether a pose is near enough to a start, or no later attempt can be nearer: the held joint is too far."""
+    _, cosine = sine_cosine(angle_around(arm, home, attempt) - home)
+    return score > JOINTS - NEARBY or JOINTS - 1.0 + cosine <= score
 
 
 @part

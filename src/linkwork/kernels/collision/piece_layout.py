@@ -8,14 +8,13 @@ one obstacle attached to a link; obstacles fixed to the world are found through 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import inner
 from ..lanes import beyond
-from ..layout import Layout
+from ..layout import Layout, pack_tables
 
 POINT, SEGMENT, BOX, CYLINDER, HULL, HALFSPACE = range(6)  # kinds of cores
 
@@ -41,18 +40,12 @@ NUMBER_TABLES = ("row_numbers", "bounds", "piece_numbers", "points", "nodes")
 HEADER = Layout(*COUNTS, *CODE_TABLES, *NUMBER_TABLES)
 
 
-def pack_tables(
+def pack_scene_tables(
     counts: Mapping[str, int], code_tables: Mapping[str, ArrayLike], number_tables: Mapping[str, ArrayLike]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return `codes` and `numbers`: the tables one after another, with their offsets in the header."""
-    header: dict[str, Any] = dict(counts)
-    parts = []
-    tables = ((CODE_TABLES, code_tables, np.int64, HEADER.size), (NUMBER_TABLES, number_tables, np.float64, 0))
-    for names, given, dtype, at in tables:
-        arrays = [np.asarray(given[name], dtype).ravel() for name in names]
-        header |= zip(names, at + np.cumsum([0, *(array.size for array in arrays[:-1])]), strict=True)
-        parts.append(arrays)
-    return np.concatenate([HEADER.pack(dtype=np.int64, **header), *parts[0]]), np.concatenate(parts[1])
+    ordered = {name: code_tables[name] for name in CODE_TABLES}, {name: number_tables[name] for name in NUMBER_TABLES}
+    return pack_tables(HEADER, counts, *ordered)
 
 
 @inner
