@@ -161,7 +161,7 @@ def test_every_block_of_arguments_has_room() -> None:
 def test_arrays_are_laid_out_as_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     check_arrays.__wrapped__()
     monkeypatch.setattr("linkwork.kernels.binding.DATA", 8)
-    with pytest.raises(ImportError, match="its objects are not laid out"):
+    with pytest.raises(ImportError, match="its objects do not have the memory layout"):
         check_arrays.__wrapped__()
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import LinkageError
-from ..kernels.collision.piece_layout import BODY, HALFSPACE, PIECE_CODE, pack_tables
+from ..kernels.collision.piece_layout import BODY, HALFSPACE, PIECE_CODE, pack_scene_tables
 from ..linkage.geometry import Visual
 from ..linkage.linkage import Linkage
 from ..linkage.program import Program, joined as joined_motions, joint_motions, program_of
@@ -134,7 +134,7 @@ def pack_scene(
     body_pairs = _pairs(linkage, bodies, pairs, looks)
     pieces = _piece_tables(bodies, tree.places, order)
     looking_bodies = [linkage.links[body.link] in looks for body in bodies]
-    codes, numbers = pack_tables(
+    codes, numbers = pack_scene_tables(
         {
             "values": linkage.nq,
             "frames": len(tree.names),

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import GoalError
-from ..kernels.starts import FARTHEST
+from ..kernels.rigid import FARTHEST
 from ..linkage.linkage import Linkage
 from ..transforms import AXES, IDENTITY, FloatArray, as_array, as_axis, as_rotation, read_only
 from .base import Block, Edges, Goal, as_pose, blocks_of, reading, turn_between, without

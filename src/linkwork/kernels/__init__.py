@@ -1,6 +1,6 @@
-"""Compiled kernels: Python that runs as machine code, from a pack made ahead of time or from Numba's compiler.
+"""Compiled kernels: Python functions that run as machine code, from a prebuilt pack or compiled by Numba.
 
-Importing this package, or any kernel, imports no Numba. `runtime` chooses where the machine code comes from.
+Importing this package, or any kernel, does not import Numba. `runtime` chooses where the machine code comes from.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ __all__ = ["inner", "intrinsic", "kernel", "part"]
 
 
 def kernel(*signatures: str, nogil: bool = False) -> Callable[[Callable[..., Any]], Any]:
-    """Make a function one that runs as machine code and is called by Python.
+    """Declare a function that runs as machine code and that Python calls.
 
     Args:
-        *signatures: What it takes and returns, see `signatures`; the first that fits a call's arguments is used.
-        nogil: Whether other threads of Python run meanwhile: for kernels that take long. Letting go of the lock and
-            taking it again costs as much as a single pose takes.
+        *signatures: Types of the arguments and of the result, see `signatures`; a call uses the first that fits.
+        nogil: Whether the kernel releases Python's lock, so that other threads run meanwhile. For long kernels only:
+            releasing and taking the lock costs as much as solving a single pose.
     """
 
     def declare(function: Callable[..., Any]) -> Any:

@@ -1,4 +1,4 @@
-"""``python -m linkwork.kernels``: build packs of machine code: for this machine and web pages, for all, for cards."""
+"""``python -m linkwork.kernels``: build packs of machine code for this machine, web pages, all platforms or GPUs."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from .pack import HOME, Pack, PackError
 from .targets import TARGETS, Target, host
 from .web import WEB_HOME, web_code
 
-CARDS = "cuda"  # not a target: one file serves all platforms
-TOLD_BY = {"v2": "sse4.2", "v3": "avx2", "v4": "avx512vl"}  # a feature that tells an instruction set
+CARDS = "cuda"  # not a target: one file for all platforms
+TOLD_BY = {"v2": "sse4.2", "v3": "avx2", "v4": "avx512vl"}  # a CPU feature that identifies each instruction set
 
 
 def main() -> int:
-    """Build what the command line asks for."""
+    """Build the packs that the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m linkwork.kernels", description=__doc__)
     parser.add_argument(
-        "targets", nargs="*", help=f"of {', '.join(TARGETS)}; this machine's and wasm by default; or {CARDS}"
+        "targets", nargs="*", help=f"some of {', '.join(TARGETS)}, by default this machine's and wasm; or just {CARDS}"
     )
-    parser.add_argument("-o", "--output", type=Path, help="a folder; by default packs are put beside the kernels")
+    parser.add_argument("-o", "--output", type=Path, help="output folder; by default beside the kernels")
     parser.add_argument("--all", action="store_true", help="all targets")
     parser.add_argument(
         "--levels",
         nargs="*",
-        help="instruction sets, such as v3, or host: the best that this machine has; all by default",
+        help="instruction sets, such as v3, or host for the best of this machine; all by default",
     )
-    parser.add_argument("--apart", action="store_true", help="a process for each function: the same bytes each time")
-    parser.add_argument("--if-needed", action="store_true", help="leave out packs beside the kernels that are good")
+    parser.add_argument("--apart", action="store_true", help="one process per function, for reproducible bytes")
+    parser.add_argument("--if-needed", action="store_true", help="skip packs beside the kernels that are up to date")
     given = parser.parse_args()
     if given.targets == [CARDS]:
         return build_for_cards(given.output or HOME)
     unknown = [name for name in given.targets if name not in TARGETS]
     own = host()
     if unknown:
-        parser.error(f"{unknown[0]} is no target; there are {', '.join(TARGETS)}; and {CARDS}, alone.")
+        parser.error(f"{unknown[0]} is not a target; targets are {', '.join(TARGETS)}, or {CARDS} alone.")
     if given.levels == ["host"] and own is not None:
         given.levels = [best_level(own)]
     homes = {"wasm": WEB_HOME} | ({own.name: HOME} if own else {})
@@ -57,7 +57,7 @@ def main() -> int:
     try:
         made = build([TARGETS[name] for name in names], output, levels=given.levels, apart=given.apart, progress=show)
     except ImportError as error:
-        print(f"no pack is built, and kernels are compiled as they are needed: {error}", file=sys.stderr)
+        print(f"no pack was built, so kernels are compiled when first called: {error}", file=sys.stderr)
         return 1
     if given.output is None:
         made = {name: put(folder, homes[name]) for name, folder in made.items()}
@@ -70,7 +70,7 @@ def main() -> int:
 
 
 def put(built: Path, home: Path) -> Path:
-    """Move the files of a pack to where it is looked for; what else is there stays."""
+    """Move the files of a pack to the folder it is loaded from; other files there are kept."""
     home.mkdir(parents=True, exist_ok=True)
     for path in built.iterdir():
         path.replace(home / path.name)
@@ -78,17 +78,17 @@ def put(built: Path, home: Path) -> Path:
 
 
 def build_for_cards(folder: Path) -> int:
-    """Build the kernels for any chain on any card into a folder, and return 0 if that could be done."""
+    """Build the GPU kernels for any chain and any GPU into a folder; return the exit status, 0 on success."""
     began = time.perf_counter()
     if importlib.util.find_spec("numba_cuda") is None:
-        print("no kernels for cards are built: numba-cuda is not installed.", file=sys.stderr)
+        print("no kernels for GPUs were built: numba-cuda is not installed.", file=sys.stderr)
         return 1
     from .cuda_pack import build as build_cards
 
     try:
         path = build_cards(folder)
     except (PackError, DeviceError) as error:
-        print(f"no kernels for cards are built: {error}", file=sys.stderr)
+        print(f"no kernels for GPUs were built: {error}", file=sys.stderr)
         return 1
     print(f"{CARDS}: {path}, {path.stat().st_size / 1e6:.1f} MB")
     print(f"built in {time.perf_counter() - began:.0f} s")
@@ -96,7 +96,7 @@ def build_for_cards(folder: Path) -> int:
 
 
 def best_level(target: Target) -> str:
-    """Return the name of the highest instruction set that this machine has."""
+    """Return the name of the highest instruction set of this machine."""
     import llvmlite.binding as llvm
 
     there = llvm.get_host_cpu_features()
@@ -104,7 +104,7 @@ def best_level(target: Target) -> str:
 
 
 def needed(levels: list[str] | None) -> bool:
-    """Return whether the pack beside the kernels is missing, out of date or without some levels."""
+    """Return whether the pack beside the kernels is missing, out of date or lacks some of the levels."""
     if os.environ.get("LINKWORK_KERNELS") == "jit":
         return False
     try:
@@ -116,7 +116,7 @@ def needed(levels: list[str] | None) -> bool:
 
 
 def web_needed() -> bool:
-    """Return whether the machine code of web pages is missing or out of date."""
+    """Return whether the machine code for web pages is missing or out of date."""
     try:
         web_code()
     except PageError:
@@ -125,7 +125,7 @@ def web_needed() -> bool:
 
 
 def show(count: int, total: int, name: str) -> None:
-    """Show progress on a terminal."""
+    """Show progress if standard error is a terminal."""
     if sys.stderr.isatty():
         print(f"\rcompiled {count} of {total}: {name:24}", end="\n" if count == total else "", file=sys.stderr)
 

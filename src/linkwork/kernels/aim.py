@@ -1,7 +1,7 @@
-"""Bases that travel: a start is brought to its goal by the slides that the whole chain rides on.
+"""Travelling bases: move the base joints of a start so that the tip is near its goal.
 
-A goal may be a thousand times further away than the chain is long, and damped steps are measured by its length. So the
-base goes first, one joint after another, each to where the tip is nearest to the goal.
+A goal may be a thousand times further away than the chain is long, while damped steps scale with that length. So the
+joints of the base ("carriers") move first, one after another, each to where the tip is nearest to the goal.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from .joint_step import PRISMATIC, ROW_NUMBERS, TRANSFORM, along, vector
 from .lanes import beyond, load, store
 from .rotations import cross, dot, minus, plus, times
 
-CYCLES = 8  # through the joints of the base
-LEVER = 1e-12  # squared: a turn that moves the tip by less is no way to the goal
-LENGTH = 4.0  # of the chain, in arms
+CYCLES = 8  # passes over the joints of the base
+LEVER = 1e-12  # squared lever arm [m²]; with a shorter one, turning a joint cannot bring the tip nearer
+LENGTH = 4.0  # length of the chain, in units of SETTINGS.arm
 
 
 @inner
 def aim_room(rows, values):
-    """Return how many numbers `aim` works in."""
+    """Return the number of values of workspace that `aim` needs."""
     return values + 6 * rows
 
 
 @inner
 def travels(settings):
-    """Return whether the chain rides on slides that are aimed."""
+    """Return whether the chain has base joints to aim (carriers)."""
     return load(settings, SETTINGS.carriers) > 0.0
 
 
 @part
 def turned(p, origin, axis, angle):
-    """Return a point turned about an axis (Rodrigues)."""
+    """Return a point rotated by an angle about an axis through `origin` (Rodrigues' formula)."""
     arm, sine, cosine = minus(p, origin), math.sin(angle), math.cos(angle)
     along_axis = times(dot(axis, arm) * (1.0 - cosine), axis)
     return plus(origin, plus(plus(times(cosine, arm), times(sine, cross(axis, arm))), along_axis))
@@ -44,7 +44,7 @@ def turned(p, origin, axis, angle):
 
 @part
 def slide_there(chain, row, value, axis, there, tip, pose):
-    """Move a slide to where the tip is nearest to the goal, and return where the tip is then."""
+    """Slide a prismatic joint, within limits, to where the tip is nearest to `there`; return the new tip position."""
     at = ENDS.size + ROW_NUMBERS.size * row
     rate = np.float64(load(chain.numbers, at + ROW_NUMBERS.multiplier) * load(chain.numbers, at + ROW_NUMBERS.advance))
     x = load(pose, value)
@@ -55,7 +55,7 @@ def slide_there(chain, row, value, axis, there, tip, pose):
 
 @part
 def turn_there(chain, row, value, axis, origin, there, tip, pose):
-    """Turn a joint to where the tip is nearest to the goal, and return where the tip is then."""
+    """Rotate a joint, within limits, to where the tip is nearest to `there`; return the new tip position."""
     rate = np.float64(load(chain.numbers, ENDS.size + ROW_NUMBERS.size * row + ROW_NUMBERS.multiplier))
     u, v = minus(tip, origin), minus(there, origin)
     u, v = minus(u, times(dot(axis, u), axis)), minus(v, times(dot(axis, v), axis))
@@ -69,10 +69,10 @@ def turn_there(chain, row, value, axis, origin, there, tip, pose):
 
 @part
 def aim(chain, rows, values, goal, given, room, q, lane, width):
-    """Bring the base of a start, a lane of `q`, to its goal.
+    """Move the base joints of one start, a lane of `q`, towards its goal.
 
-    A start that was given stays as it is unless the goal is further from its tip than the chain is long. Joints turn
-    only then. `room` has `aim_room` numbers.
+    A start given by the user is changed only if the goal is further from its tip than the chain is long. Revolute base
+    joints turn only if the goal is that far away. `room` is workspace of `aim_room` numbers.
     """
     codes, numbers, settings, _ = chain
     carriers, arm = np.int64(load(settings, SETTINGS.carriers)), load(settings, SETTINGS.arm)

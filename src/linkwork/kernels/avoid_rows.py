@@ -1,4 +1,4 @@
-"""What `Avoid` asks for: of the pairs of bodies that are too near to each other, the nearest ones further apart."""
+"""Rows of `Avoid` goals: push apart the nearest pairs of bodies that are closer than wanted."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from .goal_rows import NOTHING, explicit_row
 from .lanes import beyond
 from .rotations import times, vector
 
-MOST = 16  # pairs that have a row; the nearest is always among them, so that none is overlooked
+MOST = 16  # pairs that get a row; the nearest pair is always included, so no violation is missed
 
 
 def near_size(frames: int, codes: NDArray[np.int64]) -> int:
-    """Return how many numbers it takes to find the pairs of a scene that are near."""
+    """Return the workspace, in numbers, for finding the near pairs of a scene."""
     return 16 * frames + NEAR.size * MOST + work_size(codes)
 
 
 @inner
 def avoid_items(codes, goal):
-    """Return where the scene of a goal begins, then the frames of the body that its frames are."""
+    """Return the items of a goal: AVOID_ITEM, offsets of its scene, then the body frame of each frame of the scene."""
     return beyond(table(codes, HEADER.goal_items, codes), goal[GOAL.item])
 
 
 @part
 def leave_near(codes, numbers, goal, within, scratch):
-    """Leave the nearest pairs of a goal's scene; return how many there are, and their records."""
+    """Find the nearest pairs of a goal's scene that are closer than `within`; return their number and their records."""
     items, count = avoid_items(codes, goal), goal[GOAL.count]
     scene = beyond(table(codes, HEADER.scene_codes, codes), items[AVOID_ITEM.code])
     constants = beyond(table(codes, HEADER.scene_numbers, numbers), items[AVOID_ITEM.number])
@@ -46,7 +46,7 @@ def leave_near(codes, numbers, goal, within, scratch):
 
 @part
 def avoid_goal(codes, numbers, goal, aim, scratch):
-    """Write the errors and the explicit rows of an Avoid goal: how far pairs are nearer than wanted."""
+    """Write the errors and explicit rows of an Avoid goal: for each near pair, the wanted distance minus the actual."""
     wanted, weight, items = aim[AVOID_AIM.wanted], aim[AIM.metres], avoid_items(codes, goal)
     found, records = leave_near(codes, numbers, goal, wanted, scratch)
     for k in range(MOST):
@@ -63,7 +63,7 @@ def avoid_goal(codes, numbers, goal, aim, scratch):
 
 @inner
 def push(codes, items, frame, force, at, row, scratch):
-    """Add to a row what a force at a point of a scene's frame means for the joints above it; the world stays."""
+    """Add to a row the generalized force of a force at a point of a scene frame; a frame of -1 is the fixed world."""
     own = int(frame)
     if own >= 0:
         add_to_row(codes, scratch.twists, row, items[AVOID_ITEM.size + own], NOTHING, force, at)
@@ -71,7 +71,7 @@ def push(codes, items, frame, force, at, row, scratch):
 
 @inner
 def avoids_with(codes, goal, column, scratch):
-    """Return whether a column moves a pair that is too near at the pose evaluated last."""
+    """Return whether a column (degree of freedom) moves any pair that is too near at the pose evaluated last."""
     n, found = codes[HEADER.columns], False
     for k in range(MOST):
         found = found or scratch.rows[n * (goal[GOAL.row] + k) + column] != 0.0

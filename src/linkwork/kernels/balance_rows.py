@@ -1,4 +1,4 @@
-"""What `Balance` asks for: the centre of mass over a point, or over the polygon around several places."""
+"""Rows of `Balance` goals: bring the centre of mass over a point, or over the polygon of several support points."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ INSIDE, ROUNDING = 1.0e-12, 1.0e-15
 
 @inner
 def support_frame(codes, goal, k):
-    """Return the frame that a body stands on with one of its places, or -1 where that is a point."""
+    """Return the frame of support point `k`, or -1 if that is a fixed point in the world."""
     return table(codes, HEADER.goal_items, codes)[goal[GOAL.item] + k]
 
 
 @inner
 def support_point(codes, goal, aim, world, k):
-    """Return a place that a body stands on: a frame's origin or a point."""
+    """Return support point `k` in the world [m]: the origin of a frame, or a fixed point."""
     frame = support_frame(codes, goal, k)
     return origin(world, frame) if frame >= 0 else vector(beyond(aim, BALANCE_AIM.size + CORNER_SIZE * k), 0)
 
 
 @part
 def middle_of(codes, goal, aim, world):
-    """Return the middle of the places that a body stands on."""
+    """Return the mean of the support points in the world [m]."""
     total = NOTHING
     for k in range(goal[GOAL.count]):
         total = plus(total, support_point(codes, goal, aim, world, k))
@@ -39,23 +39,23 @@ def middle_of(codes, goal, aim, world):
 
 @inner
 def on_ground(aim, v):
-    """Return the two coordinates of a vector along the ground."""
+    """Return the two coordinates of a vector in the ground plane."""
     axes = beyond(aim, BALANCE_AIM.ground)
     return dot(vector(axes, 0), v), dot(vector(axes, 1), v)
 
 
 @inner
 def corner(codes, goal, aim, world, middle, k):
-    """Return a corner of the support on the ground: one of the places, drawn in towards their middle by a margin."""
+    """Return a corner of the support polygon in ground coordinates: a support point shrunk towards the middle."""
     place_k, size = support_point(codes, goal, aim, world, k), aim[BALANCE_AIM.scale]
     return on_ground(aim, plus(times(size, place_k), times(1.0 - size, middle)))
 
 
 @part
 def nearest_edge(codes, goal, aim, world, middle, c):
-    """Return the corners of the edge nearest to a point, the share of the second, and the way from there to the point.
+    """Return the edge nearest to a point `c`: its two corners, the share of the second, and the vector from it to `c`.
 
-    Every pair of corners counts as an edge: one inside the polygon is never the nearest to a point outside.
+    All pairs of corners are checked as edges: a diagonal inside the polygon is never the nearest to a point outside.
     """
     count, least = goal[GOAL.count], math.inf
     first, second, share, away = 0, 0, 0.0, (0.0, 0.0)
@@ -75,7 +75,7 @@ def nearest_edge(codes, goal, aim, world, middle, c):
 
 @part
 def is_inside(codes, goal, aim, world, middle, c, away):
-    """Return whether a point is inside the polygon: some corner lies beyond it, seen from its nearest edge."""
+    """Return whether a point is inside the polygon: whether a corner lies beyond it, as seen from its nearest edge."""
     furthest, size = -math.inf, 0.0
     for i in range(goal[GOAL.count]):
         a = corner(codes, goal, aim, world, middle, i)
@@ -86,14 +86,14 @@ def is_inside(codes, goal, aim, world, middle, c, away):
 
 @inner
 def corner_share(goal, aim, first, second, share, i):
-    """Return how much of one of the places is in the nearest point of the support."""
+    """Return the weight of support point `i` in the nearest point of the shrunk polygon."""
     part_of = (1.0 - share if i == first else 0.0) + (share if i == second else 0.0)
     return aim[BALANCE_AIM.scale] * part_of + (1.0 - aim[BALANCE_AIM.scale]) / goal[GOAL.count]
 
 
 @part
 def balance_goal(codes, numbers, goal, aim, scratch):
-    """Write the errors and the two explicit rows of a Balance goal."""
+    """Write the two errors and the two explicit rows of a Balance goal; both are zero inside the polygon."""
     world = scratch.world
     middle = middle_of(codes, goal, aim, world)
     c = on_ground(aim, weigh(codes, numbers, world, scratch.moments))
@@ -110,7 +110,7 @@ def balance_goal(codes, numbers, goal, aim, scratch):
         if inside:
             continue
         u, v = (1.0 - k, 1.0 * k)
-        if on_edge:  # only across the edge
+        if on_edge:  # only the component across the edge counts
             across = normal[0] if k == 0 else normal[1]
             u, v = across * normal[0], across * normal[1]
         axes = beyond(aim, BALANCE_AIM.ground)
@@ -125,7 +125,7 @@ def balance_goal(codes, numbers, goal, aim, scratch):
 
 @part
 def weigh(codes, numbers, world, moments):
-    """Return the centre of mass; leave every frame's own moment."""
+    """Return the centre of mass in the world [m]; store the mass share and the moment of every frame in `moments`."""
     masses, total = table(codes, HEADER.masses, numbers), NOTHING
     for frame in range(codes[HEADER.frames]):
         mass, own = beyond(masses, MASS.size * frame), beyond(moments, MOMENT.size * frame)
@@ -139,7 +139,7 @@ def weigh(codes, numbers, world, moments):
 
 @part
 def nearest_edge_of(codes, goal, aim, scratch):
-    """Return the corners of the edge nearest to the centre of mass weighed last, and the share of the second."""
+    """Return the edge nearest to the centre of mass computed last: its two corners and the share of the second."""
     total = NOTHING
     for frame in range(codes[HEADER.frames]):
         total = plus(total, vector(beyond(scratch.moments, MOMENT.size * frame + MOMENT.moment), 0))
@@ -150,7 +150,7 @@ def nearest_edge_of(codes, goal, aim, scratch):
 
 @part
 def add_mass_row(codes, twists, row, force, moments):
-    """Add to an explicit row how every joint moves the centre of mass along a direction."""
+    """Add the motion of the centre of mass along `force` to an explicit row, for every joint."""
     parents, owned = table(codes, HEADER.parents, codes), table(codes, HEADER.owned, codes)
     rates = table(codes, HEADER.rates, codes)
     sums = beyond(moments, MOMENT.size * codes[HEADER.frames])

@@ -1,7 +1,7 @@
-"""Builtin functions for kernels, made from addresses of machine code: no compiler, no extension module.
+"""Builtin functions that call kernels, made from addresses of machine code, without a compiler or extension module.
 
-`calling` reads the fields of NumPy's arrays where NumPy's headers have them, as every compiled extension does;
-`check_arrays` makes sure of it once, before anything is called.
+`calling` reads the fields of NumPy arrays at the offsets of NumPy's headers, as every compiled extension does.
+`check_arrays` verifies these offsets once, before the first call.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ FUNCTIONS = {
     "restore": "PyEval_RestoreThread",
 }
 FAST_CALL = 0x80  # METH_FASTCALL of Python's headers
-_kept: list[Any] = []  # what builtin functions point to, as long as the process lasts
+_kept: list[Any] = []  # objects that builtin functions point to; kept alive as long as the process
 
 
 class Method(ctypes.Structure):
@@ -72,7 +72,7 @@ def builtin(kernel: Kernel, call: int, entries: Sequence[int]) -> Any:
 
     Args:
         kernel: The kernel.
-        call: Address of `calling.call` for objects with this Python's head.
+        call: Address of `calling.call` compiled for this Python's object header size.
         entries: Addresses of the entry points, one for each signature.
     """
     check_arrays()
@@ -89,7 +89,7 @@ def builtin(kernel: Kernel, call: int, entries: Sequence[int]) -> Any:
 
 
 def _record(kernel: Kernel, number: int, entry: int, text: bytes) -> Any:
-    """Return the record of one signature of a kernel, as an array."""
+    """Return the record of one signature of a kernel, which `calling.call` reads, as an array of int64."""
     signature = kernel.signatures[number]
     kinds: list[int] = []
     for argument in signature.arguments:
@@ -120,7 +120,7 @@ def _kind(item: Item) -> int:
 
 @cache
 def _addresses() -> dict[str, Any]:
-    """Return the addresses of Python's functions."""
+    """Return the addresses of the functions of Python's C API that `calling` uses."""
     return {name: _address(getattr(ctypes.pythonapi, function)) for name, function in FUNCTIONS.items()}
 
 
@@ -130,7 +130,7 @@ def _address(pointer: Any) -> int:
 
 @cache
 def check_arrays() -> None:
-    """Raise an ImportError if objects or arrays of this Python are not laid out as `calling` reads them."""
+    """Raise an ImportError if objects or arrays of this Python do not have the layout that `calling` reads."""
     probe = np.zeros((3, 5), np.float32)
 
     def read(address: int, kind: Any = ctypes.c_int64) -> int:
@@ -147,5 +147,5 @@ def check_arrays() -> None:
     if not known:
         raise ImportError(
             f"kernels cannot be called from this Python ({sys.version.split()[0]} with NumPy {np.__version__}): "
-            "its objects are not laid out as CPython's and NumPy's are."
+            "its objects do not have the memory layout of CPython and NumPy."
         )

@@ -1,8 +1,8 @@
-"""How the pull of missed goals turns as joints move: the part of a body's second derivatives that Gauss-Newton omits.
+"""Curvature of missed goals: the part of a body's second derivatives that Gauss-Newton omits.
 
-Where all goals are met it is nothing. Where one is out of reach it decides: a stretched arm is held straight by it
-alone. An error pulls at its frame with a force, or a torque. When a joint above turns the joints below it, the product
-of their twists with that pull changes; the sums of all pulls below a joint, twelve numbers a frame, say by how much.
+It is zero if all goals are met. If a goal is out of reach it is essential: it alone holds a stretched arm straight. An
+error pulls at its frame with a force or a torque. When a joint rotates the joints below it, the products of their
+twists with that pull change. The sums of all pulls below a joint, twelve numbers per frame, determine by how much.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from .goal_layout import AIM, ANY_SPIN, BALANCE, BALANCE_AIM, GOAL, PLACE, ROTAT
 from .lanes import beyond
 from .rotations import applied, cross, dot, minus, place, plus, times, vector
 
-SMALL_TURN = 1.0e-4  # [rad]: below, a series is more exact
+SMALL_TURN = 1.0e-4  # [rad]: below this angle a series is more accurate
 HALF = 0.5
 
 
 @part
 def hang_force(curve, share, moment, force):
-    """Hang a force on a frame: a share of it, and that times where it pulls."""
+    """Add a force on a frame: a share of it, and its moment, the share times the point of attack."""
     place(plus(vector(beyond(curve, CURVES.force), 0), times(share, force)), beyond(curve, CURVES.force), 0)
     turning, along = beyond(curve, CURVES.turning), dot(moment, force)
     for i in range(3):
@@ -34,7 +34,7 @@ def hang_force(curve, share, moment, force):
 
 @part
 def hang_torque(curve, turn, weight):
-    """Hang the way of a rotation, as a vector, on a frame; `weight` is what a squared radian counts."""
+    """Add the rotation vector `turn` of an error to a frame; `weight` is the weight of a squared radian."""
     turning, square = beyond(curve, CURVES.turning), dot(turn, turn)
     angle = math.sqrt(square)
     bend = 1.0 / 12.0 if angle < SMALL_TURN else (1.0 - HALF * angle / math.tan(HALF * angle)) / square
@@ -48,7 +48,7 @@ def hang_torque(curve, turn, weight):
 
 @part
 def curve_of_place(goal, aim, scratch):
-    """Add the pull of a frame that is to be at a place in the world."""
+    """Add the pull of a goal for a frame at a fixed target."""
     curve, mask, count = beyond(scratch.curves, CURVES.size * goal[GOAL.frame]), goal[GOAL.mask], goal[GOAL.error]
     way = scratch.work
     clear(way, 6)
@@ -64,7 +64,7 @@ def curve_of_place(goal, aim, scratch):
 
 @part
 def curve_of_balance(codes, goal, aim, scratch):
-    """Add the pull of a centre of mass that is to be over its support, and the pull back at the support."""
+    """Add the pull of a Balance goal on the centre of mass, and the opposite pull at the support."""
     axes, errors = beyond(aim, BALANCE_AIM.ground), beyond(scratch.errors, goal[GOAL.error])
     if errors[0] == 0.0 and errors[1] == 0.0:
         return
@@ -85,7 +85,7 @@ def curve_of_balance(codes, goal, aim, scratch):
 
 @inner
 def pull_change(twists, motion, curve):
-    """Return what, times the turn of a joint above, is the change of a motion's product with all that pulls below."""
+    """Return the vector whose dot product with the rotation of a joint above is the change of a motion's pull."""
     turn, slide = vector(twists, 2 * motion), vector(twists, 2 * motion + 1)
     force = vector(beyond(curve, CURVES.force), 0)
     return minus(applied(beyond(curve, CURVES.turning), turn), cross(slide, force))
@@ -93,7 +93,7 @@ def pull_change(twists, motion, curve):
 
 @part
 def add_curvature(codes, aims, level, scratch):
-    """Add the curvature of goals of places and of balance, down to a level, to the lower half of the normal matrix."""
+    """Add the curvature of place and balance goals, down to a level, to the lower half of the normal matrix."""
     n, rates, before = codes[HEADER.columns], table(codes, HEADER.rates, codes), table(codes, HEADER.before, codes)
     owned, parents = table(codes, HEADER.owned, codes), table(codes, HEADER.parents, codes)
     twists, matrix, goals = scratch.twists, scratch.matrix, table(codes, HEADER.goal_codes, codes)

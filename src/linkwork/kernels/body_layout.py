@@ -1,24 +1,23 @@
-"""The arrays of a whole body: `codes` and `numbers`, each made of tables, and the memory that a solve works in.
+"""The arrays of a whole body: `codes` and `numbers`, each made of tables, and the workspace of a solve.
 
-A velocity that goals depend on is a *column*; an elementary motion of a joint is a *motion*, which may share its column
-with followers.
+A *column* is a velocity coordinate that goals depend on; a *motion* is an elementary motion of a joint. Followers share
+the column of their leader.
 """
 
 from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import inner
 from .lanes import beyond, divided
-from .layout import Layout
+from .layout import Layout, pack_tables
 from .swing_twist import CONE
 
-# The header of `codes`: counts, then where each table begins, in `codes` and in `numbers`
+# The header of `codes`: counts, then the offset of each table in `codes` or in `numbers`
 COUNTS = (
     "frames", "motions", "columns", "balls", "cones", "goals", "blocks", "errors", "explicit", "values",
     "levels", "aims", "near",
@@ -35,32 +34,26 @@ NUMBER_TABLES = (
 HEADER = Layout(*COUNTS, *CODE_TABLES, *NUMBER_TABLES)
 
 # Records of the tables
-QUATERNION = Layout("value", "column")  # of a ball, with or without a cone: where it begins in pose and columns
-BLOCK = Layout("first", "end", "weight", "level", "goal")  # of errors judged together; which number is its weight
-MASS = Layout("share", ("centre", 3))  # of a frame: of the whole body's mass, and where its own is
-WRENCHES = Layout(("products", 36), ("wrench", 6))  # summed over a frame: a matrix 6 x 6, the wrench of the errors
-CURVES = Layout(("force", 3), ("turning", 9))  # summed over a frame: how the pull of its errors turns
-MOMENT = Layout("share", ("moment", 3))  # of a frame: its share of the mass, and that times where it is
+QUATERNION = Layout("value", "column")  # of a ball, with or without a cone: its first index in pose and columns
+BLOCK = Layout("first", "end", "weight", "level", "goal")  # of errors judged together; index of its weight in the aims
+MASS = Layout("share", ("centre", 3))  # of a frame: its share of the body's mass, and its centre of mass
+WRENCHES = Layout(("products", 36), ("wrench", 6))  # summed over a frame: a 6x6 matrix, the wrench of the errors
+CURVES = Layout(("force", 3), ("turning", 9))  # summed over a frame: force of its errors, and how their pull rotates
+MOMENT = Layout("share", ("moment", 3))  # of a frame: its share of the mass, and that times its position
 
-KEPT = 16  # ends of starts that are brought to rest where goals are missed
-FIRST_CONE = 3  # in a ball's row, where others have their axis: which cone it has, counted from here
+KEPT = 16  # number of final poses of starts that are refined if goals are missed
+FIRST_CONE = 3  # in a ball's row, in place of the axis: index of its cone, counted from here
 
 
 def pack_body(
     counts: Mapping[str, int], code_tables: Mapping[str, ArrayLike], number_tables: Mapping[str, ArrayLike]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return `codes` and `numbers`: the tables one after another, and in the header where they begin."""
-    header: dict[str, Any] = dict(counts)
-    parts = []
-    tables = ((CODE_TABLES, code_tables, np.int64, HEADER.size), (NUMBER_TABLES, number_tables, np.float64, 0))
-    for names, given, dtype, at in tables:
-        arrays = [np.asarray(given[name], dtype).ravel() for name in names]
-        header |= zip(names, at + np.cumsum([0, *(array.size for array in arrays[:-1])]), strict=True)
-        parts.append(arrays)
-    return np.concatenate([HEADER.pack(dtype=np.int64, **header), *parts[0]]), np.concatenate(parts[1])
+    """Return `codes` and `numbers`: the tables one after another, with their offsets in the header."""
+    ordered = {name: code_tables[name] for name in CODE_TABLES}, {name: number_tables[name] for name in NUMBER_TABLES}
+    return pack_tables(HEADER, counts, *ordered)
 
 
-# Memory that a solve works in; `scratch_sizes` says what its parts are. Numba knows this kind of named tuple only.
+# Workspace of a solve; `scratch_sizes` describes its parts. Numba supports only this kind of named tuple.
 Scratch = namedtuple(
     "Scratch",
     "world twists sums moments curves work errors rows weighted matrix gradient current trial began change reach "
@@ -70,49 +63,49 @@ Scratch = namedtuple(
 
 @inner
 def scratch_sizes(codes):
-    """Return how many numbers each part of the scratch memory takes."""
+    """Return the size of each part of the workspace, in numbers."""
     frames, n = codes[HEADER.frames], codes[HEADER.columns]
     explicit, values = codes[HEADER.explicit], codes[HEADER.values]
     return Scratch(
-        world=16 * frames,  # matrices 4 x 4
+        world=16 * frames,  # 4x4 matrices
         twists=6 * codes[HEADER.motions],
         sums=WRENCHES.size * frames,
-        moments=2 * MOMENT.size * frames,  # of each frame itself, and of all that hangs on it
+        moments=2 * MOMENT.size * frames,  # of each frame itself, and of its subtree
         curves=CURVES.size * frames,
-        work=12,  # three rows of a matrix 4 x 4; or the axes of a cone, and a turn
+        work=12,  # three rows of a 4x4 matrix; or the axes of a cone, and a rotation vector
         errors=codes[HEADER.errors],
         rows=explicit * n,
-        weighted=explicit,  # the errors of these rows, weighted
-        matrix=n * n,  # the normal matrix, its lower half
+        weighted=explicit,  # weighted errors of these rows
+        matrix=n * n,  # the lower half of the normal matrix
         gradient=n,
         current=values,  # the pose of the start being tried
         trial=values,  # the pose after a step
-        began=values,  # the pose that a cycle began with
+        began=values,  # the pose at the start of a cycle
         change=n,  # the step
-        reach=n,  # how far each column may go from where it began, and how far it has
+        reach=n,  # largest allowed change of each column since `began`, and the change so far
         travel=n,
         low=n,  # bounds of the step
         high=n,
-        held=n,  # which columns stay at a bound
-        bounds=n,  # and at which
+        held=n,  # whether a column is held at a bound
+        bounds=n,  # and its bound
         factors=n * n,
-        missed=codes[HEADER.goals],  # which goals are missed
-        renewed=n,  # which columns get another start
-        softened=codes[HEADER.aims],  # numbers of goals whose lower levels count for more
-        kept=KEPT * (values + 1),  # ends of the best starts: squared error and pose
-        ellipsoid=72 + 6 * n,  # a matrix 6 x 6, its eigenvectors, and six numbers for each column
-        near=codes[HEADER.near],  # the frames of a scene, the pairs that are near, and what finding them takes
+        missed=codes[HEADER.goals],  # whether a goal is missed
+        renewed=n,  # whether a column gets a new start
+        softened=codes[HEADER.aims],  # numbers of goals in which lower levels have larger weights
+        kept=KEPT * (values + 1),  # final poses of the best starts: squared error and pose
+        ellipsoid=72 + 6 * n,  # a 6x6 matrix, its eigenvectors, and six numbers for each column
+        near=codes[HEADER.near],  # the frames of a scene, the near pairs, and workspace for finding them
     )
 
 
 def scratch_size(codes: NDArray[np.int64]) -> int:
-    """Return how many numbers a solve needs to work in."""
+    """Return the size of the workspace of a solve, in numbers."""
     return int(sum(scratch_sizes.py_func(codes)))
 
 
 @inner
 def slice_scratch(codes, memory):
-    """Return the parts of the scratch memory, one after another."""
+    """Return the parts of the workspace."""
     return divided(memory, scratch_sizes(codes))
 
 
@@ -124,12 +117,12 @@ def table(codes, which, memory):
 
 @inner
 def quaternion_at(codes, which, k):
-    """Return where a ball, of those with or without a cone, begins in the pose and among the columns."""
+    """Return the first indices of a ball, with or without a cone, in the pose and in the columns."""
     record = beyond(table(codes, which, codes), QUATERNION.size * k)
     return record[QUATERNION.value], record[QUATERNION.column]
 
 
 @inner
 def cone_at(codes, numbers, k):
-    """Return the numbers of a cone."""
+    """Return the numbers of a cone, laid out by CONE."""
     return beyond(table(codes, HEADER.cone_numbers, numbers), CONE.size * k)

@@ -1,8 +1,8 @@
-"""Solving whole bodies: damped steps within limits towards all goals at once, and other starts for limbs that fail.
+"""Solve whole bodies: damped steps within limits towards all goals at once, and new starts for limbs that fail.
 
-A body whose goals stand on several levels first walks towards all alike; then, unless that has served them, with the
-lower ones counting for little; and is then brought to rest without the last level, and so on up to the first alone. So
-there are two sets of goal numbers, which differ in their weights.
+A body with goals on several levels first descends with equal weights for all. Unless that reaches them, it then
+descends with small weights for lower levels, and is refined without the last level, and so on up to the first level
+alone. So there are two sets of goal numbers, which differ in their weights.
 """
 
 from __future__ import annotations
@@ -42,35 +42,35 @@ from .starts import uniform
 from .swing_twist import cone_bounds, random_in_cone
 
 SETTINGS = Layout(
-    "gain", "floor",  # damping: for each squared error, and at least
-    "steps", "patience",  # from one start: at most, and without progress
-    "stalled",  # progress is a squared error below this share of the last that was
-    "settled",  # a wish is followed until a step gains less than this share
-    "finest", "finish",  # where a level is brought to rest: the error that counts as none, and steps at most
-    "two_weights", "has_wishes",  # whether the two sets of goal numbers differ; whether some goals are not judged
+    "gain", "floor",  # damping: factor on the squared error, and minimum
+    "steps", "patience",  # from one start: largest number of steps, and of steps without progress
+    "stalled",  # progress means a squared error below this share of the last one that was progress
+    "settled",  # wishes (goals without tolerance) are followed until a step gains less than this share
+    "finest", "finish",  # for refinement of a level: error that counts as zero, and largest number of steps
+    "two_weights", "has_wishes",  # whether the two sets of goal numbers differ; whether some goals have no tolerance
 )  # fmt: skip
-REPORT = Layout("square", "steps", "starts")  # squared weighted error; then follows how far each block is off
+REPORT = Layout("square", "steps", "starts")  # squared weighted error; then the error of each block
 
 REACHED, MISSED = 1, 0
-FIRST_PATIENCE = 3.0  # steps without progress after which the first of several starts is given up
-WISH_STARTS = 32  # other starts for the sake of a lower level
-CURVED = 2  # steps towards rest before the curvature of errors counts: what is in reach is reached by then
-EMPHASIS = (1.0, 1.0e-3, 1.0e-5)  # what goals of a level count beside those of the first
-SOFTER = (1.0e3, 1.0e2, 1.0e1)  # how much more, where levels are brought to rest, but never more than the first
+FIRST_PATIENCE = 3.0  # steps without progress after which the first of several starts is abandoned
+WISH_STARTS = 32  # number of new starts for the sake of a lower level
+CURVED = 2  # steps of a refinement before curvature is used: goals in reach are reached by then
+EMPHASIS = (1.0, 1.0e-3, 1.0e-5)  # weights of the goals of a level relative to the first
+SOFTER = (1.0e3, 1.0e2, 1.0e1)  # factors on these weights in refinements, but never beyond the weight of the first
 ALL_JOINTS, ALL_ANEW = (
     1,
     2,
-)  # of every three starts, those that give other values to all joints of missed goals, or of all
-LESS_CAUTION, MORE_CAUTION = 0.25, 6.0  # what good and bad steps make of the caution
-LEAST_AT_REST, LEAST_ON_THE_WAY, LEAST_AFTER_BAD = 1.0e-6, 1.0e-3, 0.1  # caution
-LARGEST_DAMPING = 1.0e2  # [m²]: lets nothing move any more
-NO_GAIN = 1.0e-15  # of the squared error
-NO_CHANGE = 1.0e-10  # [rad, m]: a step that changes nothing
+)  # of every three starts, the one that renews all joints of missed goals, and the one that renews all joints
+LESS_CAUTION, MORE_CAUTION = 0.25, 6.0  # factors on the caution after good and bad steps
+LEAST_AT_REST, LEAST_ON_THE_WAY, LEAST_AFTER_BAD = 1.0e-6, 1.0e-3, 0.1  # lower bounds of the caution
+LARGEST_DAMPING = 1.0e2  # [m²]: with this damping nothing moves
+NO_GAIN = 1.0e-15  # relative gain in squared error
+NO_CHANGE = 1.0e-10  # [rad, m]: size of a step that changes nothing
 
 
 @part
 def evaluate(codes, numbers, aims, level, q, scratch):
-    """Leave errors of all goals down to a level at a pose, and the rows that make up for them."""
+    """Compute the errors of all goals down to a level at a pose, and their rows."""
     sweep_body(codes, numbers, q, scratch.world, scratch.twists, scratch.work)
     clear(scratch.sums, WRENCHES.size * codes[HEADER.frames])
     clear(scratch.rows, codes[HEADER.explicit] * codes[HEADER.columns])
@@ -122,9 +122,9 @@ def block_square(block, errors):
 
 @part
 def judge(codes, numbers, aims, level, finest, errors):
-    """Return the squared weighted error of all goals down to a level, and that of those that are judged.
+    """Return the squared weighted error of all goals down to a level, the same of those with a tolerance, and success.
 
-    And whether these are within their tolerances, none of which is larger than the finest.
+    Success means that these are within their tolerances, each capped at `finest`.
     """
     tolerances = table(codes, HEADER.tolerances, numbers)
     total, judged, reached = 0.0, 0.0, True
@@ -143,7 +143,7 @@ def judge(codes, numbers, aims, level, finest, errors):
 
 @part
 def assemble(codes, numbers, aims, level, q, scratch):
-    """Leave the normal matrix and the gradient of the goals that were evaluated."""
+    """Compute the normal matrix and the gradient of the goals evaluated last."""
     n, matrix, gradient = codes[HEADER.columns], scratch.matrix, scratch.gradient
     clear(matrix, n * n)
     clear(gradient, n)
@@ -158,7 +158,7 @@ def assemble(codes, numbers, aims, level, q, scratch):
 
 @part
 def leave_bounds(codes, numbers, q, scratch):
-    """Leave how far every column may change from a pose: within limits, and within reach of where it began."""
+    """Write the bounds of every column's change from a pose: within limits, and within reach of a cycle's start."""
     n, low, high, places = codes[HEADER.columns], scratch.low, scratch.high, table(codes, HEADER.pose_index, codes)
     lower, upper = table(codes, HEADER.lower, numbers), table(codes, HEADER.upper, numbers)
     reach, travel = scratch.reach, scratch.travel
@@ -177,7 +177,7 @@ def leave_bounds(codes, numbers, q, scratch):
 
 @part
 def leave_step(codes, numbers, q, damping, scratch):
-    """Leave the damped step within bounds from a pose; return whether there is one: the matrix may be indefinite."""
+    """Write the damped step within bounds from a pose; return False if there is none, as the matrix is indefinite."""
     n = codes[HEADER.columns]
     leave_bounds(codes, numbers, q, scratch)
     coupled = table(codes, HEADER.coupled_from, codes), table(codes, HEADER.coupled, codes)
@@ -186,7 +186,7 @@ def leave_step(codes, numbers, q, damping, scratch):
 
 @inner
 def largest(n, change):
-    """Return the largest size of a change."""
+    """Return the largest absolute value of a change."""
     most = 0.0
     for v in range(n):
         most = max(most, abs(change[v]))
@@ -195,34 +195,34 @@ def largest(n, change):
 
 @inner
 def leave_turn(begin, end, out):
-    """Write the rotation vector from a quaternion to another, about the axes of the first."""
+    """Write the rotation vector from a quaternion to another, in the axes of the first."""
     w, x, y, z = quaternion_product((begin[0], -begin[1], -begin[2], -begin[3]), end)
     place(rotation_vector(w, x, y, z), out, 0)
 
 
 @inner
 def take(codes, scratch, q):
-    """Write the pose after a step, and how far each column has come."""
+    """Accept the pose after a step, and update how far each column has moved since the start of a cycle."""
     for k in range(codes[HEADER.values]):
         q[k] = scratch.trial[k]
     for v in range(codes[HEADER.columns]):
         scratch.travel[v] += scratch.change[v]
     for k in range(codes[HEADER.balls]):
         at, v = quaternion_at(codes, HEADER.ball_codes, k)
-        if scratch.reach[v] < math.inf:  # turns do not add up
+        if scratch.reach[v] < math.inf:  # rotation vectors do not add up
             leave_turn(beyond(scratch.began, at), beyond(q, at), beyond(scratch.travel, v))
 
 
 @part
 def descend(codes, numbers, settings, aims, level, finest, most, patience, scratch, q):
-    """Walk from a pose, which is moved, as far as steps lead; return squared error, whether it is reached, and steps.
+    """Descend from a pose, which is updated, while steps help; return squared error, whether reached, and steps.
 
-    A step that does not help is taken back and made shorter by more damping.
+    A step that does not help is undone and shortened by more damping.
     """
     trial, mark, waiting, caution = scratch.trial, math.inf, 0, 1.0
     evaluate(codes, numbers, aims, level, q, scratch)
     error, judged, reached = judge(codes, numbers, aims, level, finest, scratch.errors)
-    resting = finest < math.inf  # to the very end, even where that is not the goals
+    resting = finest < math.inf  # to convergence, even if the goals are not reached
     count, wishes = 0, judged < error and not resting
     better, last = True, math.inf
     while count < most:
@@ -274,10 +274,11 @@ def mark_missed(codes, numbers, errors, missed):
 
 @part
 def mark_renewed(codes, attempt, scratch):
-    """Write which columns get another start: those that only missed goals depend on; every third time all of theirs.
+    """Write which columns get a new start: those on which only missed goals depend; every third time all of theirs.
 
-    Where there are levels, all at all every third time: how the levels above are met may be in the way. Where a body
-    is too near to something, those that move what is, though other goals that depend on them are met.
+    With several levels, every third start renews all columns, because the solution of the higher levels may be in the
+    way. If a body is too near to something, columns that move the near pairs are renewed, even if other goals that
+    depend on them are met.
     """
     missed, renewed = scratch.missed, scratch.renewed
     n, support, stays = codes[HEADER.columns], table(codes, HEADER.support, codes), table(codes, HEADER.stays, codes)
@@ -294,9 +295,9 @@ def mark_renewed(codes, attempt, scratch):
 
 @part
 def put_other_start(codes, numbers, seed, problem, attempt, renewed, q):
-    """Give joints other values: the first time the middle of their range, then anywhere in it.
+    """Give joints new values: the first time the middle of their range, then random values in it.
 
-    Where there are levels the second time too, which gives values to all.
+    With several levels, the second start, which renews all joints, also uses the middle.
     """
     middle = 1 if codes[HEADER.levels] == 1 else ALL_ANEW
     places = table(codes, HEADER.pose_index, codes)
@@ -317,7 +318,7 @@ def put_other_start(codes, numbers, seed, problem, attempt, renewed, q):
 
 @part
 def turn_at_random(seed, problem, attempt, v, q):
-    """Write a random rotation (Shoemake's way)."""
+    """Write a random rotation (Shoemake's method)."""
     u, a, b = (
         uniform(seed, problem, attempt, v),
         2.0 * math.pi * uniform(seed, problem, attempt, v + 1),
@@ -329,7 +330,7 @@ def turn_at_random(seed, problem, attempt, v, q):
 
 @part
 def walk_levels(codes, numbers, settings, aims, size, patience, scratch, q):
-    """Walk from a pose, which is moved, and bring the levels to rest from the last but one up.
+    """Descend from a pose, which is updated, and refine the levels from the last but one up.
 
     Return the squared error, whether all goals are reached, whether those of the first level are, and steps.
     """
@@ -354,7 +355,7 @@ def walk_levels(codes, numbers, settings, aims, size, patience, scratch, q):
 
 @part
 def keep_end(values, kept, error, q):
-    """Keep the end of a start among the best ones, in place of the worst of them."""
+    """Keep the final pose of a start among the best, replacing the worst of them."""
     worst = 0
     for k in range(1, KEPT):
         if kept[(values + 1) * k] > kept[(values + 1) * worst]:
@@ -368,7 +369,7 @@ def keep_end(values, kept, error, q):
 
 @part
 def soften(codes, aims, factor, out):
-    """Write goal numbers in which every level counts for more beside the one above, by a factor, up to as much."""
+    """Write goal numbers with larger weights of lower levels, by a factor for each level, up to the first level's."""
     for k in range(codes[HEADER.aims]):
         out[k] = aims[k]
     goals = table(codes, HEADER.goal_codes, codes)
@@ -381,10 +382,10 @@ def soften(codes, aims, factor, out):
 
 @part
 def bring_to_rest(codes, numbers, settings, aims, first, scratch, q):
-    """Walk to the very end, with all levels and then with fewer; return squared error, whether reached, and steps.
+    """Descend to convergence, with all levels and then with fewer; return squared error, whether reached, and steps.
 
-    The strict weights of levels make a narrow, winding valley, which is walked along only slowly. So lower levels count
-    for more at first, as in `SOFTER` from the one on that is named.
+    The strict weights of levels form a narrow, curved valley, along which progress is slow. So lower levels start with
+    larger weights, those of `SOFTER` from index `first` on.
     """
     top, count = codes[HEADER.levels] - 1, 0
     finest, finish, patience = settings[SETTINGS.finest], settings[SETTINGS.finish], settings[SETTINGS.patience]
@@ -402,7 +403,7 @@ def bring_to_rest(codes, numbers, settings, aims, first, scratch, q):
 
 @part
 def best_at_rest(codes, numbers, settings, aims, scratch, q):
-    """Bring the ends that were kept to rest and leave the best; return squared error, whether reached, and steps."""
+    """Refine the kept final poses and write the best; return squared error, whether reached, and steps."""
     values, best, found, count = codes[HEADER.values], math.inf, False, 0
     for k in range(KEPT):
         own = beyond(scratch.kept, (values + 1) * k)
@@ -421,8 +422,7 @@ def best_at_rest(codes, numbers, settings, aims, scratch, q):
 def search_body(codes, numbers, settings, aims, size, seed, problem, tries, scratch, q, report):
     """Solve from a pose, which becomes the best one found; return whether its goals are reached.
 
-    Starts 0 to `tries` are made; number 0 is the pose itself. Where only the lower level is missed, a
-    few of them are enough.
+    Starts 0 to `tries` are made; start 0 is the pose itself. If only lower levels are missed, a few of them are enough.
     """
     values, top, current = codes[HEADER.values], codes[HEADER.levels] - 1, scratch.current
     best, count, starts, reached = math.inf, 0, 0, False
@@ -464,8 +464,9 @@ def search_body(codes, numbers, settings, aims, size, seed, problem, tries, scra
 def search_bodies(codes, numbers, settings, aims, size, start, chained, seed, tries, memory, out, report, status):
     """Solve problems; poses (n * nq,) in `out` are starts and become answers.
 
-    Each problem has `size` goal numbers, or twice as many where there are several levels. With `chained`, it begins
-    where the one before it ended. A report is a `REPORT`, then how far each block is off. `memory` has `scratch_size`.
+    Each problem has `size` goal numbers, or twice as many with several levels. With `chained`, each problem starts
+    where the previous one ended. A report is a `REPORT`, then the error of each block. `memory` is workspace of
+    `scratch_size` numbers.
     """
     c, values = cells(codes), codes[HEADER.values]
     scratch = slice_scratch(c, cells(memory))

@@ -1,9 +1,9 @@
-"""A whole body: where its frames are, how every joint moves them, and the normal matrix of goals that hang on them.
+"""A whole body: its frames, the twists of its joints, and the normal matrix of the goals on its frames.
 
-A goal's error row is a wrench on its frame: six numbers, torque about the world's origin and force, whose product with
-a joint's twist says how fast the joint makes up for the error. A joint moves all that hangs below it and nothing else,
-so the products of wrenches are summed from the leaves to the root, as composite inertias are, and a column of the
-normal matrix is one of these sums times one twist.
+The error row of a goal is a wrench on its frame: six numbers, torque about the world's origin and force. Its product
+with a joint's twist is the rate at which the joint reduces the error. A joint moves its subtree and nothing else, so
+products of wrenches are summed from the leaves to the root, like composite inertias, and a column of the normal matrix
+is one of these sums times one twist.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from .tree import column
 
 @inner
 def origin(world, frame):
-    """Return where a frame is."""
+    """Return the position of a frame in the world."""
     return world[16 * frame + 3], world[16 * frame + 7], world[16 * frame + 11]
 
 
 @inner
 def direction(world, frame, axis):
-    """Return an axis of a frame, three numbers in its own axes, in those of the world."""
+    """Return an axis given in the coordinates of a frame in world coordinates."""
     at = 16 * frame
     return (
         dot((world[at], world[at + 1], world[at + 2]), axis),
@@ -39,16 +39,16 @@ def direction(world, frame, axis):
 
 @inner
 def put_twist(twists, motion, turn, slide):
-    """Write a motion's twist: its angular velocity, and the velocity at the world's origin."""
+    """Write the twist of a motion: angular velocity, then the velocity at the world's origin."""
     place(turn, twists, 2 * motion)
     place(slide, twists, 2 * motion + 1)
 
 
 @part
 def sweep_body(codes, numbers, q, world, twists, work):
-    """Leave every frame's matrix in `world`, and the twist of every motion.
+    """Write the matrix of every frame to `world`, and the twist of every motion to `twists`.
 
-    A ball with a cone has its twists about the directions that lead out of it.
+    The twists of a ball with a cone are about the axes of `cone_axes`: increasing swing, increasing twist, the third.
     """
     starts, parents = table(codes, HEADER.starts, codes), table(codes, HEADER.parents, codes)
     rows, constants, motion = table(codes, HEADER.row_codes, codes), table(codes, HEADER.row_numbers, numbers), 0
@@ -98,7 +98,7 @@ def product(twists, motion, torque, force):
 
 @part
 def add_wrench(sums, frame, torque, force, at, error):
-    """Hang a goal's row on a frame: a torque, a force at a point, and the weighted error."""
+    """Add a goal's row to a frame: a torque, a force at a point, and the weighted error."""
     torque = plus(torque, cross(at, force))
     wrench = (torque[0], torque[1], torque[2], force[0], force[1], force[2])
     first = WRENCHES.size * frame
@@ -110,7 +110,7 @@ def add_wrench(sums, frame, torque, force, at, error):
 
 @part
 def add_to_row(codes, twists, row, frame, torque, force, at):
-    """Add to an explicit row what a torque and a force at a point of a frame mean for the joints above it."""
+    """Add to an explicit row the effect of a torque and a force at a point of a frame on the joints above it."""
     torque = plus(torque, cross(at, force))
     rates, before = table(codes, HEADER.rates, codes), table(codes, HEADER.before, codes)
     motion = table(codes, HEADER.last, codes)[frame]
@@ -121,14 +121,14 @@ def add_to_row(codes, twists, row, frame, torque, force, at):
 
 @part
 def clear(memory, count):
-    """Set numbers to zero."""
+    """Set the first `count` numbers to zero."""
     for k in range(count):
         memory[k] = 0.0
 
 
 @part
 def add_composites(codes, twists, sums, matrix, gradient):
-    """Add the goals that hang on frames to the lower half of the normal matrix, and to the gradient; uses up `sums`."""
+    """Add the goals on frames to the lower half of the normal matrix and to the gradient; overwrites `sums`."""
     n, rates, before = codes[HEADER.columns], table(codes, HEADER.rates, codes), table(codes, HEADER.before, codes)
     owned, parents = table(codes, HEADER.owned, codes), table(codes, HEADER.parents, codes)
     for frame in range(codes[HEADER.frames] - 1, -1, -1):
@@ -158,7 +158,7 @@ def add_composites(codes, twists, sums, matrix, gradient):
 
 @part
 def add_rows(codes, rows, errors, matrix, gradient):
-    """Add explicit rows, and their weighted errors, to the lower half of the normal matrix and to the gradient."""
+    """Add explicit rows and their weighted errors to the lower half of the normal matrix and to the gradient."""
     n = codes[HEADER.columns]
     for r in range(codes[HEADER.explicit]):
         row = beyond(rows, n * r)
@@ -171,7 +171,7 @@ def add_rows(codes, rows, errors, matrix, gradient):
 
 @part
 def move(codes, numbers, q, change, out, work):
-    """Write the pose that a change of the columns leads to, within limits."""
+    """Write the pose after a change of the columns, within limits."""
     for k in range(codes[HEADER.values]):
         out[k] = q[k]
     places = table(codes, HEADER.pose_index, codes)
@@ -195,7 +195,7 @@ def move(codes, numbers, q, change, out, work):
 
 @part
 def turn_ball(q, turn, out):
-    """Write a quaternion turned by a rotation vector about its own axes, of length one."""
+    """Write a quaternion rotated by a rotation vector in its own axes, normalized."""
     angle = length(turn)
     w = math.cos(0.5 * angle)
     s = math.sin(0.5 * angle) / angle if angle > 1e-12 else 0.5

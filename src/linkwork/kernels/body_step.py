@@ -1,8 +1,8 @@
-"""One control cycle of a whole body: as near to its goals as joints come in the time there is, and what held them.
+"""One control cycle of a whole body: move towards its goals within the time available, and report what limits it.
 
-A box around the pose, what every joint can travel in the time, is searched for the best pose by steps downhill alone:
-so a body stays on its branch, and what it cannot reach in one cycle it approaches over several. The box is small where
-the errors are: before a singular pose, where joints would have to travel far for little, the body slows down.
+The best pose is searched by descent steps alone within a box around the pose, the distance every joint can travel in
+the time. So a body stays on its branch, and approaches over several cycles what it cannot reach in one. The box shrinks
+with the errors: before a singular pose, where joints would have to travel far for little, the body slows down.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from .body_search import assemble, block_at, block_square, bring_to_rest, evalua
 from .lanes import beyond, cells
 from .layout import Layout
 
-# Squared weighted errors before and after, steps; the column that is most in the way, -1 if none, and which bound it is
-# at; then follows how far each block is off.
+# Squared weighted errors before and after, number of steps; the column that most limits the motion, -1 if none, and its
+# bound; the error of each block follows.
 CYCLE = Layout("before", "after", "steps", "column", "bound")
 NO_BOUND, AT_LIMIT, AT_SPEED, SLOWED = 0, 1, 2, 3
-# How far a column comes in a cycle, and what counts as a radian of it; then, for each block, how many radians a column
-# may travel in a cycle for each unit that it is off.
+# Largest change of a column in a cycle, and the value that counts as a radian of it; then, for each block, how many
+# radians a column may travel in a cycle per unit of error.
 RATE = Layout("reach", "radian")
-AT_BOUND = 1.0e-9  # [rad, m]: nearer to a bound, a column is at it
-PRESSING = 1.0e-3  # [1/rad, 1/m]: what a column in the way would gain of the squared error, at least
-FROM = 1  # of `SOFTER`, what lower levels count for more at first
-ENOUGH = 1.0e-9  # of the squared error: cycles without time that gain less are the last
+AT_BOUND = 1.0e-9  # [rad, m]: distance below which a column is at its bound
+PRESSING = 1.0e-3  # [1/rad, 1/m]: smallest relative gain in squared error that a limiting column must promise
+FROM = 1  # index into `SOFTER`: the initial weights of lower levels
+ENOUGH = 1.0e-9  # relative gain in squared error below which cycles without a time step end
 
 
 @part
 def find_bound(codes, numbers, aims, rates, error, scratch, q, own):
-    """Write which column at a bound would gain most from going on, and whether its limit or its speed holds it.
+    """Write the column at a bound that would gain most from moving on, and whether its limit or its speed holds it.
 
-    Speeds come first, since more cycles help.
+    Speeds take precedence, since more cycles help.
     """
     assemble(codes, numbers, aims, codes[HEADER.levels] - 1, q, scratch)
     leave_bounds(codes, numbers, q, scratch)
@@ -54,14 +54,14 @@ def find_bound(codes, numbers, aims, rates, error, scratch, q, own):
 
 @part
 def leave_blocks(codes, errors, out):
-    """Write how far every block is off."""
+    """Write the error of every block."""
     for b in range(codes[HEADER.blocks]):
         out[b] = math.sqrt(block_square(block_at(codes, b), errors))
 
 
 @part
 def calm_travel(codes, rates, errors):
-    """Return how many radians a column may travel for the sake of errors."""
+    """Return how many radians a column may travel, given the present errors."""
     each, square = beyond(rates, RATE.size * codes[HEADER.columns]), 0.0
     for b in range(codes[HEADER.blocks]):
         if each[b] < math.inf:
@@ -73,7 +73,7 @@ def calm_travel(codes, rates, errors):
 
 @part
 def put_box(codes, rates, wide, scratch):
-    """Write how far every column may be from where it began: so many times its reach, and no further than is calm."""
+    """Write how far every column may be from its start: `wide` times its reach, but not beyond `calm_travel`."""
     calm = calm_travel(codes, rates, scratch.errors)
     for v in range(codes[HEADER.columns]):
         rate = beyond(rates, RATE.size * v)
@@ -82,11 +82,11 @@ def put_box(codes, rates, wide, scratch):
 
 @kernel("i8[] f8[] f8[] f8[] f8[] i8 f8 f8[] f8[] f8[] -> b1")
 def step_body(codes, numbers, settings, aims, rates, cycles, leap, memory, out, report):
-    """Move the pose in `out` towards goals: in each cycle every column by its reach at most, in all by `leap` of them.
+    """Move the pose in `out` towards goals: every column by at most its reach per cycle, and by `leap` reaches in all.
 
-    Return whether they are reached. It ends before its last cycle where one brings nothing. `rates` holds RATE for each
-    column, then a number for each block. The report is a `CYCLE`, then how far each block is off. `memory` has
-    `scratch_size`.
+    Return whether they are reached. It ends early if a cycle brings nothing. `rates` holds RATE for each column, then a
+    number for each block. The report is a `CYCLE`, then the error of each block. `memory` is workspace of
+    `scratch_size` numbers.
     """
     c, n, s, aim, own, q = cells(codes), cells(numbers), cells(settings), cells(aims), cells(report), cells(out)
     scratch, top, count, rate = slice_scratch(c, cells(memory)), c[HEADER.levels] - 1, 0, cells(rates)

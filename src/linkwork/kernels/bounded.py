@@ -1,8 +1,8 @@
-"""A damped step within bounds: factor a sparse symmetric matrix, solve, hold what would leave its range, solve again.
+"""A damped step within bounds: factor a sparse symmetric matrix, solve, fix columns that leave their range, repeat.
 
-The matrix is taken apart from the last column to the first, which keeps it as sparse as the tree is: the columns of one
-limb never meet those of another. `coupled` lists, for every column, the earlier columns it meets, nearest first, those
-that come in on the way included.
+The matrix is eliminated from the last column to the first, which keeps it as sparse as the tree: the columns of one
+limb never couple to those of another. `coupled` lists, for every column, the earlier columns that it couples to,
+nearest first, fill-in included.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from . import part
 from .lanes import beyond
 
-ROUNDS = 3  # of solving and holding; what is still outside then is cut off
+ROUNDS = 3  # of solving and fixing columns; changes still outside afterwards are clamped
 
 
 @part
 def subtract(share, row, count, other):
-    """Subtract a multiple of a row from another, the first `count` numbers: one straight loop, which vectorizes."""
+    """Subtract a multiple of a row from another, the first `count` numbers; a plain loop, so that it vectorizes."""
     for j in range(count):
         other[j] -= share * row[j]
 
@@ -24,7 +24,7 @@ def subtract(share, row, count, other):
 def factor(n, starts, coupled, matrix, damping, metric, held, factors):
     """Write ``L^T D L = matrix + damping * metric``, of columns that are not held, into the lower half of `factors`.
 
-    Return whether it is positive definite.
+    Return whether the matrix is positive definite.
     """
     definite = True
     for k in range(n):
@@ -45,7 +45,7 @@ def factor(n, starts, coupled, matrix, damping, metric, held, factors):
         if not row[k] > 0.0:
             definite = False
         inverse = 1.0 / row[k]
-        for at in range(starts[k], starts[k + 1]):  # from the nearest on: what is further is still as it was
+        for at in range(starts[k], starts[k + 1]):  # nearest first: rows further away are not modified yet
             i = coupled[at]
             share = row[i] * inverse
             if share != 0.0:
@@ -56,7 +56,7 @@ def factor(n, starts, coupled, matrix, damping, metric, held, factors):
 
 @part
 def solve_factored(n, starts, coupled, factors, x):
-    """Solve with the factors, in place."""
+    """Solve with the factors of `factor`, in place."""
     for k in range(n - 1, -1, -1):
         subtract(x[k], beyond(factors, n * k), k, x)
     for k in range(n):
@@ -68,13 +68,14 @@ def solve_factored(n, starts, coupled, factors, x):
 
 @part
 def bounded_step(n, coupling, scratch, damping, metric):
-    """Leave the damped least-squares change within bounds, ``low <= change <= high``, which hold zero.
+    """Write the damped least-squares change within bounds, ``low <= change <= high``; the bounds contain zero.
 
-    `coupling` says where the coupled columns of each begin, and which they are; `scratch` has the matrix, the gradient,
-    the bounds and what is worked in. A column at its bound and pushed outwards is held there; one that the step would
-    take beyond goes to its bound and is held, and the others are solved for again, now knowing of it.
+    `coupling` holds where the coupled columns of each column begin, and their indices; `scratch` holds the matrix, the
+    gradient, the bounds and workspace. This is an active-set method: a column at its bound that is pushed outwards is
+    held there; a column that the step would take beyond its bound is set to the bound and held, and the others are
+    solved again, given that change.
 
-    Return whether the matrix is positive definite; where it is not, the change means nothing.
+    Return whether the matrix is positive definite; if not, the change is undefined.
     """
     (starts, coupled), matrix, gradient = coupling, scratch.matrix, scratch.gradient
     low, high, held, bounds, change = scratch.low, scratch.high, scratch.held, scratch.bounds, scratch.change
@@ -85,7 +86,7 @@ def bounded_step(n, coupling, scratch, damping, metric):
     for _ in range(ROUNDS):
         for k in range(n):
             change[k] = 0.0 if held[k] != 0.0 else gradient[k]
-        for k in range(n):  # what the held ones do to the others
+        for k in range(n):  # the effect of held columns on the others
             if bounds[k] != 0.0:
                 subtract(bounds[k], beyond(matrix, n * k), k, change)
                 for i in range(k + 1, n):

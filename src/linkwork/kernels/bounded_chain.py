@@ -1,6 +1,7 @@
-"""A damped change of a chain within bounds, and no longer than asked for: six equations, whatever the joints.
+"""A damped change of a chain, within bounds and of limited length: six equations for any number of joints.
 
-What `bounded` does for the columns of a tree, through ``J^T J``, this does through ``J J^T``: a chain has six rows.
+`bounded` solves the same problem for trees through ``J^T J``; here it is solved through ``J J^T``, as a chain has six
+rows.
 """
 
 from __future__ import annotations
@@ -12,24 +13,24 @@ from . import inner, part
 from .joint_step import TRANSFORM
 from .lanes import load, store
 
-ROUNDS, TRUSTS = 8, 4  # of holding at bounds, and of finding the damping
-NOTHING = 1e-6  # of the square of the smallest singular value
-SLACK = 1.1  # a change may be this much longer than asked for
+ROUNDS, TRUSTS = 8, 4  # limits on rounds of the active set, and of finding the damping
+NOTHING = 1e-6  # relative to the square of the smallest singular value
+SLACK = 1.1  # a change may exceed its length limit by this factor
 
 Scratch = namedtuple(
     "Scratch",
     (
         "goal",
-        "error",  # six rows, weighted
+        "error",  # six weighted rows
         "q",
         "trial",
-        "low",  # bounds of a cycle
+        "low",  # bounds of this cycle
         "high",
         "change",
-        "aside",  # the change that is best where the goal leaves freedom
-        "free",  # 1 where a value is free to move, 0 where it is held at a bound
-        "work",  # of a sweep, then columns
-        "other",  # the same of the trial
+        "aside",  # the preferred change in directions that the goal leaves free
+        "free",  # 1 if a value is free to move, 0 if it is held at a bound
+        "work",  # of a sweep: axes, then columns of the Jacobian
+        "other",  # the same for the trial pose
         "matrix",
         "pull",
         "rest",
@@ -39,14 +40,14 @@ Scratch = namedtuple(
 
 @inner
 def scratch_sizes(rows, values):
-    """Return how much each part of the memory takes."""
+    """Return the size of each part of the memory."""
     n = values
     return Scratch(TRANSFORM.size, 6, n, n, n, n, n, n, n, 6 * rows, 6 * rows, 36, 6, 6)
 
 
 @inner
 def pull_of(columns, value, pull):
-    """Return the scalar product of a value's column and six numbers."""
+    """Return the dot product of a value's column and six numbers."""
     total = 0.0
     for k in range(6):
         total += load(columns, 6 * value + k) * load(pull, k)
@@ -55,7 +56,7 @@ def pull_of(columns, value, pull):
 
 @part
 def factor(values, columns, damping, s):
-    """Write ``J J^T + damping I`` of free columns as ``L D L^T``, and the error less what held ones do to `pull`."""
+    """Write ``J J^T + damping I`` of free columns as ``L D L^T``, and the error less the known changes to `pull`."""
     matrix = s.matrix
     for i in range(6):
         left = load(s.error, i)
@@ -81,7 +82,7 @@ def factor(values, columns, damping, s):
 
 @part
 def solve_factored(matrix, x):
-    """Solve with the factors, in place."""
+    """Solve with the factors of `factor`, in place."""
     for k in range(6):
         for i in range(k + 1, 6):
             store(x, i, load(x, i) - load(matrix, 6 * i + k) * load(x, k))
@@ -94,7 +95,7 @@ def solve_factored(matrix, x):
 
 @part
 def held_back(values, columns, s):
-    """Write the change of every free value; hold those that would leave their bounds. Return whether any would."""
+    """Write the change of every free value; hold those that would leave their bounds. Return whether any did."""
     outside = False
     for value in range(values):
         if load(s.free, value) != 0.0:
@@ -109,7 +110,7 @@ def held_back(values, columns, s):
 
 @part
 def let_go(values, columns, s):
-    """Free the values that are held at a bound and pulled back from it; return whether there are any."""
+    """Free the values that are held at a bound but pulled back inside; return whether there are any."""
     found = False
     for value in range(values):
         low, high = load(s.low, value), load(s.high, value)
@@ -125,7 +126,7 @@ def let_go(values, columns, s):
 
 @part
 def bounded_change(values, columns, damping, s):
-    """Leave the change within bounds that makes ``|e - J change|^2 + damping |change - aside|^2`` least.
+    """Write the change within bounds that minimizes ``|e - J change|^2 + damping |change - aside|^2``.
 
     The solution of the normal equations is left in `pull`: it is ``(e - J change) / damping``.
     """
@@ -141,9 +142,9 @@ def bounded_change(values, columns, damping, s):
 
 @part
 def short_change(values, columns, damping, longest, s):
-    """Leave a change within bounds that is no longer than asked for; return the damping that makes it so.
+    """Write a change within bounds that is not longer than `longest`; return the damping that achieves this.
 
-    Newton's method on one over the length, which is nearly linear in the damping (Moré and Sorensen).
+    Newton's method on the reciprocal of the length, which is nearly linear in the damping (Moré and Sorensen).
     """
     for _ in range(TRUSTS):
         bounded_change(values, columns, damping, s)
@@ -169,9 +170,10 @@ def short_change(values, columns, damping, longest, s):
 
 @inner
 def weakness(damping, smallest, s):
-    """Return from 0 to 1 how near the last factors are to those of a singular pose: by their smallest pivot.
+    """Return how near the last factors are to a singular pose, from 0 to 1, by their smallest pivot.
 
-    It is compared with the square of the smallest singular value. A pivot of nothing is a row that no joint changes.
+    The pivot is compared with the square of the smallest singular value. A pivot near zero is a row that no joint
+    changes and is ignored.
     """
     least, square = math.inf, smallest * smallest
     for k in range(6):
@@ -182,7 +184,7 @@ def weakness(damping, smallest, s):
 
 @inner
 def promised(damping, s):
-    """Return by how much the squared error should shrink, were the chain as straight as its Jacobian."""
+    """Return the predicted decrease of the squared error, with the chain linearized by its Jacobian."""
     before, after = 0.0, 0.0
     for k in range(6):
         before, after = before + load(s.error, k) ** 2, after + (damping * load(s.pull, k)) ** 2

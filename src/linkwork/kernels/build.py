@@ -1,4 +1,4 @@
-"""Packs are built: every kernel through Numba's front end once, then to object code for each target, then linked."""
+"""Build packs: translate every kernel by Numba's front end once, compile it for each target, and link."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def build(
     """Build packs, and return their folders by target.
 
     Args:
-        targets: What for.
-        output: A folder; each pack has one of its target's name in it.
-        levels: Names of the instruction sets that are wanted; all by default, and where a target has one only.
-        functions: Names of the kernels that are wanted; by default all, or those of web pages.
-        workers: How many processes compile; as many as there are cores by default.
-        apart: Whether each function is compiled in a process of its own: the same bytes each time, a little later.
-        progress: Told how many functions of how many are compiled, and the name of the last.
+        targets: The platforms to build for.
+        output: A folder; each pack is written to a subfolder with its target's name.
+        levels: Names of the instruction sets to build; all by default, and for targets with only one.
+        functions: Names of the kernels to build; by default all, or those of web pages.
+        workers: Number of compiling processes; by default the number of cores.
+        apart: Whether each function is compiled in its own process: reproducible bytes, slightly slower.
+        progress: Called with the number of compiled functions, their total number and the name of the last one.
     """
-    source_hash()  # of what is compiled from here on, whatever is edited meanwhile
+    source_hash()  # cached now, so that it fits the compiled sources even if they are edited meanwhile
     wanted = [
         (target, level)
         for target in targets
@@ -56,7 +56,7 @@ def build(
 def _pack(
     target: Target, wanted: Sequence[tuple[Target, Level]], kernels: dict[str, Kernel], objects: Path, to: Path
 ) -> Path:
-    """Link the objects of a target into its pack."""
+    """Link the objects of a target to its pack."""
     from .. import __version__
 
     there = tuple(level for one, level in wanted if one == target)
@@ -74,7 +74,7 @@ def _pack(
 
 
 def symbols_of(target: Target, kernels: dict[str, Kernel]) -> set[str]:
-    """Return the names of all functions that a target's pack has, for each level."""
+    """Return the names of all functions in a target's pack, for each level."""
     if target.name == "wasm":
         return {symbol for name in FUNCTIONS if name in kernels for symbol in kernels[name].symbols}
     found = {symbol for one in kernels.values() for symbol in one.symbols} | {f"call_{head}" for head in HEADS}
@@ -82,7 +82,7 @@ def symbols_of(target: Target, kernels: dict[str, Kernel]) -> set[str]:
 
 
 def compile_symbol(symbol: str, wanted: Sequence[tuple[Target, Level]], folder: Path) -> None:
-    """Compile one function for targets and levels into objects below a folder: the work of one process."""
+    """Compile one function for targets and levels into object files below a folder: the work of one process."""
     from .compiler import call_text, kernel_text
     from .objects import compile_object
 

@@ -1,11 +1,11 @@
-"""What stands between Python and a kernel: it reads Python's arguments into a block of slots and calls the kernel.
+"""The bridge from Python to kernels: reads Python's arguments into a block of slots and calls the kernel.
 
-CPython hands the arguments of a call as a row of objects (its "fast call"). `call`, compiled with the kernels, reads
-them as a kernel's record says, puts addresses, lengths and numbers into 8-byte slots, and calls the kernel's entry
-point with them: 50 ns, where ctypes or a dispatcher takes ten times that. Nothing is linked with Python: the addresses
-of the few functions of its stable interface that are needed stand in the record. `binding` makes records.
+CPython passes the arguments of a call as an array of objects (its "fast call"). `call`, compiled with the kernels,
+reads them as the record of a kernel describes, writes addresses, lengths and numbers into 8-byte slots, and calls the
+kernel's entry point: 50 ns, where ctypes or a dispatcher takes ten times as long. Nothing is linked with Python: the
+record holds the addresses of the few functions of its stable interface that are needed. `binding` makes records.
 
-All values here are whole numbers of 8 bytes, addresses among them.
+All values here are 8-byte integers, including addresses.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from .machine import block_of_slots, invoke, invoke_for_real, invoke_with_real, 
 RECORD = Layout(
     "entry",  # the kernel's entry point
     "other",  # the record of the kernel's next signature, or 0
-    "count",  # how many arguments
+    "count",  # number of arguments
     "returns",  # WHOLE, REAL, TRUTH or NOTHING
-    "release",  # whether other threads of Python run meanwhile
-    "takes",  # a text: what the kernel takes
-    "array",  # NumPy's type of arrays
-    "type_error",  # Python's
-    "none",  # Python's
-    "as_whole",  # and functions of Python
+    "release",  # whether to release Python's lock during the call
+    "takes",  # text for errors: the signatures of the kernel
+    "array",  # NumPy's array type
+    "type_error",  # Python's TypeError
+    "none",  # Python's None
+    "as_whole",  # and functions of Python's C API
     "as_real",
     "as_truth",
     "from_whole",
@@ -38,17 +38,17 @@ RECORD = Layout(
     "complain",
     "save",
     "restore",
-)  # then, for each argument: its kind; for a group, those of its members follow
+)  # then, for each argument, its kind; after a group, the kinds of its members
 WHOLE, REAL, TRUTH, NOTHING, ARRAY, GROUP = range(
     6
-)  # an array's kind holds dtype, size and axes too, a group's a count
-HEADS = (16, 32)  # bytes of an object's head: as CPython has it, and without its global lock
-# Fields of NumPy's arrays behind the head: data, number of axes, lengths, dtype, flags; of a dtype: its kind, its size
+)  # an array's kind also holds dtype, size and number of axes, a group's its count
+HEADS = (16, 32)  # bytes of an object header: of CPython, and of CPython without global lock
+# Offsets of NumPy's array fields after the header: data, number of axes, lengths, dtype, flags; of a dtype: kind, size
 DATA, AXES, LENGTHS, DTYPE, FLAGS, KIND, SIZE = 0, 8, 16, 40, 48, 8, 24
-READY = 0x101  # of flags: contiguous in C's order, and aligned
-SWAPPED = ord(">")  # the order of bytes, which stands two bytes behind the kind
-UNFIT, FAILED = -1, -2  # an argument is not what is wanted; Python has raised an error
-MINUS_ONE = struct.unpack("q", struct.pack("d", -1.0))[0]  # what Python's conversions return with an error
+READY = 0x101  # flags: C-contiguous and aligned
+SWAPPED = ord(">")  # byte order of a dtype, which is stored two bytes after its kind
+UNFIT, FAILED = -1, -2  # an argument has the wrong type; Python has raised an error
+MINUS_ONE = struct.unpack("q", struct.pack("d", -1.0))[0]  # what Python's conversions return on an error
 BYTE, HALF = 0xFF, 0xFFFFFFFF
 
 
@@ -60,7 +60,7 @@ def field(record, place):
 
 @part
 def put_array(head, record, kind, item, block):
-    """Put an array's address and lengths into a block; return where the block goes on, or UNFIT."""
+    """Write an array's address and lengths into a block; return the end of the block, or UNFIT."""
     axes, fields = kind >> 24, item + head
     if peek(fields - 8) != field(record, RECORD.array) or peek(fields + AXES) & HALF != axes:
         return UNFIT
@@ -79,14 +79,14 @@ def put_array(head, record, kind, item, block):
 
 @part
 def put(head, record, kind, item, block):
-    """Put an argument into a block; return where the block goes on, UNFIT or FAILED."""
+    """Write an argument into a block; return the end of the block, UNFIT or FAILED."""
     if kind & BYTE == ARRAY:
         return put_array(head, record, kind, item, block)
     if kind == REAL:
         value = invoke_for_real(field(record, RECORD.as_real), item)
         doubtful = value == MINUS_ONE
     elif kind == TRUTH:
-        value = invoke(field(record, RECORD.as_truth), item, 0) & HALF  # it returns 4 bytes
+        value = invoke(field(record, RECORD.as_truth), item, 0) & HALF  # the function returns 4 bytes
         doubtful = value == HALF
     else:
         value = invoke(field(record, RECORD.as_whole), item, 0)
@@ -99,7 +99,7 @@ def put(head, record, kind, item, block):
 
 @part
 def put_all(head, record, arguments, block):
-    """Put all arguments into a block; return UNFIT or FAILED where that cannot be."""
+    """Write all arguments into a block; return its end, or UNFIT or FAILED."""
     kinds = record + 8 * RECORD.size
     for k in range(field(record, RECORD.count)):
         item, kind = peek(arguments + 8 * k), peek(kinds)
@@ -120,7 +120,7 @@ def put_all(head, record, arguments, block):
 
 @part
 def as_object(record, value):
-    """Return the Python object for what a kernel has returned."""
+    """Return the Python object for the result of a kernel."""
     kind = field(record, RECORD.returns)
     if kind == WHOLE:
         return invoke(field(record, RECORD.from_whole), value, 0)

@@ -1,7 +1,7 @@
-"""The graphics cards of a machine: whether there is one to be used, how many, and which of them a thread works on.
+"""The GPUs of a machine: whether there is a usable one, how many, and which of them a thread works on.
 
-Their names are ``"cuda"``, the one that a thread is at already, by default the first, and ``"cuda:0"``, ``"cuda:1"``
-and so on. This imports numba-cuda only when it is asked about cards.
+Their names are ``"cuda"``, the current GPU of a thread, by default the first, and ``"cuda:0"``, ``"cuda:1"`` and so on.
+numba-cuda is imported only when these functions are called.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from functools import cache
 from ..errors import DeviceError, MissingExtraError, OptionError
 
 NAME = re.compile(r"cuda(?::(\d{1,3}))?")
-OLDEST = (12, 0)  # CUDA version of the oldest driver that will do
+OLDEST = (12, 0)  # CUDA version of the oldest supported driver
 
 
 @cache
 def require_card() -> None:
-    """Raise what is missing where no graphics card can be used.
+    """Raise an error if no GPU can be used.
 
     Raises:
         MissingExtraError: If numba-cuda is not installed.
-        DeviceError: If there is no driver, no card, or too old a driver.
+        DeviceError: If there is no driver, no GPU, or the driver is too old.
     """
     if importlib.util.find_spec("numba_cuda") is None:
         raise MissingExtraError("numba-cuda", "cuda", "solving on a graphics card")
@@ -47,7 +47,7 @@ def require_card() -> None:
 
 @cache
 def card_count() -> int:
-    """Return how many cards there are.
+    """Return the number of GPUs.
 
     Raises:
         DeviceError: If there is none.
@@ -59,11 +59,11 @@ def card_count() -> int:
 
 
 def card_number(device: str) -> int | None:
-    """Return the number of the card that a name stands for; None for the one that the thread is at.
+    """Return the number of the GPU that a name stands for; None for the current one of the thread.
 
     Raises:
-        OptionError: If it is no name of a card.
-        DeviceError: If there is no such card.
+        OptionError: If it is not the name of a GPU.
+        DeviceError: If there is no such GPU.
 
     Example:
         >>> card_number("cuda")
@@ -80,7 +80,7 @@ def card_number(device: str) -> int | None:
 
 @contextmanager
 def at_card(number: int | None) -> Iterator[None]:
-    """Let this thread work on a card, with all that it asks numba-cuda for."""
+    """Run the block with a GPU as the current one of this thread; None keeps the current one."""
     if number is None:
         yield
         return
@@ -91,7 +91,7 @@ def at_card(number: int | None) -> Iterator[None]:
 
 
 def current_card() -> int:
-    """Return the number of the card that this thread works on."""
+    """Return the number of the current GPU of this thread."""
     if card_count() == 1:
         return 0
     from numba import cuda
@@ -100,7 +100,7 @@ def current_card() -> int:
 
 
 def free_memory() -> int:
-    """Return how many bytes of the card's memory are free."""
+    """Return the free memory of the GPU [bytes]."""
     from numba import config, cuda
 
     if config.ENABLE_CUDASIM:

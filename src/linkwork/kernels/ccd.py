@@ -1,12 +1,11 @@
-"""Coordinate descent: the best change of one joint, and what it does to the effectors.
+"""Cyclic coordinate descent: the best change of one joint, and its effect on the effectors.
 
-A joint's whole effect on an effector follows from its column of the Jacobian: turned
-by an angle t about its unit axis a, the effector moves by ``sin t (a x r) + (1 - cos t) a x (a x r)``, and ``a x r`` is
-the column's linear half. Going inward, a joint never moves the axes of those still to come, so one Jacobian serves a
-sweep.
+The whole effect of a joint on an effector follows from its column of the Jacobian: rotated by an angle t about its unit
+axis a, the effector moves by ``sin t (a x r) + (1 - cos t) a x (a x r)``, where ``a x r`` is the linear half of the
+column. Going inward, a joint never moves the axes of those still to come, so one Jacobian is enough for a sweep.
 
-A joint whose axis passes through the effector, or through the goal, changes nothing by turning, and where its merit is
-largest is noise: it is held back, smoothly, as its best turn gains less and less.
+A joint whose axis passes through the effector, or through the goal, changes nothing by turning, and its optimum is
+noise. It is held back, smoothly, as its best rotation gains less and less.
 
 Memory of one problem: ``world`` (e, 4, 4) and ``jacobian`` (e, 6, nv) of its effectors.
 """
@@ -22,32 +21,32 @@ from .rotations import best_turn, cross, dot, plus, times
 
 TURN, SLIDE = 0, 1
 BY_USEFULNESS, BY_RECENCY, BY_LIMITS = 0, 1, 2
-RECENT = 1.0e-3  # of the largest gain: joints that gain less are not useful
-EDGE = 0.05  # what a joint at its limit still counts
+RECENT = 1.0e-3  # share of the largest gain; joints that gain less are not useful
+EDGE = 0.05  # weight of a joint at its limit
 STILL = 1.0e-9
-LEVER = 0.02  # of the longest lever of an effector: joints with a shorter one are held back
+LEVER = 0.02  # share of the longest lever arm of an effector; joints with shorter ones are held back
 Goals = namedtuple(
     "Goals",
     (
         "count",
-        "target",  # of each: where its effector should be (4, 4)
-        "coordinates",  # how many of the position are asked for
-        "oriented",  # whether the orientation is
+        "target",  # of each goal: the target of its effector (4, 4)
+        "coordinates",  # number of position coordinates that count
+        "oriented",  # whether the orientation counts
         "weight",
-        "radius",  # metres that a radian counts
+        "radius",  # length that weighs a radian [m]
     ),
 )
 
 
 @inner
 def down(memory, at, stride):
-    """Return a vector that stands in a column: three numbers, `stride` apart."""
+    """Return a vector stored in a column: three numbers, `stride` apart."""
     return memory[at], memory[at + stride], memory[at + 2 * stride]
 
 
 @inner
 def halves(jacobian, nv, e, column):
-    """Return the linear and angular half of a column, and whether the joint moves the effector at all."""
+    """Return the linear and angular halves of a column, and whether the joint moves the effector at all."""
     at = 6 * nv * e + column
     linear, axis = down(jacobian, at, nv), down(jacobian, at + 3 * nv, nv)
     return linear, axis, dot(linear, linear) + dot(axis, axis) > STILL * STILL
@@ -55,9 +54,9 @@ def halves(jacobian, nv, e, column):
 
 @inner
 def orientation_terms(world, target, axis):
-    """Return A and B of the merit of a turn as far as the orientation is concerned: the trace of ``goal^T turned``."""
+    """Return A and B of the orientation merit ``A cos t + B sin t`` of a rotation, the trace of ``goal^T rotated``."""
     cosine, sine = 0.0, 0.0
-    for k in range(3):  # the frame's axes and where they should point
+    for k in range(3):  # the axes of the frame, and their targets
         now, wanted = down(world, k, 4), down(target, k, 4)
         cosine += dot(now, wanted) - dot(axis, now) * dot(axis, wanted)
         sine += dot(cross(axis, now), wanted)
@@ -66,7 +65,7 @@ def orientation_terms(world, target, axis):
 
 @part
 def longest_lever(jacobian, nv, effectors, kinds):
-    """Return the largest distance of an effector from an axis that turns it."""
+    """Return the largest distance of an effector from an axis that rotates it [m]."""
     square = 0.0
     for e in range(effectors):
         for c in range(nv):
@@ -78,7 +77,7 @@ def longest_lever(jacobian, nv, effectors, kinds):
 
 @inner
 def held_back(amount, least):
-    """Return the worth of staying: none where a change is worth `least` and more, all of `least` where nothing."""
+    """Return the merit of not moving: zero if a change is worth `least` or more, `least` if it is worth nothing."""
     if amount >= least:
         return 0.0
     missing = 1.0 - amount / least
@@ -87,11 +86,11 @@ def held_back(amount, least):
 
 @part
 def best(goals, world, jacobian, nv, column, kind, low, high, lever):
-    """Return the best change of one joint within its range, and how much better it makes things.
+    """Return the best change of one joint within its range, and its gain.
 
-    The merit of a turn by t is ``first cos t + second sin t``; of a slide by t, ``first t - second t^2 / 2``. A turn
-    moves an effector by its distance from the axis times the goal's; `whole` is what a joint with the longest lever
-    would make of the larger of the two. No joint turns by more than half a turn: beyond, it is the other way round.
+    The merit of a rotation by t is ``first cos t + second sin t``; of a translation by t, ``first t - second t^2 / 2``.
+    A rotation's amplitude is the effector's distance from the axis times the goal's; `whole` is the amplitude of a
+    joint with the longest lever arm for the larger of the two. No joint turns by more than half a turn.
     """
     first, second, whole = 0.0, 0.0, 0.0
     for e in range(goals.count):
@@ -100,11 +99,11 @@ def best(goals, world, jacobian, nv, column, kind, low, high, lever):
             continue
         inward = cross(axis, linear)  # from the effector to the axis
         weight, target = goals.weight[e], beyond(goals.target, 16 * e)
-        square, along = 0.0, 0.0  # of the way from the axis to the goal
+        square, along = 0.0, 0.0  # of the vector from the axis to the goal
         for k in range(goals.coordinates[e]):
             way = target[4 * k + 3] - world[16 * e + 4 * k + 3]
             if kind == TURN:
-                way -= inward[k]  # from the axis to the goal, across
+                way -= inward[k]  # perpendicular, from the axis to the goal
                 first -= weight * way * inward[k]
                 second += weight * way * linear[k]
                 square += way * way
@@ -131,7 +130,7 @@ def best(goals, world, jacobian, nv, column, kind, low, high, lever):
 
 @part
 def take(world, jacobian, effectors, kind, nv, column, change):
-    """Let one joint's change carry the effectors along, and their Jacobians with them."""
+    """Apply one joint's change to the effectors and their Jacobians."""
     sine, verse = math.sin(change), 1.0 - math.cos(change)
     for e in range(effectors):
         linear, axis, moves = halves(jacobian, nv, e, column)
@@ -150,13 +149,13 @@ def take(world, jacobian, effectors, kind, nv, column, change):
 
 @inner
 def add(memory, at, stride, v):
-    """Add to a vector that stands in a column."""
+    """Add a vector to one stored in a column."""
     memory[at], memory[at + stride], memory[at + 2 * stride] = plus(down(memory, at, stride), v)
 
 
 @part
 def descend(goals, world, jacobian, nv, kinds, low, high, together, change, gain):
-    """Write the best change of every joint and what it gains, the outermost joint first; see `sweep_inward`."""
+    """Write the best change of every joint and its gain, the outermost joint first; see `sweep_inward`."""
     lever = longest_lever(jacobian, nv, goals.count, kinds)
     for step in range(nv):
         c = nv - 1 - step
@@ -167,14 +166,14 @@ def descend(goals, world, jacobian, nv, kinds, low, high, together, change, gain
 
 @inner
 def share_left(change, low, high):
-    """Return the distance to the nearer limit after a change, as a share of the range; one where there is no limit."""
+    """Return the distance to the nearer limit after a change, as a share of the range; 1 if there is no limit."""
     width = high - low
     return min(high - change, change - low) / width if 0.0 < width < math.inf else 1.0
 
 
 @part
 def first_ranked(ranking, nv, change, gain, last, iteration, low, high):
-    """Return the joint that ranks first, the rankings of `linkwork.solvers.ccd`: how useful, how long ago, how free."""
+    """Return the joint that ranks first, by one of the rankings of `linkwork.solvers.ccd`: gain, recency or limits."""
     chosen, highest, most = 0, -math.inf, -math.inf
     for c in range(nv):
         most = max(most, gain[c])
@@ -191,9 +190,9 @@ def first_ranked(ranking, nv, change, gain, last, iteration, low, high):
 
 @kernel("Goals(i8 f8[,,] i8[] i8[] f8[] f8) f8[,,,] f8[,,,] i8[] f8[,] f8[,] b1 f8[,] f8[,]", nogil=True)
 def sweep_inward(goals, world, jacobian, kinds, low, high, together, change, gain):
-    """Write the best change of every joint and what it gains, (n, nv), for n problems, the outermost joint first.
+    """Write the best change of every joint and its gain, (n, nv), for n problems, the outermost joint first.
 
-    Each joint is looked at alone or, with `together`, after those further out have made their change.
+    Each joint is considered alone or, with `together`, after the joints further out have made their change.
     """
     aims, nv = all_flat(goals), kinds.size
     for i in range(change.shape[0]):

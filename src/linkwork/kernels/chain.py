@@ -1,8 +1,8 @@
-"""Along one chain from the world to a frame: where it is, and its Jacobian.
+"""Forward kinematics and Jacobian of one chain, from the world to a frame.
 
-The inner functions serve one pose (memory of numbers) and eight poses side by side (memory
-of lanes); `*_one` and `*_many` are what Python calls, which brings the `room` to work in: allocating inside a kernel
-would double the time it takes to compile. `codes` and `numbers` are the rows of `joint_step`.
+The inner functions work on one pose (memory of numbers) or on eight poses in parallel (memory of lanes). Python calls
+`*_one` and `*_many` and provides the workspace `room`, because allocating inside a kernel would double its compile
+time. `codes` and `numbers` are the rows of `joint_step`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ LANES = 8
 
 @inner
 def sweep(codes, numbers, rows, q):
-    """Return the columns of the frame at the end of a chain."""
+    """Return the frame at the end of a chain: columns x, y, z, p."""
     x, y, z, p = start(q)
     for row in range(rows):
         x, y, z, p = step(codes, numbers, row, q, x, y, z, p)
@@ -25,7 +25,7 @@ def sweep(codes, numbers, rows, q):
 
 @inner
 def note(work, column, axis, p):
-    """Keep the axis and a point of it for one column of the Jacobian."""
+    """Store the axis and a point on it for one column of the Jacobian."""
     for k in range(3):
         store(work, 6 * column + k, axis[k])
         store(work, 6 * column + 3 + k, p[k])
@@ -33,13 +33,13 @@ def note(work, column, axis, p):
 
 @inner
 def sweep_axes(codes, numbers, rows, q, work):
-    """Sweep as `sweep` does and leave the axis and origin of every motion in `work`."""
+    """Return the frame at the end of a chain as `sweep` does; store the axis and origin of every motion in `work`."""
     x, y, z, p = start(q)
     column = 0
     for row in range(rows):
         x, y, z, p = step(codes, numbers, row, q, x, y, z, p)
         motion = load(codes, ROW_CODES.size * row + ROW_CODES.motion)
-        if motion == BALL:  # angular velocity along the child's own axes
+        if motion == BALL:  # its angular velocity is along the child's own axes
             note(work, column, x, p)
             note(work, column + 1, y, p)
             note(work, column + 2, z, p)
@@ -52,7 +52,7 @@ def sweep_axes(codes, numbers, rows, q, work):
 
 @inner
 def add(jac, item, nv, v):
-    """Add a vector to three rows of the Jacobian, from an item of the first on."""
+    """Add a vector to three rows of one column of the Jacobian, whose first item is `item`."""
     for k in range(3):
         at = item + nv * k
         store(jac, at, load(jac, at) + v[k])
@@ -60,10 +60,10 @@ def add(jac, item, nv, v):
 
 @inner
 def columns(codes, numbers, rows, rates, work, tip, jac, nv):
-    """Write the Jacobian row by row into `jac`, item ``row * nv + velocity``.
+    """Write the Jacobian row by row into `jac`, item ``row * nv + velocity``: three linear rows, then three angular.
 
-    A turn moves the tip by ``axis x (tip - origin)`` and turns it about the axis; a slide moves it along the axis; a
-    screw does both. Followers add to the column of their leader.
+    A rotation moves the tip by ``axis x (tip - origin)`` and turns it about the axis; a translation moves it along the
+    axis; a screw does both. Followers add to the column of their leader.
     """
     zero = fill(jac, 0.0)
     for item in range(6 * nv):
@@ -88,7 +88,7 @@ def columns(codes, numbers, rows, rates, work, tip, jac, nv):
 
 @inner
 def to_local(x, y, z, jac, nv):
-    """Turn the rows of a Jacobian into the axes of the frame itself."""
+    """Rotate the rows of a Jacobian from world axes into the axes of the frame."""
     for first in (0, 3 * nv):
         for a in range(first, first + nv):
             gx, gy, gz = load(jac, a), load(jac, a + nv), load(jac, a + 2 * nv)
@@ -99,7 +99,7 @@ def to_local(x, y, z, jac, nv):
 
 @inner
 def keep(world, frame, x, y, z, p):
-    """Keep a frame as its 4x4 matrix, row by row: 16 items of `world`, numbers or lanes."""
+    """Store a frame as its 4x4 matrix, row by row: 16 items of `world`, numbers or lanes."""
     for k in range(3):
         at = 16 * frame + 4 * k
         store(world, at, x[k])
@@ -112,7 +112,7 @@ def keep(world, frame, x, y, z, p):
 
 @inner
 def flaw(memory, count):
-    """Return zero if all items are finite, else NaN: x - x is zero for finite numbers alone."""
+    """Return zero if all items are finite, else NaN: x - x is zero only for finite numbers."""
     total = fill(memory, 0.0)
     for k in range(count):
         total = total + (load(memory, k) - load(memory, k))
@@ -121,7 +121,7 @@ def flaw(memory, count):
 
 @inner
 def first_flaw(total):
-    """Return the first lane whose total is NaN, or LANES."""
+    """Return the first lane whose total is NaN, or LANES if there is none."""
     good = bits(total >= 0.0)
     for lane in range(LANES):
         if (good >> lane) & 1 == 0:
@@ -131,21 +131,21 @@ def first_flaw(total):
 
 @inner
 def take(q, nq, first, lanes):
-    """Bring the poses from `first` on side by side into lanes."""
+    """Load the poses from number `first` on into lanes, one pose in each lane."""
     for k in range(nq):
         store(lanes, k, gather(q, first * nq + k, nq))
 
 
 @inner
 def give(lanes, size, out, first, width):
-    """Put the first `size` items of lanes into rows of `width` numbers, from row `first` on."""
+    """Store the first `size` items of lanes as rows of `width` numbers, from row `first` on."""
     for k in range(size):
         scatter(out, first * width + k, width, load(lanes, k))
 
 
 @kernel("i8[] f8[] f8[] f8[,] -> b1")
 def tip_one(codes, numbers, q, out):
-    """Write world_from_frame (4, 4) for a pose (nq,); return whether pose and frame are finite."""
+    """Write world_from_frame (4, 4) for a pose (nq,); return whether the pose and the frame are finite."""
     x, y, z, p = sweep(cells(codes), cells(numbers), codes.size // ROW_CODES.size, cells(q))
     keep(flat(out), 0, x, y, z, p)
     return flaw(cells(q), q.size) + flaw(flat(out), 16) == 0.0
@@ -153,14 +153,14 @@ def tip_one(codes, numbers, q, out):
 
 @kernel("i8[] f8[] f8[] i8 f8[,] f8[] -> i8", nogil=True)
 def tip_many(codes, numbers, q, nq, room, out):
-    """Write world_from_frame (n * 16,) for poses (n * nq,), n >= LANES; return the index of a bad pose, or n.
+    """Write world_from_frame (n * 16,) for poses (n * nq,), n >= LANES; return the index of a non-finite pose, or n.
 
-    `room` has nq + 16 rows of LANES.
+    `room` is workspace of nq + 16 rows of LANES.
     """
     count, rows = out.size // 16, codes.size // ROW_CODES.size
     lanes, world = cells(room), beyond(cells(room), nq)
     for first in range(0, count, LANES):
-        at = min(first, count - LANES)  # the last block reaches back, so that every lane has a pose
+        at = min(first, count - LANES)  # the last block overlaps the one before, so that every lane has a pose
         take(cells(q), nq, at, lanes)
         x, y, z, p = sweep(cells(codes), cells(numbers), rows, lanes)
         keep(world, 0, x, y, z, p)
@@ -173,9 +173,9 @@ def tip_many(codes, numbers, q, nq, room, out):
 
 @kernel("i8[] f8[] i8[] f8[] b1 f8[] f8[,] -> b1")
 def jacobian_one(codes, numbers, rates, q, local, room, out):
-    """Write the Jacobian (6, nv) for a pose (nq,); return whether pose and Jacobian are finite.
+    """Write the Jacobian (6, nv) for a pose (nq,), in local or world axes; return whether both are finite.
 
-    `room` has 6 numbers for each of the rates.
+    `room` is workspace of 6 numbers for each of the rates.
     """
     rows, nv, jac = codes.size // ROW_CODES.size, out.shape[1], flat(out)
     x, y, z, p = sweep_axes(cells(codes), cells(numbers), rows, cells(q), cells(room))
@@ -187,15 +187,15 @@ def jacobian_one(codes, numbers, rates, q, local, room, out):
 
 @kernel("i8[] f8[] i8[] f8[] i8 b1 f8[,] f8[] -> i8", nogil=True)
 def jacobian_many(codes, numbers, rates, q, nq, local, room, out):
-    """Write Jacobians (n * 6 nv,) for poses (n * nq,), n >= LANES, nq > 0; return the index of a bad pose, or n.
+    """Write Jacobians (n * 6 nv,) for poses (n * nq,), n >= LANES, nq > 0; return the index of a non-finite pose, or n.
 
-    `room` has nq + 6 nv rows of LANES, and six more for each of the rates.
+    `room` is workspace of nq + 6 nv rows of LANES, and six more for each of the rates.
     """
     count, rows = q.size // nq, codes.size // ROW_CODES.size
     size = out.size // count
     lanes, jac, work = cells(room), beyond(cells(room), nq), beyond(cells(room), nq + size)
     for first in range(0, count, LANES):
-        at = min(first, count - LANES)  # the last block reaches back, so that every lane has a pose
+        at = min(first, count - LANES)  # the last block overlaps the one before, so that every lane has a pose
         take(cells(q), nq, at, lanes)
         x, y, z, p = sweep_axes(cells(codes), cells(numbers), rows, lanes, work)
         columns(cells(codes), cells(numbers), rows, cells(rates), work, p, jac, size // 6)

@@ -1,11 +1,11 @@
-"""What stands in the arrays of the chain search, for one goal, for many and on a graphics card.
+"""Layouts of the arrays of the chain search, for one goal, for many goals and on a GPU.
 
     codes     CODE for each row
     numbers   SETTINGS, then LIMITS for each value, ENDS, and `joint_step.ROW_NUMBERS` for each row: all axes are z
-    table     by lane: FRAME for each frame of the narrow and the wide table; then the poses that reach them
-    goal      a TRANSFORM: where the tip should be
+    table     in lanes: FRAME for each frame of the narrow and the wide table; then the poses that reach them
+    goal      a TRANSFORM: the wanted frame of the tip
 
-A row is a joint about or along its own z axis, a value what drives it: several rows may share one.
+A row is a joint about or along its own z axis. A value is the coordinate that drives it; several rows may share one.
 """
 
 from __future__ import annotations
@@ -22,76 +22,76 @@ from .lanes import beyond
 from .layout import Layout
 
 CODE = Layout("motion", "value", "form")
-FORM_DH = 3  # of the constant transform: Denavit-Hartenberg; the others are those of `joint_step`
-DH = Layout("twist_cosine", "twist_sine", "length", "travel")  # stands in a row where others have their transform
+FORM_DH = 3  # a form of the constant transform: Denavit-Hartenberg; the other forms are those of `joint_step`
+DH = Layout("twist_cosine", "twist_sine", "length", "travel")  # in place of the transform of a row
 
 ENDS = Layout(("base", TRANSFORM.size), ("tip", TRANSFORM.size))
 
 SETTINGS = Layout(
     ("position_weights", 3),  # of x, y and z: 0 or 1
     "rotation_weight",  # [m/rad]
-    "spin",  # not 0 where the frame may spin about its z axis
-    "damping_gain",  # for each squared error
+    "spin",  # not 0 if the frame may spin about its z axis
+    "damping_gain",  # factor on the squared error
     "damping_least",
     "near",  # squared tolerance of the position
     "aligned",  # squared tolerance of the rotation, as a length 2 sin(angle / 2)
-    "most_steps",  # of a start
-    "check_after",  # steps after which it must make progress
-    "stalled",  # ratio of squared errors from which on a step makes none
-    "close",  # squared error below which it need not
-    "start_bound",  # what the number of starts is measured by; see `starts_worth_trying`
-    ("centre", 3),  # of the shells that hold all the chain can reach
+    "most_steps",  # maximum of one start
+    "check_after",  # steps after which a start must make progress
+    "stalled",  # ratio of squared errors above which a step makes no progress
+    "close",  # squared error below which no progress is required
+    "start_bound",  # scale of the number of starts; see `starts_worth_trying`
+    ("centre", 3),  # of the two spherical shells that contain all reachable points
     ("shell", 2),  # of the tip: squared inner and outer radius
-    ("point", 3),  # of the last axis, in the goal's frame
+    ("point", 3),  # of the last axis, in the frame of the goal
     ("point_shell", 2),
-    "caution",  # of the steps that close in on a goal out of reach
-    "arm",  # a quarter of the chain's length: what a radian counts beside a metre
-    "carriers",  # how many values, from the first on, are aimed at a goal before anything else moves
+    "caution",  # extra damping of steps towards a goal out of reach
+    "arm",  # a quarter of the chain's length: the length that weighs a radian against a metre
+    "carriers",  # number of leading values (the base) that are aimed at a goal before the others move
 )
-# random starts are drawn from `start_low` to `start_high`; `periodic` is 1 where a whole turn moves nothing, else 0
+# random starts lie between `start_low` and `start_high`; `periodic` is 1 if a whole turn changes nothing, else 0
 LIMITS = Layout("lower", "upper", "start_low", "start_high", "periodic")
 
-NARROW, WIDE = 64, 1024  # frames in the narrow and in the wide table
+NARROW, WIDE = 64, 1024  # numbers of frames in the narrow and in the wide table
 FRAMES = NARROW + WIDE
 FRAME = Layout("constant", ("factors", TRANSFORM.size))
 
-REPORT = Layout("position_error", "rotation_error", "starts", "steps")  # of an answer; its errors are squared
-BEST = Layout("error", "position", "rotation")  # squared; the pose follows
+REPORT = Layout("position_error", "rotation_error", "starts", "steps")  # of an answer; both errors are squared
+BEST = Layout("error", "position", "rotation")  # squared errors; the pose follows
 
 
-# Numba knows this kind of named tuple only
+# Numba supports only this kind of named tuple
 Chain = namedtuple("Chain", "codes numbers settings limits")
-Tables = namedtuple("Tables", "frames poses ranks scores")  # frames and ranks by lane; scores are the ranks as numbers
+Tables = namedtuple("Tables", "frames poses ranks scores")  # frames, ranks in lanes; scores are the ranks as numbers
 Lanes = namedtuple(
     "Lanes",
     (
         "goal",
-        "steps",  # taken
-        "moved",  # squared error of the position
-        "turned",  # and of the rotation
+        "steps",  # number taken
+        "moved",  # squared position error
+        "turned",  # squared rotation error
         "q",  # the pose
         "after",  # the pose after a step
-        "work",  # of a step
-        "ranks",  # of the tables, and what else a search keeps
+        "work",  # workspace of a step
+        "ranks",  # of the tables, and other data that a search keeps
     ),
 )
 
 
 @inner
 def chain_of(codes, numbers, values):
-    """Return the memory of a chain; its numbers are the ends and the rows."""
+    """Return the memory of a chain as a tuple; its `numbers` begin at the ends, followed by the rows."""
     limits = beyond(numbers, SETTINGS.size)
     return Chain(codes, beyond(limits, LIMITS.size * values), numbers, limits)
 
 
 @inner
 def lane_sizes(rows, values, width):
-    """Return how much each part of the lanes' memory takes: in lanes where the width is 1, else in numbers."""
+    """Return the sizes of the parts of the lanes' memory: in vectors of lanes if `width` is 1, else in numbers."""
     pose = width * values
     return Lanes(width * TRANSFORM.size, width, width, width, pose, pose, 6 * width * rows, 0)
 
 
 def search_table(frames: NDArray[Any], poses: NDArray[Any], dtype: np.dtype[Any], width: int) -> NDArray[Any]:
-    """Return frames (n, FRAME.size) and the poses (n, values) that reach them as rows of lanes."""
+    """Return frames (n, FRAME.size) and the poses (n, values) that reach them as an array, rows of `width` lanes."""
     lanes = frames.reshape(-1, width, FRAME.size).swapaxes(1, 2).reshape(-1, width)
     return np.ascontiguousarray(np.concatenate([lanes, np.resize(poses, (-(-poses.size // width), width))]), dtype)

@@ -1,7 +1,7 @@
-"""The poses closest to goals that no search has reached: the nearest starts go a few steps, the closest go on.
+"""Closest poses to goals that no search has reached: the nearest starts take a few steps, the best continue.
 
-All starts of all goals pass through the same lanes, one after another: a lane whose descent has ended takes the next.
-`newton` says what is made small, `chain_memory` what stands in the arrays.
+All starts of all goals pass through the same lanes: a lane whose descent has ended takes the next. The objective is
+that of `newton`; the arrays are laid out in `chain_memory`.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from .newton import FIRST_DAMPING, look_at_all, newton_sizes, newton_step
 from .search_many import BEYOND, CLOSEST, REACHED, turn_back
 from .starts import rank, read_goal, take_best
 
-WIDTH, MOST_WIDTH = 8, 16  # lanes in double precision and in single
-GOALS = 32  # that are seen to together
-SAME_MINIMUM = 0.03  # share of the squared error by which two poses on their way to one minimum differ at most
-SAME = 1.0e-6  # errors that differ by less, as shares of a quarter of the chain's length, are the same
-LANE = Layout("slot", "taken", "crossed")  # whose pose a lane has, -1 for none; its steps; whether it went over a gap
+WIDTH, MOST_WIDTH = 8, 16  # lanes in double and in single precision
+GOALS = 32  # processed together
+SAME_MINIMUM = 0.03  # two poses descending to one minimum differ by at most this share of the squared error
+SAME = 1.0e-6  # errors that differ by less than this times SETTINGS.arm are equal
+LANE = Layout("slot", "taken", "crossed")  # its slot, or -1; steps taken; whether a gap was crossed
 SLOT = Layout("error", "position", "rotation", "steps")  # of a start; errors are squared; its pose follows
-CHOICE = Layout("least", "away")  # of the closest pose of a goal: its error, and its squared distance from a start
+CHOICE = Layout("least", "away")  # of the best pose of a goal: its error, and its squared distance from a start
 Books = namedtuple("Books", "goals slots best room")
 Notes = namedtuple("Notes", "lanes problems tasks")  # tasks: slots whose poses are to descend
-STAGE = Layout("kept", "steps")  # how many poses of each goal go on, and how many steps they take at most
+STAGE = Layout("kept", "steps")  # how many poses of each goal continue, and their largest number of steps
 
 
 @inner
@@ -42,9 +42,9 @@ def slot_at(books, values, slot):
 
 @part
 def put_starts(chain, tables, rows, values, starts, given, start, pose, goal, room, slots):
-    """Write the starts of a goal into its slots: the start that was given, the best pose met, then the nearest frames.
+    """Write the starts of a goal into its slots: the given start, the best pose found, then the nearest frames.
 
-    Each eight are the nearest of their share of the wide table.
+    Each group of eight has the nearest frames of its share of the wide table.
     """
     blocks, shares = WIDE // WIDTH, (starts + WIDTH - 1) // WIDTH
     met = 1 if given else 0
@@ -68,7 +68,7 @@ def put_starts(chain, tables, rows, values, starts, given, start, pose, goal, ro
 
 @part
 def put_back(values, flow, books, own, lane, width):
-    """Write the pose of a lane back into its slot, if it is closer than what stands there."""
+    """Write the pose of a lane back into its slot, if it is closer than the pose stored there."""
     slot = slot_at(books, values, load(own, LANE.slot))
     store(slot, SLOT.steps, load(slot, SLOT.steps) + np.float64(load(own, LANE.taken)))
     store(own, LANE.taken, 0)
@@ -82,9 +82,9 @@ def put_back(values, flow, books, own, lane, width):
 
 @part
 def cross_gaps(limits, values, q, lane, width):
-    """Take joints of a lane that are stopped at a limit over the gap to the other one; return whether there are any.
+    """Move joints of a lane that are stopped at a limit across the gap to the other one; return whether there are any.
 
-    The range of a joint may be almost a turn: what it misses on one side may lie just beyond the gap.
+    The range of a joint may be almost a turn; the best angle may lie just beyond the gap.
     """
     crossed = False
     for value in range(values):
@@ -99,7 +99,7 @@ def cross_gaps(limits, values, q, lane, width):
 
 @part
 def take_slot(limits, values, flow, books, own, lane, width, starts, slot):
-    """Give a lane the pose of a slot and its goal; whatever was found before counts no more."""
+    """Give a lane the pose of a slot and its goal; the slot's earlier error is reset."""
     store(own, LANE.slot, slot)
     store(own, LANE.taken, 0)
     store(own, LANE.crossed, 0)
@@ -113,9 +113,9 @@ def take_slot(limits, values, flow, books, own, lane, width, starts, slot):
 
 @part
 def refill(chain, values, flow, books, notes, lane, width, starts, count, waiting, last):
-    """See to a lane whose descent has ended; return where the tasks go on, and whether the lane has a new pose.
+    """Handle a lane whose descent has ended; return the position in the tasks, and whether the lane has a new pose.
 
-    In the last descent a pose goes on beyond a gap, once.
+    In the last stage a pose may cross a gap, once.
     """
     own = beyond(notes.lanes, LANE.size * lane)
     if load(own, LANE.slot) >= 0:
@@ -132,7 +132,7 @@ def refill(chain, values, flow, books, notes, lane, width, starts, count, waitin
 
 @part
 def descend(chain, rows, values, memory, books, notes, starts, count, most, last):
-    """Take the poses of the first `count` tasks to their minima, or as far as so many steps lead."""
+    """Take the poses of the first `count` tasks to their minima, or for at most `most` steps."""
     width = memory.shape[1]
     lanes = divided(cells(memory), newton_sizes(rows, values, 1))
     flow = divided(flat(memory), newton_sizes(rows, values, width))
@@ -166,10 +166,10 @@ def descend(chain, rows, values, memory, books, notes, starts, count, most, last
 
 @part
 def choose(values, books, problem, starts, kept, given, last, tasks, count):
-    """Add the slots of a goal that are worth going on with to the tasks; return how many there are.
+    """Add the slots of a goal that are worth continuing to the tasks; return the number of tasks.
 
-    They are the closest, of those on their way to one minimum one. The start that was given goes all its way in double
-    precision, in the last stage.
+    They are the closest ones, but only one of those that descend to the same minimum. The given start always descends
+    in the last stage, in double precision.
     """
     first, end, least, most = starts * problem, starts * (problem + 1), -1.0, count + kept
     if given:
@@ -197,7 +197,7 @@ def choose(values, books, problem, starts, kept, given, last, tasks, count):
 
 @part
 def keep_closest(limits, values, same, given, start, slot, best):
-    """Keep the pose of a slot in `best` if it is the closest so far; of those as close, the nearest to a start."""
+    """Keep the pose of a slot in `best` if it is the closest so far; of equally close ones, the nearest to a start."""
     away = 0.0
     for value in range(values if given else 0):
         x = load(start, value)
@@ -214,7 +214,7 @@ def keep_closest(limits, values, same, given, start, slot, best):
 
 @part
 def write_closest(chain, values, problem, books, notes, starts, count, given, start, pose, report, status):
-    """Write the closest pose to a goal, its report, and whether the goal is reached after all."""
+    """Write the closest pose to a goal, its report, and the status REACHED if it is within tolerance."""
     best, taken = books.best, 0.0
     found = beyond(best, CHOICE.size)
     store(best, CHOICE.least, math.inf)
@@ -242,7 +242,7 @@ def write_closest(chain, values, problem, books, notes, starts, count, given, st
 
 @part
 def take_goals(chain, targets, status, count, at, books, problems):
-    """Read the next goals that were missed, from `at` on; return how many there are, and where to go on."""
+    """Read the next missed goals, from `at` on; return how many there are, and where to continue."""
     found = 0
     while at < count and found < GOALS:
         if load(status, at) == CLOSEST or load(status, at) == BEYOND:
@@ -258,12 +258,12 @@ def take_goals(chain, targets, status, count, at, books, problems):
 def closest_many(
     codes, numbers, rough, table, targets, given, stages, memory, rough_memory, books, notes, poses, report, status
 ):
-    """Bring the poses (m * values,) of targets (m * 16,) that were missed as close as they come.
+    """Bring the poses (m * values,) of missed targets (m * 16,) as close as possible.
 
-    What `search_many` has found is in `poses`, `report` and `status`, and is written over; a goal that is reached after
-    all is marked so. `given` is as there. `stages` is how many poses of each goal go on, STAGE each time, and how many
-    steps they may take. All but the last are taken in single precision: `rough` are the numbers in it. `closest_room`
-    tells how large the arrays to work in must be.
+    `poses`, `report` and `status` hold the results of `search_many` and are overwritten; goals that are reached after
+    all are marked so. `given` is as there. `stages` holds a STAGE each: how many poses of each goal continue, and how
+    many steps they may take. All but the last stage run in single precision, with the numbers `rough`. `closest_room`
+    returns the sizes of the workspace.
     """
     rows, count, values = codes.size // CODE.size, status.size, poses.size // status.size
     chain, quick = chain_of(cells(codes), cells(numbers), values), chain_of(cells(codes), cells(rough), values)
@@ -301,20 +301,20 @@ def closest_many(
 
 @inner
 def book_sizes(rows, values, starts):
-    """Return how many numbers each part of the books takes."""
+    """Return the size of each part of the books, in numbers."""
     slot = SLOT.size + values
     return Books(GOALS * TRANSFORM.size, GOALS * starts * slot, CHOICE.size + slot, aim_room(rows, values))
 
 
 @inner
 def note_sizes(starts):
-    """Return how many whole numbers each part of the notes takes."""
+    """Return the size of each part of the notes, in integers."""
     return Notes(LANE.size * MOST_WIDTH, GOALS, GOALS * starts)
 
 
 def closest_room(rows: int, values: int, starts: int) -> tuple[tuple[int, int], int, int]:
     """Return the shape of `memory` and the sizes of `books` and `notes`."""
-    lanes = sum(newton_sizes.py_func(rows, values, 1)) + 2  # the ranks of the tables
+    lanes = sum(newton_sizes.py_func(rows, values, 1)) + 2  # two rows for the ranks of the tables
     slot = SLOT.size + values
     books = GOALS * TRANSFORM.size + GOALS * starts * slot + CHOICE.size + slot + aim_room.py_func(rows, values)
     return (lanes, WIDTH), books, sum(note_sizes.py_func(starts))

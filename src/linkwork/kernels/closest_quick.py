@@ -1,10 +1,10 @@
-"""Poses near to goals that cannot be reached, sixteen goals side by side, each from a few poses of a table.
+"""Poses near goals that cannot be reached: sixteen goals in parallel lanes, each from a few poses of a table.
 
-The table holds poses at the edge of what a chain can do: those closest to goals out of its reach. Of each share of it,
-the pose nearest to a goal makes a sweep, in which every joint in turn, from the last to the first, goes to where it
-serves best with the others as they are. The best go on by Newton's method (`newton` says what is made small), then the
-best of them; goals that still come closer wait until there are enough of them to fill all lanes, and go on. All
-of it is in single precision. `closest` takes its time instead: more starts, and every descent to its end.
+The table holds poses at the edge of a chain's workspace: those closest to goals out of its reach. The pose nearest to a
+goal from each share of the table makes one sweep, in which every joint, from the last to the first, moves to its
+optimum with the others fixed. The best continue by Newton's method (objective: see `newton`), then the best of these.
+Goals that still improve wait until there are enough of them to fill all lanes, and continue. Everything is in single
+precision. `closest` is slower and more thorough: more starts, and every descent to convergence.
 """
 
 from __future__ import annotations
@@ -29,20 +29,21 @@ from .search_many import BEYOND, CLOSEST
 from .starts import read_goal
 
 WIDTH = 16
-# how many starts come from the table, one of each share; whether the pose that a goal has is one more; how many go on,
-# four at most, their sweeps and their steps; steps of the best of them, and how often these are repeated if they help
+# number of starts from the table, one from each share; whether the present pose of a goal is one more; number of
+# finalists, four at most, their sweeps and their steps; steps of the best finalist, and how often these are repeated if
+# they help
 PLAN = Layout("shares", "met", "finalists", "sweeps", "first", "last", "rounds")
-HELPS = 0.995  # squared errors over those before, below which steps help
-FINALISTS, FINALIST = 4, Layout("error", "damping")  # poses that go on, which follow
-NOTE = Layout("problem", "rounds")  # of a lane, and of a goal that waits
-WAITING, WAITS = 2 * WIDTH, Layout(("goal", TRANSFORM.size), "damping")  # at most so many wait; their poses follow
+HELPS = 0.995  # ratio of squared errors, after to before, below which steps help
+FINALISTS, FINALIST = 4, Layout("error", "damping")  # number of poses that continue; the pose follows
+NOTE = Layout("problem", "rounds")  # of a lane, and of a waiting goal
+WAITING, WAITS = 2 * WIDTH, Layout(("goal", TRANSFORM.size), "damping")  # maximum number of waiting goals; poses follow
 Kept = namedtuple("Kept", "finalists where before")
-Line = namedtuple("Line", "notes queue count")  # of goals that wait: NOTE, WAITS, and how many there are
+Line = namedtuple("Line", "notes queue count")  # of waiting goals: NOTE, WAITS, and their number
 
 
 @inner
 def kept_sizes(values, width):
-    """Return how much each part of the memory beside Newton's takes: in lanes where the width is 1, else in numbers."""
+    """Return the sizes of the memory parts beside Newton's: in vectors of lanes if `width` is 1, else in numbers."""
     return Kept(width * FINALISTS * (FINALIST.size + values), width, width)
 
 
@@ -51,7 +52,7 @@ def kept_sizes(values, width):
 
 @part
 def nearest_frame(table, first, end, goal):
-    """Return which frame of a part of the table is nearest to the goal of each lane; see `starts.rank`."""
+    """Return the frame of a part of the table that is nearest to the goal of each lane; see `starts.rank`."""
     best, where = fill(goal, math.inf), fill(goal, 0.0)
     for frame in range(first, end):
         row = FRAME.size * frame
@@ -65,9 +66,9 @@ def nearest_frame(table, first, end, goal):
 
 @part
 def take_goals(chain, targets, status, count, at, one, goal, notes):
-    """Read the next goals that were missed, from `at` on; return how many there are, and where to go on.
+    """Read the next missed goals, from `at` on; return how many there are, and where to continue.
 
-    Lanes that are left over repeat the first one.
+    Unused lanes repeat the first goal.
     """
     found = 0
     while at < count and found < WIDTH:
@@ -100,7 +101,7 @@ def take_poses(values, poses, where, q):
 
 @part
 def take_met(limits, values, poses, notes, found, q):
-    """Give each lane the pose that its goal has."""
+    """Give each lane the present pose of its goal."""
     for lane in range(WIDTH):
         pose = beyond(poses, values * load(notes, NOTE.size * (lane if lane < found else 0) + NOTE.problem))
         for value in range(values):
@@ -112,19 +113,19 @@ def take_met(limits, values, poses, notes, found, q):
 
 @inner
 def leverage(axis, u, v, weight):
-    """Return what a turn of a vector u adds to its scalar product with v: times the cosine, and times the sine."""
+    """Return how rotating u about an axis changes its weighted dot product with v: the cosine and sine coefficients."""
     return weight * (dot(u, v) - dot(axis, u) * dot(axis, v)), weight * dot(axis, cross(u, v))
 
 
 @inner
 def turned(axis, cosine, sine, v):
-    """Return a vector turned about an axis."""
+    """Return a vector rotated about an axis."""
     return plus(plus(times(cosine, v), times(sine, cross(axis, v))), times((1.0 - cosine) * dot(axis, v), axis))
 
 
 @inner
 def best_angle(limits, value, x):
-    """Return an angle brought within its limits: by whole turns where that does, else to the nearer end."""
+    """Return an angle brought within its limits: by whole turns if possible, else clamped to the nearer limit."""
     lower, upper = bounds(limits, value)
     if lower > -math.inf and upper < math.inf and load(limits, LIMITS.size * value + LIMITS.periodic) != 0.0:
         middle, bias = 0.5 * (lower + upper), by_precision(x, ROUND, ROUND_32)
@@ -134,10 +135,10 @@ def best_angle(limits, value, x):
 
 @part
 def sweep_joints(chain, rows, memory):
-    """Bring each joint, from the last to the first, to where it serves best; return the squared error then.
+    """Move each joint, from the last to the first, to its optimum with the others fixed; return the squared error.
 
-    Axes, origins and the tip are those that `look` has left. A turn changes the squared error as
-    ``-c cos(angle) - s sin(angle)`` does, a slide as a parabola. Screws stay.
+    Axes, origins and the tip are those stored by `look`. A rotation changes the squared error as
+    ``-c cos(angle) - s sin(angle)``, a translation as a parabola. Screws are left unchanged.
     """
     codes, numbers, settings, limits = chain
     goal, q, axes = memory.goal, memory.q, memory.axes
@@ -173,12 +174,12 @@ def sweep_joints(chain, rows, memory):
     return p + r * (w * w)
 
 
-# The poses that go on
+# Finalists
 
 
 @part
 def keep_better(values, q, error, damping, own):
-    """Keep the pose of each lane where it is closer than the one kept."""
+    """Keep the pose of each lane if it is closer than the one kept."""
     better = error < load(own, FINALIST.error)
     store(own, FINALIST.error, select(better, error, load(own, FINALIST.error)))
     store(own, FINALIST.damping, select(better, damping, load(own, FINALIST.damping)))
@@ -189,7 +190,7 @@ def keep_better(values, q, error, damping, own):
 
 @part
 def begin(chain, rows, values, memory, sweeps, own):
-    """Sweep from the poses of all lanes, and keep what is closer than the pose kept."""
+    """Sweep from the poses of all lanes, and keep those that are closer than the pose kept."""
     look_at_all(chain, rows, memory)
     error = load(memory.error, 0)
     for _ in range(sweeps):
@@ -199,7 +200,7 @@ def begin(chain, rows, values, memory, sweeps, own):
 
 @part
 def go_on(chain, rows, values, memory, sweeps, steps, own):
-    """Take the pose kept further, by sweeps and then by Newton's method; return its squared error before."""
+    """Refine the kept pose, by sweeps and then by Newton's method; return its squared error before."""
     for value in range(values):
         store(memory.q, value, load(own, FINALIST.size + value))
     look_at_all(chain, rows, memory)
@@ -208,7 +209,7 @@ def go_on(chain, rows, values, memory, sweeps, steps, own):
         sweep_joints(chain, rows, memory)
         look_at_all(chain, rows, memory)
     store(memory.damping, 0, load(own, FINALIST.damping))
-    for _ in range(steps):  # all of them, so that no lane depends on another
+    for _ in range(steps):  # a fixed number, so that no lane depends on another
         newton_step(chain, rows, values, memory)
     store(own, FINALIST.error, fill(memory.q, math.inf))
     keep_better(values, memory.q, load(memory.error, 0), load(memory.damping, 0), own)
@@ -217,10 +218,10 @@ def go_on(chain, rows, values, memory, sweeps, steps, own):
 
 @part
 def descend(chain, rows, values, plan, frames, lanes, flow, kept, where, met):
-    """Leave near poses to the goals in all lanes, and their errors, in the first of those kept."""
+    """Find poses near the goals in all lanes, and store them with their errors as the first finalist."""
     (table, count), shares = frames, load(plan, PLAN.shares)
     finalists, own = load(plan, PLAN.finalists), FINALIST.size + values
-    sweeps = 1 if rows == values else 0  # a joint that others follow does not move alone
+    sweeps = 1 if rows == values else 0  # a joint with followers cannot move alone
     for k in range(finalists):
         store(kept.finalists, own * k + FINALIST.error, fill(lanes.q, math.inf))
     for share in range(shares):
@@ -239,18 +240,18 @@ def descend(chain, rows, values, plan, frames, lanes, flow, kept, where, met):
         keep_better(values, beyond(one, FINALIST.size), error, damping, kept.finalists)
 
 
-# Goals that wait
+# Waiting goals
 
 
 @inner
 def waiting_at(line, values, number):
-    """Return the note and the numbers of a goal that waits."""
+    """Return the note and the numbers of a waiting goal."""
     return beyond(line.notes, NOTE.size * number), beyond(line.queue, (WAITS.size + values) * number)
 
 
 @part
 def put_in_line(values, lane, goal, best, note, line):
-    """Let the goal of a lane wait, with its pose."""
+    """Append the goal of a lane, with its pose, to the waiting goals."""
     number = load(line.count, 0)
     own, numbers = waiting_at(line, values, number)
     store(own, NOTE.problem, load(note, NOTE.problem))
@@ -265,9 +266,9 @@ def put_in_line(values, lane, goal, best, note, line):
 
 @part
 def take_waiting(values, line, goal, best, notes):
-    """Give the lanes the goals that wait, the last ones first, and their poses; return how many there are.
+    """Give the lanes the waiting goals, the last ones first, and their poses; return how many there are.
 
-    Lanes that are left over repeat one of them.
+    Unused lanes repeat one of them.
     """
     count = load(line.count, 0)
     found = min(count, WIDTH)
@@ -286,7 +287,7 @@ def take_waiting(values, line, goal, best, notes):
 
 @part
 def settle(values, rounds, found, goal, best, before, notes, line, poses):
-    """Write the poses of goals that came no closer, and let the others wait."""
+    """Write the poses of goals that no longer improve, and let the others wait."""
     for lane in range(found):
         note = beyond(notes, NOTE.size * lane)
         helped = load(best, WIDTH * FINALIST.error + lane) < HELPS * load(before, lane)
@@ -300,10 +301,10 @@ def settle(values, rounds, found, goal, best, before, notes, line, poses):
 
 @kernel("i8[] f8[] f4[] f4[] f8[] i8[] f4[,] f4[,] f4[] f8[] i8[] f8[] i8[]", nogil=True)
 def closest_quickly(codes, numbers, rough, table, targets, plan, memory, kept, queue, one, notes, poses, status):
-    """Bring the poses (m * values,) of targets (m * 16,) that were missed near to them; the status (m,) says which.
+    """Bring the poses (m * values,) of missed targets (m * 16,) near to them; the status (m,) tells which are missed.
 
-    What was found so far is in `poses`, and is written over. `rough` are the chain's numbers in single precision;
-    `table` is as `edge_table` makes it; `plan` is a PLAN; `quick_room` tells how large the other arrays must be.
+    `poses` holds the poses found so far and is overwritten. `rough` are the chain's numbers in single precision;
+    `table` comes from `edge_table`; `plan` is a PLAN; `quick_room` returns the sizes of the other arrays.
     """
     rows, count, values = codes.size // CODE.size, status.size, poses.size // status.size
     chain, quick = chain_of(cells(codes), cells(numbers), values), chain_of(cells(codes), cells(rough), values)
@@ -337,5 +338,5 @@ def quick_room(rows: int, values: int) -> tuple[tuple[int, int], tuple[int, int]
 
 
 def edge_table(frames: NDArray[Any], poses: NDArray[Any]) -> NDArray[np.float32]:
-    """Return frames (n, FRAME.size) and the poses (n, values) that reach them as the kernel reads them."""
+    """Return frames (n, FRAME.size) and the poses (n, values) that reach them in the layout of the kernel."""
     return np.concatenate([frames.reshape(-1), poses.reshape(-1)]).astype(np.float32)

@@ -1,8 +1,7 @@
-"""Kernels and their parts through Numba's front end to LLVM's language; importing it imports Numba.
+"""Compile kernels and their parts to LLVM's language with Numba's front end; importing it imports Numba.
 
-Numba is changed as `patches` does, which reaches into its private classes, where it is a tested version and has
-everything that is touched. Elsewhere, and with ``LINKWORK_PLAIN_NUMBA=1``, functions compile as Numba compiles
-anything: more slowly, to the same answers.
+`patches` overrides private classes of Numba, but only in tested versions that have everything it touches. Otherwise,
+and with ``LINKWORK_PLAIN_NUMBA=1``, functions are compiled by unmodified Numba: more slowly, with the same results.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ from .declarations import Intrinsic, Kernel, Part
 from .objects import ENTRY
 from .signatures import Group, Item, Signature
 
-types: Any = numba_types  # its stubs miss half of it
+types: Any = numba_types  # its stubs are incomplete
 TESTED = ("0.68.",)
-NEEDED: dict[str, tuple[str, ...] | None] = {  # what is overridden or called, and its parameters where they matter
+NEEDED: dict[str, tuple[str, ...] | None] = {  # attributes that are overridden or called, and parameters that matter
     "numba.core.codegen:JITCodeLibrary._optimize_functions": ("self", "ll_module"),
     "numba.core.codegen:JITCodeLibrary._optimize_final_module": ("self",),
     "numba.core.codegen:JITCodeLibrary._finalize_final_module": ("self",),
@@ -39,14 +38,14 @@ NEEDED: dict[str, tuple[str, ...] | None] = {  # what is overridden or called, a
     "numba.core.dispatcher:Dispatcher.get_call_template": ("self", "args", "kws"),
     "numba.core.dispatcher:Dispatcher.add_overload": ("self", "cres"),
 }
-# A product and a sum are not fused, although that takes a tenth of the time off: not every processor can, and answers
-# are the same on all of them.
+# Products and sums are not fused, although that would save a tenth of the time: not every processor has fused
+# instructions, and answers must be the same on all of them.
 ARITHMETIC: dict[str, Any] = {"error_model": "numpy", "fastmath": {"nsz"}}
 OPTIONS: dict[str, Any] = {
     **ARITHMETIC,
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
-    "_nrt": False,  # no arrays are made in kernels, so no references are counted
+    "_nrt": False,  # kernels allocate no arrays, so no references are counted
 }
 DTYPES = {
     "f8": types.float64,
@@ -60,7 +59,7 @@ BLOCK = types.CPointer(types.int64)
 
 
 def missing(needed: dict[str, tuple[str, ...] | None]) -> str:
-    """Return the first of some attributes, ``module:Class.name``, that is not there or takes other parameters; or ''.
+    """Return the first of some attributes, ``module:Class.name``, that is missing or takes other parameters; or ''.
 
     Parameters are compared from the first on; more may follow.
     """
@@ -78,13 +77,13 @@ def missing(needed: dict[str, tuple[str, ...] | None]) -> str:
 
 
 def why_plain() -> str:
-    """Return why Numba is used as it comes, in words; empty where it is changed as described above."""
+    """Return why Numba is used unmodified, in words; an empty string if `patches` is used."""
     if os.environ.get("LINKWORK_PLAIN_NUMBA", "") not in ("", "0"):
         return "LINKWORK_PLAIN_NUMBA is set"
     if not numba.__version__.startswith(TESTED):
         return f"Numba {numba.__version__} is none of the tested versions ({', '.join(TESTED)}*)"
     path = missing(NEEDED)
-    return f"{path} of Numba {numba.__version__} is not what it was" if path else ""
+    return f"{path} of Numba {numba.__version__} has changed" if path else ""
 
 
 PLAIN = why_plain()
@@ -92,7 +91,7 @@ if PLAIN:
     logging.getLogger("linkwork").debug("kernels are compiled by plain Numba: %s", PLAIN)
 
     def only_for_kernels(dispatcher: Any) -> Any:
-        """Return a part of kernels as Numba has it."""
+        """Return a part of kernels unchanged."""
         return dispatcher
 
 else:
@@ -101,7 +100,7 @@ else:
     OPTIONS["pipeline_class"] = PartCompiler
 
 
-# What Numba sees when a kernel names a part, or a function that only compiled code knows
+# Numba's types of parts and intrinsics that a kernel names
 
 
 def dispatcher_of(function: Callable[..., Any], *, inline: bool = False) -> Any:
@@ -136,7 +135,7 @@ def kernel_text(kernel: Kernel, number: int) -> str:
 
 
 def call_text(head: int) -> str:
-    """Return `calling.call` in LLVM's language for objects with a head of so many bytes."""
+    """Return `calling.call` in LLVM's language for object headers of `head` bytes."""
     call = calling.call
 
     def entry(owner, arguments, count):
@@ -146,7 +145,7 @@ def call_text(head: int) -> str:
 
 
 def _module(entry: Callable[..., Any], takes: tuple[Any, ...], llvm_types: tuple[str, ...]) -> str:
-    """Return the text of a function with all that it calls; the C function ENTRY calls it."""
+    """Return the text of a module: a function, everything that it calls, and the C function ENTRY, which calls it."""
     dispatcher = dispatcher_of(entry)
     dispatcher.compile(takes)
     (compiled,) = dispatcher.overloads.values()
@@ -167,11 +166,11 @@ def _type(argument: Item | Group, names: dict[str, Any]) -> Any:
 
 
 def _arguments(signature: Signature, names: dict[str, Any]) -> Any:
-    """Return an intrinsic that turns a block of slots into the tuple of a kernel's arguments."""
+    """Return an intrinsic that reads the tuple of a kernel's arguments from a block of slots."""
     kinds = [_type(argument, names) for argument in signature.arguments]
 
     def read(context: Any, builder: Any, block: Any, slot: int, kind: Any) -> tuple[Any, int]:
-        """Return a value and the next slot."""
+        """Return the value that begins at a slot, and the next slot."""
         if isinstance(kind, types.NamedTuple):
             members = []
             for member in kind.types:
@@ -208,7 +207,7 @@ def _arguments(signature: Signature, names: dict[str, Any]) -> Any:
 
 
 def _outcome(signature: Signature) -> Any:
-    """Return an intrinsic that turns what a kernel returns into a slot."""
+    """Return an intrinsic that converts the result of a kernel to a slot."""
 
     @intrinsic
     def outcome(typing_context: Any, value: Any) -> Any:

@@ -1,7 +1,7 @@
-"""How functions become code for a graphics card: device functions, kernels, what keeps them and what launches them.
+"""Compile functions for GPUs: device functions, kernels, their cache and their launch.
 
-This imports numba-cuda (the extra `cuda`), so it is imported only where a card was asked for. With
-``NUMBA_ENABLE_CUDASIM=1`` all of it runs in numba-cuda's simulator, as plain Python.
+This imports numba-cuda (the extra `cuda`), so it is imported only if a GPU was requested. With
+``NUMBA_ENABLE_CUDASIM=1`` everything runs in numba-cuda's simulator, as plain Python.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from .symbolic import Trace, compiled
 KINDS = {"float32": float32, "float64": float64}
 DTYPES = {"f8": float64, "f4": float32, "i8": types.int64, "i4": types.int32, "i1": types.int8, "b1": types.boolean}
 PER_TURN, HALF = np.float32(0.5 / math.pi), np.float32(0.5)
-TURN = np.float32(6.28125)  # few enough bits that its products with a turn count are exact
+TURN = np.float32(6.28125)  # few enough bits for exact products with a number of turns
 TURN_REST = np.float32(2.0 * math.pi - 6.28125)
 SIMULATED = bool(config.ENABLE_CUDASIM)
-# a place in an array: Numba counts those that may be negative from its end, which takes time
+# unsigned index into an array: Numba counts possibly negative ones from the end, which takes time
 PLACE: Any = int if SIMULATED else np.uint64
-NEEDED: dict[str, tuple[str, ...] | None] = {  # what is used of numba-cuda's private parts and of cuda-core
+NEEDED: dict[str, tuple[str, ...] | None] = {  # used parts of numba-cuda's private API and of cuda-core
     "numba.cuda:compile": ("pyfunc", "sig"),
     "numba.cuda.cudadrv.driver:driver": None,
     "cuda.core:launch": None,
@@ -46,21 +46,21 @@ NEEDED: dict[str, tuple[str, ...] | None] = {  # what is used of numba-cuda's pr
     "cuda.core:Stream.from_handle": None,
     "cuda.core._utils.cuda_utils:CUDAError": None,
 }
-# how kernels are given their arguments is not promised from version to version
+# how kernels receive their arguments may change between versions
 KNOWN = not SIMULATED and version("numba-cuda").startswith("0.30.") and not missing(NEEDED)
 if not KNOWN:
-    logging.getLogger("linkwork").debug("kernels for cards are launched as numba-cuda %s does", version("numba-cuda"))
+    logging.getLogger("linkwork").debug("kernels for GPUs are launched by numba-cuda %s itself", version("numba-cuda"))
 COMPILING, PACKED = Lock(), "_linkwork_packed"
-THREADS = 16 if SIMULATED else 128  # of a block
+THREADS = 16 if SIMULATED else 128  # per block
 ENTRY = re.compile(r"\.entry\s+([\w$]+)")  # of a kernel, in PTX
 device_array, pinned_array, to_device, stream = cuda.device_array, cuda.pinned_array, cuda.to_device, cuda.stream
-config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # small batches are meant to be small
+config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # small batches are small on purpose
 
 
 def device(function: Callable[..., Any], *, fast: bool = False, inline: bool = True) -> Any:
     """Compile a function that kernels call; `fast` trades last bits for speed.
 
-    It becomes part of them wherever they call it, unless `inline` leaves that to the compiler: for long ones.
+    It is inlined into its callers, unless `inline` leaves that to the compiler, for long functions.
     """
     if SIMULATED:
         return cuda.jit(device=True)(function)
@@ -76,15 +76,16 @@ def shared(function: Callable[..., Any], *, fast: bool = False) -> Any:
 def kernel(
     function: Callable[..., Any], kinds: dict[str, Any], key: str, *, fast: bool = False, blocks: int = 1, ptx: str = ""
 ) -> Any:
-    """Return a function as one that the host launches in blocks of THREADS: ``kernel[blocks, threads, stream](...)``.
+    """Return a function as a kernel that the host launches: ``kernel[blocks, threads, stream](...)``.
 
     Args:
-        function: The function. Its arguments are flat arrays, named tuples of them, and whole numbers.
-        kinds: What its arguments hold, by their names; others are whole numbers.
-        key: What the code depends on beside the sources of the kernels.
+        function: The function. Its arguments are flat arrays, named tuples of them, and integers.
+        kinds: Types of its arguments by name; others are integers.
+        key: What the code depends on besides the sources of the kernels.
         fast: Whether last bits may be traded for speed.
-        blocks: How many blocks must fit on one multiprocessor: the more, the fewer registers for each thread.
-        ptx: The function as PTX, where it has been compiled before.
+        blocks: Number of blocks of THREADS that must fit on one multiprocessor: the more, the fewer registers per
+            thread.
+        ptx: The function as PTX, if it was compiled before.
     """
     if SIMULATED:
         return cuda.jit(function)
@@ -94,10 +95,10 @@ def kernel(
 
 
 class Kernel:
-    """A kernel that is compiled, or found where it was kept, when it is first launched; from any thread.
+    """A kernel that is compiled, or read from the cache, when it is first launched, from any thread.
 
-    Numba takes a tenth of a millisecond to look at twenty arguments, more than a small batch takes to solve. All arrays
-    of our kernels are flat and of known kinds, so there is little to look at.
+    Numba takes a tenth of a millisecond to inspect twenty arguments, more than a small batch takes to solve. All arrays
+    of our kernels are flat and of known types, so there is little to inspect.
     """
 
     def __init__(
@@ -107,7 +108,7 @@ class Kernel:
         self.name = function.__name__
         self.types = tuple(_type(kinds.get(name, "i8")) for name in signature(function).parameters)
         self._chars = "".join(map(_chars, self.types))
-        self._ready: dict[int, Any] = {}  # by the card
+        self._ready: dict[int, Any] = {}  # by GPU number
 
     def __getitem__(self, configuration: tuple[Any, ...]) -> Callable[..., None]:
         blocks, threads, *stream = configuration
@@ -127,7 +128,7 @@ class Kernel:
         launch(queue, LaunchConfig(grid=(blocks, 1, 1), block=(threads, 1, 1)), ready, *packed)
 
     def _load(self) -> Any:
-        """Bring the machine code to the card, for one thread at a time."""
+        """Load the machine code onto the GPU, one thread at a time."""
         from cuda.core import ObjectCode
 
         with COMPILING:
@@ -137,7 +138,7 @@ class Kernel:
             return self._ready[card]
 
     def _cubin(self) -> bytes:
-        """Return the machine code for the current card, which is kept; one process at a time compiles it."""
+        """Return the machine code for the current GPU, which is cached; one process at a time compiles it."""
         own = cuda.current_context().device.compute_capability
         driver = ".".join(map(str, cuda.cudadrv.driver.driver.get_version()))
         key = (
@@ -154,7 +155,7 @@ class Kernel:
         return code
 
     def _assembled(self, major: int, minor: int) -> bytes:
-        """Return the machine code of the PTX that is there or, if the driver refuses it, of what is compiled now."""
+        """Return the machine code of the existing PTX or, if the driver rejects it, of PTX compiled now."""
         from cuda.bindings.nvjitlink import nvJitLinkError
         from cuda.core._utils.cuda_utils import CUDAError
 
@@ -163,7 +164,7 @@ class Kernel:
                 return assembled(self.ptx, f"sm_{major}{minor}")
             except (CUDAError, nvJitLinkError, RuntimeError) as error:
                 logging.getLogger("linkwork").warning(
-                    "%s is compiled by numba-cuda: the driver refuses what was compiled before (%s)", self.name, error
+                    "%s is compiled by numba-cuda: the driver rejects the prebuilt PTX (%s)", self.name, error
                 )
         return assembled(self.compiled((major, minor)), f"sm_{major}{minor}")
 
@@ -179,7 +180,7 @@ class Kernel:
             ) from error
         found = ENTRY.search(ptx)
         if found is None:
-            raise DeviceError(f"numba-cuda {version('numba-cuda')} has compiled {self.name} to no kernel.")
+            raise DeviceError(f"numba-cuda {version('numba-cuda')} did not compile {self.name} to a kernel.")
         return str(ptx).replace(found[1], self.name)
 
 
@@ -191,7 +192,7 @@ def assembled(ptx: str, arch: str) -> bytes:
 
 
 def _type(kind: Any) -> Any:
-    """Return Numba's type of an argument: of arrays, a named tuple of them, or a number."""
+    """Return Numba's type of an argument: an array, a named tuple of arrays, or a number."""
     if isinstance(kind, tuple):
         return types.NamedTuple([_type(one) for one in kind], type(kind))
     if kind.endswith("[]"):
@@ -200,7 +201,7 @@ def _type(kind: Any) -> Any:
 
 
 def _chars(kind: Any) -> str:
-    """Return what `_pack` says of an argument."""
+    """Return the type characters that `_pack` gives for an argument."""
     if isinstance(kind, types.NamedTuple):
         return "".join(map(_chars, kind.types))
     if isinstance(kind, types.Array):
@@ -209,7 +210,7 @@ def _chars(kind: Any) -> str:
 
 
 def unusable() -> tuple[type[Exception], ...]:
-    """Return the errors of libraries that are missing or do not go with the driver."""
+    """Return the exception types of libraries that are missing or do not match the driver."""
     from cuda.pathfinder import DynamicLibNotFoundError
     from numba.cuda.cudadrv import driver, error
 
@@ -218,7 +219,7 @@ def unusable() -> tuple[type[Exception], ...]:
 
 
 def _pack(argument: Any, packed: list[Any], kinds: list[str]) -> None:
-    """Add what a kernel is given for an argument: a flat array, a named tuple of them, or a number."""
+    """Add the launch values of an argument: a flat array, a named tuple of arrays, or a number."""
     if isinstance(argument, tuple):
         for item in argument:
             _pack(item, packed, kinds)
@@ -228,12 +229,12 @@ def _pack(argument: Any, packed: list[Any], kinds: list[str]) -> None:
     elif isinstance(argument, np.float32):
         packed.append(ctypes.c_float(float(argument)))
         kinds.append("F")
-    elif isinstance(argument, float):  # also of NumPy
+    elif isinstance(argument, float):  # including NumPy's
         packed.append(ctypes.c_double(argument))
         kinds.append("D")
     else:
         known = argument.__dict__.get(PACKED)
-        if known is None:  # no owner, no parent; how many, how large, where; shape and strides
+        if known is None:  # no owner, no parent; number of items, item size, address; shape and strides
             size, width = argument.size, argument.dtype.itemsize
             pointer = argument.device_ctypes_pointer.value or 0
             known = argument.__dict__[PACKED] = (argument.dtype.char, (0, 0, size, width, pointer, size, width))
@@ -242,7 +243,7 @@ def _pack(argument: Any, packed: list[Any], kinds: list[str]) -> None:
 
 
 def processors() -> int:
-    """Return how many multiprocessors the card has."""
+    """Return the number of multiprocessors of the GPU."""
     return 1 if SIMULATED else int(cuda.get_current_device().MULTIPROCESSOR_COUNT)
 
 
@@ -258,16 +259,16 @@ def fetch(memory: Any, host: Any, stream: Any) -> None:
     driver.cuMemcpyDtoH(host.ctypes.data, memory.device_ctypes_pointer.value, host.nbytes)
 
 
-# What written functions call
+# Functions that generated code calls
 
 
 def choose(mask, yes, no):
-    """Return one of two numbers."""
+    """Return one of two numbers, selected by a mask."""
     return yes if mask else no
 
 
 def wrapped(angle):
-    """Return an angle brought to [-pi, pi) by whole turns; one that is there keeps its bits."""
+    """Return an angle wrapped to [-pi, pi); an angle within that range keeps its bits."""
     if abs(angle) < math.pi:
         return angle
     return (angle + math.pi) % (2.0 * math.pi) - math.pi
@@ -287,7 +288,7 @@ EXACT = both if SIMULATED else both_at_once
 
 
 def threads_wait():
-    """Wait for the threads of a block: in the simulator, these are one warp."""
+    """Wait for the threads of a block: in the simulator, a block is one warp."""
     cuda.syncthreads()
 
 
@@ -300,20 +301,20 @@ sync_warp = device(threads_wait if SIMULATED else warp_waits)
 
 
 def both_of_any(angle):
-    """Return sine and cosine in single precision of an angle that may be several turns: the quick ones want small."""
+    """Return sine and cosine in single precision of an angle of up to several turns: fast functions need small ones."""
     turns = math.floor(angle * PER_TURN + HALF)
     near = (angle - turns * TURN) - turns * TURN_REST
     return math.sin(near), math.cos(near)
 
 
-# of z = t², for t up to 1: the arc tangent is t times this, to one unit in the last place
+# polynomial in z = t², for t up to 1: the arc tangent is t times this, to one unit in the last place
 ARC = (1.0, -0.33333072, 0.1999262, -0.14203645, 0.10640935, -0.075042956, 0.042691525, -0.01606863, 0.0028498895)
 A0, A1, A2, A3, A4, A5, A6, A7, A8 = (np.float32(x) for x in ARC)
 HALF_PI, PI, TINY, NONE_AT_ALL = (np.float32(x) for x in (0.5 * math.pi, math.pi, 1e-30, 0.0))
 
 
 def quick_angle(y, x):
-    """Return the angle of a point in single precision, to 3e-7: a third of what the library's takes, which is exact."""
+    """Return the angle of a point in single precision, to 3e-7, in a third of the time of the library's exact one."""
     across, up = abs(x), abs(y)
     t = min(across, up) / (max(across, up) + TINY)
     z = t * t
@@ -325,19 +326,20 @@ def quick_angle(y, x):
 
 
 PLAIN: dict[str, Any] = {"sqrt": math.sqrt, "fabs": math.fabs, "atan2": math.atan2}
-PLAIN["floor"] = np.floor if SIMULATED else math.floor  # Python has no whole number for NaN
+PLAIN["floor"] = np.floor if SIMULATED else math.floor  # Python has no integer for NaN
 
 
 def written(trace: Trace, name: str, parameters: list[str], results: list[str], *, turning: bool = False) -> Any:
-    """Return the device function of a trace, and a text that says all about it.
+    """Return the device function of a trace, and a text that identifies it.
 
-    Single precision is fast, double precision is right. `turning` says that angles may be several turns.
+    Single precision is compiled for speed, double precision for accuracy. `turning` means that angles may be several
+    turns.
     """
     return of_source(trace, name, trace.source(name, parameters, results), turning=turning)
 
 
 def of_source(trace: Trace, name: str, source: str, *, turning: bool = False) -> Any:
-    """Return the device function of a text made from a trace, and a text that says all about it."""
+    """Return the device function of a text made from a trace, and a text that identifies it."""
     fast = trace.dtype is np.float32
     called = {"choose": choose, "wrapped": wrapped, "nearest_copy": nearest_copy.py_func}
     called["sine_cosine"] = EXACT if not fast else both_of_any if turning else both
@@ -349,18 +351,18 @@ def of_source(trace: Trace, name: str, source: str, *, turning: bool = False) ->
 
 
 def items(name: str, count: int) -> Any:
-    """Return a device function that reads a tuple of numbers from an array, from a place on."""
+    """Return a device function that reads a tuple of numbers from an array, from an index on."""
     listed = ", ".join(f"memory[place(at + {k})]" for k in range(count))
     return device(compiled(name, f"def {name}(memory, at):\n    return ({listed},)\n", {"place": PLACE}))
 
 
 def put(name: str, count: int) -> Any:
-    """Return a device function that writes a tuple of numbers into an array, from a place on."""
+    """Return a device function that writes a tuple of numbers into an array, from an index on."""
     lines = "".join(f"    memory[place(at + {k})] = values[{k}]\n" for k in range(count))
     return device(compiled(name, f"def {name}(memory, at, values):\n{lines}", {"place": PLACE}))
 
 
 def cast(name: str, count: int, kind: str) -> Any:
-    """Return a device function that gives a tuple's numbers another precision."""
+    """Return a device function that converts a tuple's numbers to another precision."""
     listed = ", ".join(f"{kind}(values[{k}])" for k in range(count))
     return device(compiled(name, f"def {name}(values):\n    return ({listed},)\n", dict(KINDS)))

@@ -1,6 +1,6 @@
-"""What becomes of a descent on a graphics card: a look in double precision, an answer, or another try.
+"""What follows a descent on a GPU: a check in double precision, an answer, or another attempt.
 
-`cuda_search` says what the kernels do and when they are launched.
+`cuda_search` describes the kernels and when they are launched.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from .symbolic import rebuilt
 
 # counters: descents taken, problems left by a judge, by closing in or a race, and by another race
 TALLY = Layout("taken", "left", "open", "last")
-KEY, NO_ONE = 1024, 2**31 - 1  # a racer's key is KEY times its steps, and its number
-POLISH = 30  # steps in double precision for what descents have found
+KEY, NO_ONE = 1024, 2**31 - 1  # a racer's key is KEY times its steps, plus its number
+POLISH = 30  # steps in double precision for results of descents
 
 
 def polish_with(parts: Parts) -> Any:
-    """Return the device function that looks at a pose in double precision."""
+    """Return the device function that checks a pose in double precision."""
     error_of, step = parts.exact_error, parts.exact_step
 
     def polish(card, q, aim, arrived, known):
-        """Return a pose, brought closer where it had arrived but is not within tolerance; its errors; if it is now."""
+        """Return a pose, its errors and whether it is within tolerance; one that had arrived is refined if needed."""
         near, aligned, tries = known[SETTINGS.near], known[SETTINGS.aligned], 0
         while True:
             p, r = error_of(card, q, aim)
@@ -63,11 +63,11 @@ def finish_with(parts: Parts) -> Any:
 
 
 def refuse_with(parts: Parts) -> Any:
-    """Return the device function that writes the answer to what is no target."""
+    """Return the device function that writes the answer to an invalid target."""
     refuse_pose, asked = parts.refuse, parts.asked
 
     def refuse(card, problem, base, out):
-        """Write the answer to a problem that is none."""
+        """Write the answer to an invalid problem."""
         answers, residuals, restarts, codes, reached = out
         refuse_pose(card, answers, problem, base)
         moved, turned = asked(card)
@@ -106,7 +106,7 @@ def accept_with(parts: Parts, finish: Any) -> Any:
 
 
 def winner_of(slot, racers, key, error):
-    """Return which of a problem's descents has arrived first or, where none has, come closest."""
+    """Return the index of the descent of a problem that arrived first or, if none did, came closest."""
     if key < NO_ONE:
         return slot + key % KEY
     best = slot

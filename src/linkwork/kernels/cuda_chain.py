@@ -1,4 +1,4 @@
-"""Where a frame is and its Jacobian for many poses on a graphics card, a thread for each."""
+"""Frames and Jacobians for many poses on a GPU, one thread for each."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from .cuda_generic import of_memory
 from .joint_step import ROW_CODES
 from .symbolic import Cells, Trace
 
-MOST_COLUMNS = 32  # motions of a chain that the kernel for any chain has room for
+MOST_COLUMNS = 32  # largest number of motions for the kernel for any chain
 KINDS_OF = {"codes": "i8[]", "numbers": "f8[]", "rates": "i8[]", "poses": "f8[]", "out": "f8[]", "narrow": "f4[]"}
 
 
-# For any chain, which they read from memory
+# For any chain, read from memory
 
 
 def any_tip(ptx: str = "") -> Any:
-    """Return the kernel for any chain."""
+    """Return the kernel of frames for any chain."""
     swept, kept = of_memory(sweep, np.float64), of_memory(keep, np.float64)
 
     def tip(codes, numbers, poses, out, count, rows, nq):
@@ -35,7 +35,7 @@ def any_tip(ptx: str = "") -> Any:
 
 
 def any_jacobian(ptx: str = "") -> Any:
-    """Return the kernel for any chain."""
+    """Return the kernel of Jacobians for any chain."""
     room = 6 * MOST_COLUMNS
     swept, written_to, turned = (of_memory(part, np.float64) for part in (sweep_axes, columns, to_local))
 
@@ -52,7 +52,7 @@ def any_jacobian(ptx: str = "") -> Any:
 
 
 def any_widen(ptx: str = "") -> Any:
-    """Return the kernel that gives numbers double precision."""
+    """Return the kernel that converts numbers to double precision."""
 
     def widen(narrow, out, count):
         i = cuda.grid(1)
@@ -62,7 +62,7 @@ def any_widen(ptx: str = "") -> Any:
     return kernel(widen, KINDS_OF, "any", ptx=ptx)
 
 
-# Written out for one chain, which may be of any length
+# Generated for one chain of any length
 
 
 def jacobian_kernel(codes: Any, numbers: Any, rates: Any, nq: int, nv: int, local: bool) -> Any:

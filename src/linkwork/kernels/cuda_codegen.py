@@ -1,7 +1,6 @@
-"""The device functions of a search on a graphics card, written out for one chain and one kind of target.
+"""The device functions of a GPU search, generated for one chain and one kind of target.
 
-`cuda_generic` has the same functions for any chain; both are handed what is known of a chain, `card`, which these do
-not look at.
+`cuda_generic` has the same functions for any chain; both get the data of a chain, `card`, which these ignore.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ from .joint_step import TRANSFORM, xyz_quaternion
 from .starts import TABLE_STARTS, in_reach, random_value, read_goal
 from .symbolic import Cells, Symbol, Trace, compiled, rebuilt
 
-NOTHING = 1e-15  # numbers below it are what is left of a zero
-PLACES: dict[tuple[int, ...], Sequence[int]] = {  # of a target's numbers in a 4x4 matrix, by its shape
+NOTHING = 1e-15  # numbers below this are rounding errors of zero
+PLACES: dict[tuple[int, ...], Sequence[int]] = {  # indices of a target's numbers in a 4x4 matrix, by its shape
     (4, 4): range(16),
     (3, 3): (0, 1, 2, 4, 5, 6, 8, 9, 10),
     (3,): (3, 7, 11),
     (2,): (3, 7),
 }
-SORTING = (  # which of eight to compare, so that they end in order
+SORTING = (  # a sorting network of eight: the pairs to compare
     (0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (1, 3), (4, 6), (5, 7), (1, 2), (5, 6),
     (0, 4), (1, 5), (2, 6), (3, 7), (2, 4), (3, 5), (1, 2), (3, 4), (5, 6),
 )  # fmt: skip
@@ -39,7 +38,7 @@ SORTING = (  # which of eight to compare, so that they end in order
 
 @dataclass(frozen=True)
 class Task:
-    """What a search is written for.
+    """What a search is generated for.
 
     Attributes:
         codes: The chain's codes.
@@ -47,16 +46,16 @@ class Task:
         limits: The chain's limits, (values, 5).
         numbers: The chain's numbers.
         table: The narrow table's frames, a row each; see `starts.rank`.
-        turn: What targets are turned by, where a frame may spin; or None.
+        turn: Rotation applied to targets if a frame may spin; or None.
         shape: Shape of one target: (4, 4), (3, 3), (3,) or (2,).
         neutral: The pose of joints that nothing moves.
-        bounds: Limits of the whole pose, (2, nq); infinite where they are ignored.
-        plain: Places of values in the chain and in the pose, (n, 2).
-        balls: Places of three angles in the chain and of their quaternion in the pose.
-        open: Places in the pose of angles that are brought near to those of the start.
+        bounds: Limits of the whole pose, (2, nq); infinite if they are ignored.
+        plain: Indices of values in the chain and in the pose, (n, 2).
+        balls: Indices of three angles in the chain and of their quaternion in the pose.
+        open: Indices in the pose of angles that are brought near to those of the start.
         whole: Whether the chain's values are the pose.
-        given: Whether each target has a start of its own.
-        asked: Whether position and rotation are asked for.
+        given: Whether each target has its own start.
+        asked: Whether position and rotation count.
         dtype: Precision of descents.
     """
 
@@ -79,7 +78,7 @@ class Task:
 
     @property
     def values(self) -> int:
-        """How many values the chain has."""
+        """Number of values of the chain."""
         return len(self.limits)
 
     @property
@@ -89,7 +88,7 @@ class Task:
 
 
 def known_numbers(numbers: NDArray[Any]) -> Cells:
-    """Return known numbers as memory, without what rounding has left of zeros and ones."""
+    """Return known numbers as memory, with values within rounding of -1, 0 and 1 made exact."""
     flat = np.asarray(numbers, np.float64).ravel().copy()
     for exact in (-1.0, 0.0, 1.0):
         flat[np.abs(flat - exact) < NOTHING] = exact
@@ -97,13 +96,13 @@ def known_numbers(numbers: NDArray[Any]) -> Cells:
 
 
 def truth(value: Any) -> str:
-    """Return the text of a truth value, known now or when the code runs."""
+    """Return the text of a boolean, known now or when the code runs."""
     return value.name if isinstance(value, Symbol) else str(bool(value))
 
 
 @dataclass
 class WrittenParts(Parts):
-    """The functions for one chain; `key` says what they were written from."""
+    """The functions for one chain; `key` identifies what they were generated from."""
 
     task: Task
     key: str = field(init=False, default="")
@@ -259,7 +258,7 @@ class WrittenParts(Parts):
         return self._written(trace, "answer", ["values", "base"], [trace.tuple(q)])
 
     def _ranked(self) -> Any:
-        """Write the ranking of the narrow table, which becomes part of the function."""
+        """Generate the ranking of the narrow table, which becomes part of the function."""
         table, names = self.task.table, {}
         terms = "".join(f" + goal[{m}] * frame[{m + 1}]" for m in range(FRAME.size - 1) if table[:, m + 1].any())
         away = compiled("away", f"def away(goal, frame):\n    return frame[0]{terms}\n", {})
@@ -291,7 +290,7 @@ def always(value: Any) -> Any:
 
 
 def ranked_widely(dtype: Any) -> Any:
-    """Return the ranking of a table that is an array, looked at from block to block."""
+    """Return the ranking of a table that is an array, processed block by block."""
     lines = ["for block in range(first, end):", f"    at = {TABLE_STARTS * FRAME.size} * block"]
     for k in range(TABLE_STARTS):
         terms = "".join(f" + table[place(at + {k * FRAME.size + 1 + m})] * goal[{m}]" for m in range(FRAME.size - 1))
@@ -323,5 +322,5 @@ def _nearer(distance: str, frame: str, lane: int, indent: str) -> list[str]:
 
 
 def limit_of(memory, item):
-    """Return one of the limits, which stand after the settings."""
+    """Return one of the limits, which follow the settings."""
     return memory[SETTINGS.size + item]

@@ -1,7 +1,7 @@
-"""The device functions of a search on a graphics card for any chain: they read it from memory, as the processor does.
+"""The device functions of a GPU search for any chain: they read it from memory, as on the CPU.
 
-`cuda_codegen` has the same functions written out for one chain. Those take a third of a minute to compile and are
-faster; these are compiled ahead of time, so that a first batch need not wait.
+`cuda_codegen` has the same functions generated for one chain. Those take a third of a minute to compile and are faster;
+these are compiled ahead of time, so that a first batch need not wait.
 """
 
 from __future__ import annotations
@@ -25,38 +25,38 @@ from .layout import Layout
 from .starts import TABLE_STARTS, in_reach, random_value, read_goal
 from .symbolic import compiled, rebuilt
 
-BOUNDS = {8: 12, 24: 32}  # kernels are there for so many values at most, and as many rows for each
+BOUNDS = {8: 12, 24: 32}  # largest number of values of each set of kernels, and its largest number of rows
 GOAL = TRANSFORM.size
 FACTS = Layout(
-    "joints",  # rows of the chain
+    "joints",  # number of rows of the chain
     "values",
     "nq",  # size of a pose
-    "width",  # of a target
-    ("places", 16),  # of a target's numbers in a 4x4 matrix; -1 where it has none
-    "spins",  # whether targets are turned first
+    "width",  # number of items of a target
+    ("places", 16),  # of a target's numbers in a 4x4 matrix; -1 for missing ones
+    "spins",  # whether targets are rotated first
     "given",
-    "moved",  # whether the position is asked for
+    "moved",  # whether the position counts
     "turned",  # and the rotation
     "most_steps",
     "check_after",
-    "plain",  # how many PLAIN follow
-    "balls",  # how many BALL follow them
-    "open",  # how many places of angles follow them that are brought near to those of the start
+    "plain",  # number of PLAIN that follow
+    "balls",  # number of BALL that follow them
+    "open",  # number of indices that follow them, of angles that are brought near to those of the start
     "whole",
 )
-PLAIN = Layout("inside", "outside", "turns")  # a value of the chain, its place in the pose, if it is turned back
-BALL = Layout("inside", "outside", "angles")  # there are always three; a loop of three would be written out
-EXTRAS = Layout(("turn", 9))  # what targets are turned by; the lower and the upper limits of the pose follow
+PLAIN = Layout("inside", "outside", "turns")  # a value of the chain, its index in the pose, whether it is turned back
+BALL = Layout("inside", "outside", "angles")  # there are always three; a loop of three would be unrolled
+EXTRAS = Layout(("turn", 9))  # rotation of targets; the lower and upper limits of the pose follow
 
 
 def bound_of(task: Task) -> int:
-    """Return the least bound that a chain fits, or 0 if it has too many values or rows."""
+    """Return the smallest bound that a chain fits, or 0 if it has too many values or rows."""
     rows = len(task.codes) // CODE.size
     return next((bound for bound, most in BOUNDS.items() if task.values <= bound and rows <= most), 0)
 
 
 def card_of(task: Task, frames: NDArray[Any]) -> CardChain:
-    """Return what is known of a chain as the kernels read it; `frames` are those of both tables."""
+    """Return the data of a chain for the kernels; `frames` are those of both tables."""
     limits = LIMITS.view(task.limits)
     turns = task.given & (limits.periodic != 0.0) & (limits.upper - limits.lower >= TURN)
     plain = [(i, o, turns[i] and o not in task.open) for i, o in task.plain.tolist()]
@@ -91,7 +91,7 @@ def card_of(task: Task, frames: NDArray[Any]) -> CardChain:
 
 
 class AnyParts(Parts):
-    """The functions for chains of so many values at most.
+    """The functions for chains with a bounded number of values.
 
     Args:
         dtype: Precision of descents.
@@ -180,11 +180,11 @@ class AnyParts(Parts):
         return device(compiled("within", text, {"clipped": device(clipped)}))
 
 
-# A part of the processor's kernels, with memory that is an array and the place where it begins
+# A part of the CPU's kernels, with memory as a pair of an array and an index
 
 
 def of_memory(function: Any, dtype: Any) -> Any:
-    """Return a part of kernels as a device function: its memory is pairs of an array and a place in it."""
+    """Return a part of kernels as a device function whose memory is pairs of an array and an index in it."""
     fast = dtype is np.float32
 
     def root(x):
@@ -205,12 +205,12 @@ def of_memory(function: Any, dtype: Any) -> Any:
 
 
 def in_precision(function: Any, dtype: Any) -> Any:
-    """Return a function whose constants have a precision: in double precision, they would make all numbers so."""
+    """Return a function with its constants in a precision; double constants would make all numbers double."""
 
     def of(value: Any) -> Any:
         return dtype(value) if type(value) is float else value
 
-    with np.errstate(over="ignore"):  # of constants that other functions of the module use
+    with np.errstate(over="ignore"):  # from constants that other functions of the module use
         code = function.__code__.replace(co_consts=tuple(map(of, function.__code__.co_consts)))
         names = {name: of(value) for name, value in function.__globals__.items()}
     return FunctionType(code, names, function.__name__)
@@ -334,7 +334,7 @@ def _put(bound: int) -> Any:
     return device(compiled("give", text, {"VALUES": FACTS.values, "place": PLACE}))
 
 
-# What is known
+# Data of the chain
 
 
 def _given_up(card, taken, now, before):

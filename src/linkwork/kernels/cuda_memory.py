@@ -1,4 +1,4 @@
-"""Memory in kernels for graphics cards as the processor's kernels see it: a place from which numbers are counted.
+"""Memory in GPU kernels as the CPU's kernels see it: a pointer that numbers are counted from.
 
 In the simulator it is an array that begins there.
 """
@@ -33,7 +33,7 @@ else:
 
     @intrinsic
     def further(_context: Any, memory: Any, items: Any) -> Any:
-        """Return the memory that begins some items further on."""
+        """Return the memory that begins the given number of items further on."""
 
         def emit(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
             return builder.gep(arguments[0], [arguments[1]])

@@ -1,7 +1,8 @@
-"""Kernels for any chain as PTX, compiled ahead of time: the driver of any card turns it into machine code in a moment.
+"""Kernels for any chain as PTX, compiled ahead of time: any GPU's driver turns it into machine code in a moment.
 
 One file for all platforms, `cards.zip` in the folder of the packs: the kernels by precision and bound, and a listing
-that says what they were made from. One that is damaged or out of date is not used: numba-cuda compiles them instead.
+that tells what they were made from. A file that is damaged or out of date is not used: numba-cuda compiles the kernels
+instead.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ from .sources import source_hash
 from .threads import cores
 
 FORMAT, FILE, LISTING = 1, "cards.zip", "cards.json"
-CAPABILITY = (7, 5)  # of the oldest cards that CUDA 13 knows
+CAPABILITY = (7, 5)  # of the oldest GPUs that CUDA 13 supports
 CHAIN = {"tip": any_tip, "jacobian": any_jacobian, "widen": any_widen}
-LEFT_OUT = r"(?m)^(//|\.common .*NumbaEnv).*\n"  # of PTX: remarks, and what Numba would tell Python, in any order
-PTX = "8.0"  # what drivers of CUDA 12.0 and newer read; the kernels use nothing that is newer
+LEFT_OUT = r"(?m)^(//|\.common .*NumbaEnv).*\n"  # of PTX: comments, and Numba's environment for Python, in any order
+PTX = "8.0"  # readable by drivers of CUDA 12.0 and newer; the kernels use nothing newer
 
 
 @cache
 def any_kernels(dtype: Any, bound: int) -> Kernels:
-    """Return the kernels of the search for all chains of so many values at most."""
+    """Return the kernels of the search for all chains with at most `bound` values."""
     real = np.dtype(dtype)
     return search_kernels(AnyParts(real.type, bound), ahead(f"{real.name}-{bound}"))
 
@@ -55,7 +56,7 @@ def frame_kernel(
 ) -> tuple[Any, tuple[Any, ...], tuple[int, ...]]:
     """Return the kernel for a frame (``"tip"``) or its Jacobian (``"world"`` or ``"local"``), its program and numbers.
 
-    `devices.mapped` takes them.
+    They are the arguments of `devices.mapped`.
     """
     rows, local = len(codes) // ROW_CODES.size, what == "local"
     if what == "tip":
@@ -72,7 +73,7 @@ def ahead(group: str) -> dict[str, str]:
 
 
 def why_not() -> str:
-    """Return why kernels compiled ahead of time are not used, as the end of a sentence; nothing if they are."""
+    """Return why kernels compiled ahead of time are not used, as the end of a sentence; empty if they are."""
     found = _read()
     return found if isinstance(found, str) else ""
 
@@ -82,7 +83,7 @@ def _read() -> dict[str, dict[str, str]] | str:
     try:
         return read(HOME / FILE)
     except PackError as error:
-        logging.getLogger("linkwork").debug("kernels for cards are compiled by numba-cuda: %s", error)
+        logging.getLogger("linkwork").debug("kernels for GPUs are compiled by numba-cuda: %s", error)
         return str(error)
 
 
@@ -90,7 +91,7 @@ def read(path: Path) -> dict[str, dict[str, str]]:
     """Return the PTX of a file, by group and kernel.
 
     Raises:
-        PackError: If it is not there, damaged, or made from other sources.
+        PackError: If it is missing, damaged, or made from other sources.
     """
     try:
         with zipfile.ZipFile(path) as file:
@@ -112,19 +113,19 @@ def read(path: Path) -> dict[str, dict[str, str]]:
 
 
 def build(folder: Path, workers: int | None = None) -> Path:
-    """Compile all kernels for any chain into a file of a folder. It needs numba-cuda and CUDA's compiler, but no card.
+    """Compile all kernels for any chain into a file of a folder; needs numba-cuda and CUDA's compiler, but no GPU.
 
     Raises:
-        PackError: If numba-cuda is not a version that is known here.
+        PackError: If this version of numba-cuda is not supported.
     """
     from .. import __version__
 
     if not KNOWN:
-        raise PackError("kernels for cards are compiled ahead of time by numba-cuda 0.30 alone")
+        raise PackError("kernels for GPUs are compiled ahead of time by numba-cuda 0.30 only")
     listing = {"format": FORMAT, "linkwork": __version__, "sources": source_hash(cards=True)}
     files = {LISTING: json.dumps(listing, indent=1) + "\n"}
     names = [name for name, _ in everything()]
-    # a process for each, so that what Numba counts is the same every time
+    # one process for each, so that Numba's counters are the same every time
     with ProcessPoolExecutor(workers or cores(), mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
         files |= {f"{name}.ptx": text for name, text in zip(names, pool.map(compile_ahead, names), strict=True)}
     folder.mkdir(parents=True, exist_ok=True)
@@ -154,7 +155,7 @@ def everything() -> Iterator[tuple[str, Kernel]]:
 
 @contextmanager
 def _any_card() -> Iterator[None]:
-    """Let numba-cuda compile device functions where there is no card to ask what it can do."""
+    """Let numba-cuda compile device functions without a GPU to query its capabilities."""
     from numba.cuda import dispatcher
 
     ask = dispatcher.get_current_device

@@ -1,17 +1,17 @@
-"""What the kernels of a search on a graphics card are made of, whoever makes it; and the memory they are handed."""
+"""The device functions that the kernels of a GPU search need, however they are made; and the memory passed to them."""
 
 from __future__ import annotations
 
 from collections import namedtuple
 from typing import Any, NamedTuple
 
-# what is known of a chain: `chain_memory` says what codes, numbers and tables are, `cuda_generic` the rest; `rough` are
-# the numbers in the descents' precision
+# the data of a chain: codes, numbers and tables are laid out in `chain_memory`, the rest in `cuda_generic`; `rough` are
+# the numbers in the precision of the descents
 CardChain = namedtuple("CardChain", "codes numbers rough table facts extras")
 
 
 class Answers(NamedTuple):
-    """Memory for answers, flat, by problem: of a card, or of the host."""
+    """Memory for answers, flat, by problem: on a GPU or on the host."""
 
     q: Any
     residuals: Any
@@ -20,33 +20,34 @@ class Answers(NamedTuple):
     reached: Any
 
     def rows(self, first: int, count: int, widths: tuple[int, ...]) -> Answers:
-        """Return the memory of some problems, each with so many numbers."""
+        """Return the memory of some problems, given the number of items per problem."""
         return Answers(*(a[w * first : w * (first + count)] for a, w in zip(self, widths, strict=True)))
 
 
 class Parts:
-    """Device functions. All but the last four are handed a card first: what is known of a chain.
+    """Device functions. The first argument of all but the last four is a card: the data of a chain.
 
     Attributes:
-        key: What they were made from.
+        key: Identifies what they were made from.
         dtype: Precision of descents.
-        step: A step in the descents' precision: of a pose and a goal, the pose after it and the squared errors before.
+        step: A step in the descents' precision: maps a pose and a goal to the pose after it and the squared errors
+            before.
         exact_step: The same in double precision, with a caution.
         exact_error: Squared errors of a pose, in double precision.
-        within: A pose brought within limits.
-        read: Of targets, a problem and settings: a goal, whether it is one, whether it may be in reach.
-        write: Write the whole pose of a problem's answer, of a chain's values and the poses it started with.
-        refuse: Write the pose a problem started with.
-        ranked: Of a goal: the narrow table's nearest frames, four to a number, nearest first.
-        random_start: Of settings and limits, seed, problem and start: a random start.
-        take: The pose at a place of memory.
-        put: Write a pose to a place of memory.
-        given_up: Whether a descent has taken too many steps, or no longer comes closer.
-        weight, exact_weight: What a squared error of the rotation counts, in the descents' precision and in double.
-        caution: That of closing in.
-        given: Whether each target has a start of its own.
-        asked: Whether position and rotation are asked for.
-        ranked_widely: As `ranked`, of a goal, a table, and the range of its blocks.
+        within: A pose clamped to its limits.
+        read: Maps targets, a problem and settings to a goal, whether it is valid, and whether it may be in reach.
+        write: Writes the whole pose of a problem's answer, from a chain's values and the start poses.
+        refuse: Writes the start pose of a problem.
+        ranked: Maps a goal to the narrow table's nearest frames, four to a number, nearest first.
+        random_start: Maps settings and limits, seed, problem and start to a random start.
+        take: Reads the pose at an index of memory.
+        put: Writes a pose to an index of memory.
+        given_up: Whether a descent has taken too many steps, or no longer makes progress.
+        weight, exact_weight: Weight of a squared rotation error, in the descents' precision and in double.
+        caution: The caution of closing in.
+        given: Whether each target has its own start.
+        asked: Whether position and rotation count.
+        ranked_widely: Like `ranked`, from a goal, a table, and the range of its blocks.
         exact, single: A pose in double precision, and in that of the descents.
         rounded: A goal in the descents' precision.
     """
@@ -77,7 +78,7 @@ class Parts:
 
 
 def arguments(real: str) -> dict[str, Any]:
-    """Return what the arguments of the kernels hold, by their names, in a precision of descents; see `cuda.kernel`."""
+    """Return the types of the kernels' arguments by name, for a precision of descents; see `cuda.kernel`."""
     numbers = ("best", "nearest", "targets", "known", "base", "given")
     places = ("listed", "following", "allowed", "begun", "keys", "found", "counters")
     kinds: dict[str, Any] = dict.fromkeys(numbers, "f8[]") | dict.fromkeys(places, "i4[]")

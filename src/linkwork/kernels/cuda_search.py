@@ -1,19 +1,18 @@
-"""The search for poses that reach many goals, on a graphics card: a thread for each descent.
+"""The search for poses that reach many goals, on a GPU: one thread for each descent.
 
-The host launches these one after another, and again on the problems
-that are left:
+The host launches these kernels one after another, and again on the remaining problems:
 
-    race        all at once for few problems: threads of a block race for each; what is not reached is left
-    prepare     reads targets, sees which are goals and may be in reach, and ranks the narrow table of starts
-    rank        ranks the wide table, for problems that are left
-    descend     descents; threads stay, and take the next one when theirs is over. Where there are more threads than
-                problems, several of them race for one: `racers`
-    accept      looks at what was found in double precision, and writes the answer or notes the problem as left
-    judge       the same, thoroughly: polishes what has arrived, and keeps the best pose of what has not
-    close       brings the best pose closer, and says how many more starts are worth trying
+    race        everything at once for few problems: threads of a block race for each; failures remain
+    prepare     reads targets, checks which are valid and may be in reach, and ranks the narrow table of starts
+    rank        ranks the wide table, for remaining problems
+    descend     descents; threads are persistent, and take the next one when theirs ends. If there are more threads
+                than problems, several of them race for one: `racers`
+    accept      checks results in double precision, and writes the answer or records the problem as remaining
+    judge       the same, thoroughly: polishes poses that have arrived, and keeps the best of those that have not
+    close       brings the best pose closer, and decides how many more starts are worth trying
 
-What a problem's answer is does not depend on the others, nor on which thread comes first: of racers, the one with the
-fewest steps wins. Memory is numbers in a row, by problem, or by descent (`pose`, `error`, `found`).
+The answer to a problem does not depend on the others, nor on the order of threads: of racers, the one with the fewest
+steps wins. Memory is flat, by problem, or by descent (`pose`, `error`, `found`).
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from .joint_step import TRANSFORM
 from .search_many import INVALID, REACHED, UNSOLVED
 from .starts import FIRST_STARTS, TABLE_STARTS
 
-UNREACHABLE = 2  # starts for a goal out of reach
+UNREACHABLE = 2  # number of starts for a goal out of reach
 
 
 class Kernels(NamedTuple):
@@ -48,7 +47,7 @@ class Kernels(NamedTuple):
 
 
 def search_kernels(parts: Parts, ptx: dict[str, str] | None = None, *, blocks: int = 4) -> Kernels:
-    """Return the kernels of some parts; `blocks` of descents share a multiprocessor. Some may be there as `ptx`."""
+    """Return the kernels of some parts; `blocks` of descents share a multiprocessor. `ptx` has compiled ones."""
     fast, done = parts.dtype is np.float32, ptx or {}
     begin, finish, polish = _begin(parts), finish_with(parts), polish_with(parts)
     kinds = arguments("f4" if fast else "f8")

@@ -1,8 +1,8 @@
-"""One damped least-squares step of a chain: sweep, error, columns, normal matrix, factor, step.
+"""One damped least-squares step of a chain: sweep, error, columns, normal matrix, factorization, step.
 
 It is the chapter's ``dq = J^T (J J^T + lambda I)^-1 e`` (equation 5.24) with a damping that fades with the error, and
-without the joints that push against a limit. Every function serves one problem (memory of numbers) and several side by
-side (memory of lanes). `chain_memory` says what stands in the arrays.
+without the joints that the error pushes against a limit. Every function works on one problem (memory of numbers) or on
+several in parallel (memory of lanes). The arrays are laid out in `chain_memory`.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from .joint_step import (
 from .lanes import fill, load, select, sqrt, store
 from .rotations import cross, dot, minus, plus, times
 
-TURN, FAR = 2.0 * math.pi, 1.0e6  # an angle that far away is no number of turns to count
-STRAIGHT = 1.0e-6  # squared cosine of half a turn below which the turn's axis is not known
+TURN, FAR = 2.0 * math.pi, 1.0e6  # further from the start than FAR, whole turns are not counted
+STRAIGHT = 1.0e-6  # squared cosine of half the angle below which the rotation axis is undefined
 
 
 @inner
 def widened(q, v):
-    """Return a vector as what the pose holds: numbers, or lanes."""
+    """Return a vector in the type that the pose holds: numbers, or lanes."""
     return fill(q, v[0]), fill(q, v[1]), fill(q, v[2])
 
 
@@ -46,14 +46,14 @@ def axes_of(memory, at):
 
 @inner
 def twisted(numbers, at, x, y, z, p):
-    """Return a frame twisted about x, moved along x and then along the new z: Denavit-Hartenberg."""
+    """Return a frame rotated about x, translated along x and then along the new z (Denavit-Hartenberg)."""
     y, z = swing(y, z, load(numbers, at + DH.twist_sine), load(numbers, at + DH.twist_cosine))
     return x, y, z, along(along(p, x, load(numbers, at + DH.length)), z, load(numbers, at + DH.travel))
 
 
 @inner
 def sweep(codes, numbers, rows, q, work):
-    """Return the last joint's frame; leave axis and origin of every joint in `work`, 6 each."""
+    """Return the frame of the last joint; store the axis and origin of every joint in `work`, 6 items each."""
     a, b, c, d = axes_of(numbers, ENDS.base)
     x, y, z, p = widened(q, a), widened(q, b), widened(q, c), widened(q, d)
     for row in range(rows):
@@ -78,9 +78,9 @@ def sweep(codes, numbers, rows, q, work):
 
 @inner
 def turn_error(spin, goal, x, y, z):
-    """Return the turn to the goal as a vector of length 2 sin(angle / 2), and that length squared.
+    """Return the rotation to the goal as a vector of length 2 sin(angle / 2), and that length squared.
 
-    With `spin` only the z axes must agree: the frame may spin about its own.
+    With `spin` only the z axes must agree: the frame may spin about its own z axis.
     """
     gx, gy, gz, _ = axes_of(goal, 0)
     if spin != 0.0:
@@ -92,12 +92,12 @@ def turn_error(spin, goal, x, y, z):
         half, near, far, gain = (1.0 + trace) * 0.25, trace > 1.0, 3.0 - trace, 0.5
     scale = gain / sqrt(select(half > STRAIGHT, half, STRAIGHT))
     w = times(scale, w)
-    return w, select(near, dot(w, w), far)  # beyond a right angle the vector shortens again, the error does not
+    return w, select(near, dot(w, w), far)  # beyond a right angle the vector shortens again, but not the error
 
 
 @inner
 def row_velocity(codes, numbers, row, tip, work):
-    """Return how fast a joint, whose axis and origin are in `work`, moves and turns the tip; its multiplier aside."""
+    """Return the linear and angular velocity of the tip due to a joint, without its multiplier; `work` has its axis."""
     motion = load(codes, CODE.size * row + CODE.motion)
     axis, origin = vector(work, 6 * row), vector(work, 6 * row + 3)
     linear, angular = cross(axis, minus(tip, origin)), axis
@@ -110,10 +110,10 @@ def row_velocity(codes, numbers, row, tip, work):
 
 @inner
 def columns(codes, numbers, rows, settings, tip, z, work):
-    """Turn the axes and origins in `work` into weighted columns of the Jacobian, one for each value.
+    """Replace the axes and origins in `work` by weighted columns of the Jacobian, one for each value, 6 items each.
 
-    Values are numbered as they first appear, so that a column never lands on an axis still to be read; a follower adds
-    to the column of its leader.
+    Values are numbered in order of first appearance, so a column never overwrites an axis that is still to be read. A
+    follower adds to the column of its leader.
     """
     rotation, spin, seen = load(settings, SETTINGS.rotation_weight), load(settings, SETTINGS.spin), 0
     for row in range(rows):
@@ -140,7 +140,7 @@ def bounds(limits, value):
 
 @inner
 def within(limits, value, x):
-    """Return a value brought within its limits."""
+    """Return a value clamped to its limits."""
     lower, upper = bounds(limits, value)
     raised = select(x > lower, x, lower)
     return select(raised < upper, raised, upper)
@@ -148,8 +148,8 @@ def within(limits, value, x):
 
 @inner
 def nearest_copy(x, start, lower, upper):
-    """Return the copy of an angle, whole turns away, that is nearest to a start within limits."""
-    if (upper - lower < TURN and lower <= x <= upper) or not abs(start - x) < FAR:  # there is no other, or no nearest
+    """Return the angle plus the whole number of turns that brings it nearest to `start` within the limits."""
+    if (upper - lower < TURN and lower <= x <= upper) or not abs(start - x) < FAR:  # no other copy, or none is nearest
         return x
     found = x + TURN * math.floor((start - x) / TURN + 0.5)
     if found < lower:
@@ -161,7 +161,7 @@ def nearest_copy(x, start, lower, upper):
 
 @inner
 def turned_back(limits, value, x, start):
-    """Return a value at its copy nearest to a start, if a whole turn moves nothing."""
+    """Return the copy of a value nearest to a start, if a whole turn of it changes nothing; else the value."""
     if load(limits, LIMITS.size * value + LIMITS.periodic) == 0.0:
         return x
     lower, upper = bounds(limits, value)
@@ -170,7 +170,7 @@ def turned_back(limits, value, x, start):
 
 @inner
 def gate(limits, value, x, push):
-    """Return 0 for a joint at a limit that the error pushes outwards, else 1."""
+    """Return 0 for a joint at a limit that the error pushes outwards, else 1: the active set of the limits."""
     lower, upper = bounds(limits, value)
     held = ((x <= lower) & (push < 0.0)) | ((x >= upper) & (push > 0.0))
     return select(held, 0.0, 1.0)
@@ -178,7 +178,7 @@ def gate(limits, value, x, push):
 
 @inner
 def normal_matrix(limits, values, q, e, damping, work):
-    """Return the lower triangle of ``J J^T + lambda I``, row by row; columns that must not move are made zero."""
+    """Return the lower triangle of ``J J^T + lambda I``, row by row; columns of held joints are set to zero."""
     zero = damping * 0.0
     a00, a11, a22, a33, a44, a55 = damping, damping, damping, damping, damping, damping
     a10, a20, a21, a30, a31, a32, a40, a41, a42, a43 = zero, zero, zero, zero, zero, zero, zero, zero, zero, zero
@@ -213,7 +213,7 @@ def normal_matrix(limits, values, q, e, damping, work):
 
 @inner
 def solve_symmetric(matrix, e):
-    """Return b with ``matrix b = e`` for a positive definite lower triangle of six rows: L D L^T, written out."""
+    """Return b with ``matrix b = e`` for a positive definite 6x6 lower triangle: L D L^T factorization, unrolled."""
     (a00,), (a10, a11), (a20, a21, a22), (a30, a31, a32, a33), (a40, a41, a42, a43, a44), last = matrix
     a50, a51, a52, a53, a54, a55 = last
     i0 = 1.0 / a00
@@ -247,9 +247,9 @@ def solve_symmetric(matrix, e):
 
 @inner
 def sweep_tip(codes, numbers, rows, spin, q, work):
-    """Return the tip's frame; leave axis and origin of every joint in `work`, 6 each.
+    """Return the frame of the tip; store the axis and origin of every joint in `work`, 6 items each.
 
-    The goal holds the tip's rotation already, see `starts.read_goal`, unless it may spin.
+    Unless the frame may spin, the rotation of the tip is already part of the goal, see `starts.read_goal`.
     """
     x, y, z, p = sweep(codes, numbers, rows, q, work)
     return place(GENERAL if spin != 0.0 else SHIFT, numbers, ENDS.tip, x, y, z, p)
@@ -257,7 +257,7 @@ def sweep_tip(codes, numbers, rows, spin, q, work):
 
 @inner
 def error_at(settings, goal, x, y, z, tip):
-    """Return the weighted error of the tip where it is, and its squared position and rotation parts."""
+    """Return the weighted error (6) of the tip at a given frame, and its squared position and rotation parts."""
     w = load(settings, SETTINGS.rotation_weight)
     turn, rotation_error = turn_error(load(settings, SETTINGS.spin), goal, x, y, z)
     there, weights = vector(goal, TRANSFORM.origin), vector(settings, SETTINGS.position_weights)
@@ -277,8 +277,8 @@ def tip_error(codes, numbers, rows, settings, goal, q, work):
 def damped_step(codes, numbers, rows, settings, limits, values, goal, q, work, after, caution):
     """Write the pose after one step into `after`; return the squared position and rotation errors before it.
 
-    `caution` damps in proportion to the error itself. It is for goals that will not be reached: there the chain's
-    curvature, which the step leaves out, counts as much as the Jacobian does.
+    `caution` adds damping in proportion to the error itself. It is for goals out of reach, where the chain's curvature,
+    which the step neglects, matters as much as the Jacobian.
     """
     z, tip, e, position_error, rotation_error = tip_error(codes, numbers, rows, settings, goal, q, work)
     w = load(settings, SETTINGS.rotation_weight)

@@ -1,4 +1,4 @@
-"""Plain decimal numbers read out of text: those that one exact operation gives to the bit."""
+"""Parse decimal numbers from text, those for which one exact operation gives the correctly rounded value."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 from . import kernel
 
 PLUS, MINUS, POINT, ZERO, NINE, LARGE_E, SMALL_E = b"+-.09Ee"
-BLANK = np.isin(np.arange(256), list(b" \t\n\v\f\r"))  # by byte
-EXACT = 2**53  # whole numbers up to here are floats to the bit
-TENS = np.array([10.0**k for k in range(23)])  # so are these, and a quotient of two such is rounded once
+BLANK = np.isin(np.arange(256), list(b" \t\n\v\f\r"))  # whether a byte is white space
+EXACT = 2**53  # integers up to here are exact as floats
+TENS = np.array([10.0**k for k in range(23)])  # these are exact too, so a quotient or product of both is rounded once
 
 
 @kernel("u1[] f8[] i8[,] i8[]")
 def read_decimals(data: Any, values: Any, unread: Any, counts: Any) -> None:
-    """Read words into values; where that takes more than one exact operation, note which word it is, and its ends.
+    """Parse words into values; record the index, start and end of words that need more than one exact operation.
 
-    `counts` takes how many words there are, and how many of them are noted.
+    `counts` receives the number of words and the number of those recorded in `unread`.
     """
     count, missed, i, n = 0, 0, 0, data.size
     while i < n:

@@ -1,6 +1,6 @@
-"""Small dense matrices in plain loops: elimination, and the singular value decomposition by rotations.
+"""Small dense matrices in plain loops: Gaussian elimination, and the singular value decomposition by rotations.
 
-Matrices lie in memory row by row; the memory to work in is an argument.
+Matrices lie in memory row by row; workspace is passed as an argument.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import math
 from . import inner, part
 from .lanes import beyond
 
-SWEEPS = 30  # of rotations at most; some eight are enough for six rows
-AT_RIGHT_ANGLES = 1.0e-15  # cosine between rows below which they are left alone
+SWEEPS = 30  # largest number of sweeps; about eight are enough for six rows
+AT_RIGHT_ANGLES = 1.0e-15  # cosine between two rows below which they count as perpendicular
 
 
 @inner
 def product(a, b, count):
-    """Return the scalar product of two runs of numbers."""
+    """Return the dot product of two vectors of `count` numbers."""
     total = 0.0
     for k in range(count):
         total += a[k] * b[k]
@@ -25,14 +25,14 @@ def product(a, b, count):
 
 @part
 def put_product(matrix, x, m, n, out):
-    """Write ``A x`` of a matrix (m, n)."""
+    """Write ``A x`` for a matrix (m, n)."""
     for i in range(m):
         out[i] = product(beyond(matrix, n * i), x, n)
 
 
 @part
 def put_transposed(matrix, x, m, n, out):
-    """Write ``A^T x`` of a matrix (m, n)."""
+    """Write ``A^T x`` for a matrix (m, n)."""
     for j in range(n):
         total = 0.0
         for i in range(m):
@@ -42,7 +42,7 @@ def put_transposed(matrix, x, m, n, out):
 
 @part
 def put_rows_squared(matrix, m, n, extra, out):
-    """Write ``A A^T + extra I`` of a matrix (m, n)."""
+    """Write ``A A^T + extra I`` for a matrix (m, n)."""
     for i in range(m):
         for j in range(m):
             out[m * i + j] = product(beyond(matrix, n * i), beyond(matrix, n * j), n) + (extra if i == j else 0.0)
@@ -50,7 +50,7 @@ def put_rows_squared(matrix, m, n, extra, out):
 
 @part
 def put_columns_squared(matrix, m, n, extra, out):
-    """Write ``A^T A + extra I`` of a matrix (m, n)."""
+    """Write ``A^T A + extra I`` for a matrix (m, n)."""
     for i in range(n):
         for j in range(n):
             total = extra if i == j else 0.0
@@ -61,7 +61,7 @@ def put_columns_squared(matrix, m, n, extra, out):
 
 @part
 def eliminate(matrix, x, n):
-    """Solve ``matrix x = x`` in place by elimination with pivots; return whether the matrix is regular."""
+    """Solve ``matrix y = x`` by elimination with pivoting, y replacing x; return whether the matrix is regular."""
     for k in range(n):
         pivot = k
         for i in range(k + 1, n):
@@ -88,7 +88,7 @@ def eliminate(matrix, x, n):
 
 @inner
 def turn_rows(one, two, width, c, s):
-    """Turn two rows into each other."""
+    """Apply a plane rotation to two rows."""
     for k in range(width):
         x, y = one[k], two[k]
         one[k], two[k] = c * x - s * y, s * x + c * y
@@ -96,7 +96,7 @@ def turn_rows(one, two, width, c, s):
 
 @part
 def rotate_rows(rows, turns, count, width):
-    """Turn rows until all are at right angles, and the rows of `turns` with them (Hestenes' one-sided rotations)."""
+    """Rotate rows until all are perpendicular, and the rows of `turns` likewise (Hestenes' one-sided Jacobi)."""
     for _ in range(SWEEPS):
         still = True
         for a in range(count):
@@ -117,11 +117,11 @@ def rotate_rows(rows, turns, count, width):
 
 @part
 def decompose(matrix, m, n, sigma, u, v):
-    """Write the singular values of a matrix (m, n) in no order, and its singular vectors; return the largest value.
+    """Write the singular values of a matrix (m, n), unsorted, and its singular vectors; return the largest value.
 
-    There are k of each, k the lesser of m and n; `u` has k rows of m numbers, `v` k rows of n. Rows of the matrix, or
-    columns where these are fewer, are turned until they are at right angles. Their lengths are the singular values,
-    their directions one set of vectors, and what they were turned by is the other.
+    There are k of each, k = min(m, n); `u` has k rows of m numbers, `v` k rows of n. The rows of the matrix, or its
+    columns if these are fewer, are rotated until they are perpendicular. Their lengths are the singular values, their
+    directions one set of singular vectors, and the accumulated rotations the other.
     """
     count, width = min(m, n), max(m, n)
     turns, rows = (u, v) if m <= n else (v, u)

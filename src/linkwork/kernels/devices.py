@@ -1,7 +1,7 @@
-"""Memory on graphics cards: arrays that come from other libraries and go there.
+"""Arrays in GPU memory, exchanged with other libraries.
 
-Arrays are taken and given without a copy, by
-``__cuda_array_interface__`` and DLPack, which CuPy, PyTorch, JAX and Numba speak.
+Arrays are passed in both directions without a copy, by ``__cuda_array_interface__`` and DLPack, which CuPy, PyTorch,
+JAX and Numba support.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from ..errors import DeviceError
 from .cards import current_card
 
-CUDA = 2  # DLPack's name for a card's memory
-KINDS = {"i": 0, "u": 1, "f": 2, "b": 6}  # DLPack's names for kinds of numbers
-LIBRARIES: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {  # by the package of their arrays: how they take ours
+CUDA = 2  # DLPack's device type of GPU memory
+KINDS = {"i": 0, "u": 1, "f": 2, "b": 6}  # DLPack's type codes
+LIBRARIES: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {  # by package of the array: how it takes ours
     "torch": ("torch", lambda torch, array: torch.as_tensor(array, device=f"cuda:{array.card}")),
     "cupy": ("cupy", lambda cupy, array: cupy.asarray(array)),
     "jax": ("jax.numpy", lambda numpy, array: numpy.from_dlpack(array)),
@@ -52,7 +52,7 @@ class _Managed(ctypes.Structure):
 
 _Deleter = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Managed))
 _Managed._fields_ = (("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", _Deleter))
-_lent: dict[int, tuple[Any, ...]] = {}  # what other libraries hold, by the address of its description
+_lent: dict[int, tuple[Any, ...]] = {}  # arrays held by other libraries, by the address of their descriptions
 
 
 def _forget(managed: Any) -> None:
@@ -64,20 +64,20 @@ _give_back = _Deleter(_forget)
 
 @atexit.register
 def _let_go() -> None:
-    """Leave what others still hold at the end to them: then there is no Python left to give it back to."""
+    """At exit, leave arrays that other libraries still hold to them: Python can no longer take them back."""
     for managed, *_ in _lent.values():
         managed.deleter = _Deleter()
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(managed))
 
 
 class DeviceArray:
-    """An array on a graphics card, C-contiguous. Other libraries take it without a copy: ``torch.from_dlpack(array)``.
+    """A C-contiguous array in GPU memory. Other libraries take it without a copy: ``torch.from_dlpack(array)``.
 
     Attributes:
         shape: Its shape.
         dtype: Its NumPy type.
-        lease: Held for as long as the array is in use.
-        card: The number of the card.
+        lease: An object held as long as the array is in use.
+        card: Number of the GPU.
     """
 
     def __init__(self, memory: Any, shape: tuple[int, ...], lease: object = None, card: int = 0) -> None:
@@ -104,7 +104,7 @@ class DeviceArray:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
-            raise ValueError("an array on a graphics card is copied to become a NumPy array.")
+            raise ValueError("an array in GPU memory must be copied to become a NumPy array.")
         host: NDArray[Any] = self.memory.copy_to_host().reshape(self.shape)
         return host if dtype is None else host.astype(dtype)
 
@@ -116,7 +116,7 @@ class DeviceArray:
 
 
 class _Borrowed:
-    """What a DLPack capsule describes, as ``__cuda_array_interface__`` says it; the capsule is kept meanwhile."""
+    """The array of a DLPack capsule, described by ``__cuda_array_interface__``; it keeps the capsule alive."""
 
     def __init__(self, capsule: Any) -> None:
         pointer = ctypes.pythonapi.PyCapsule_GetPointer
@@ -124,7 +124,7 @@ class _Borrowed:
         tensor = ctypes.cast(pointer(capsule, b"dltensor"), ctypes.POINTER(_Managed)).contents.tensor
         kind = next((kind for kind, code in KINDS.items() if code == tensor.code), None)
         if kind is None or tensor.lanes != 1:
-            raise DeviceError("this array of a card holds no plain numbers.")
+            raise DeviceError("this array in GPU memory does not hold plain numbers.")
         size, shape = tensor.bits // 8, tuple(tensor.shape[: tensor.ndim])
         strides = tuple(size * step for step in tensor.strides[: tensor.ndim]) if tensor.strides else None
         self.capsule = capsule
@@ -138,7 +138,7 @@ class _Borrowed:
 
 
 def on_card(array: Any) -> bool:
-    """Return whether an array of any library lies in a card's memory."""
+    """Return whether an array of any library is in GPU memory."""
     if isinstance(array, np.ndarray | list | tuple | float | int):
         return False
     place = getattr(array, "__dlpack_device__", None)
@@ -148,18 +148,18 @@ def on_card(array: Any) -> bool:
 
 
 def card_holding(array: Any) -> int | None:
-    """Return the number of the card that an array lies on; None where its library does not say."""
+    """Return the number of the GPU that holds an array; None if its library does not tell."""
     place = getattr(array, "__dlpack_device__", None)
     return None if place is None else int(place()[1])
 
 
 def from_device(array: Any) -> tuple[Any, tuple[int, ...]]:
-    """Return an array of a card as flat memory that kernels read, without a copy, and its shape."""
+    """Return an array in GPU memory as flat memory for kernels, without a copy, and its shape."""
     from numba import cuda
 
     if isinstance(array, DeviceArray):
         return array.memory, array.shape
-    ready = getattr(array, "block_until_ready", None)  # JAX computes when it likes
+    ready = getattr(array, "block_until_ready", None)  # JAX computes asynchronously
     if ready is not None:
         ready()
     source = array.detach() if hasattr(array, "detach") else array  # PyTorch
@@ -167,18 +167,18 @@ def from_device(array: Any) -> tuple[Any, tuple[int, ...]]:
         source = _Borrowed(source.__dlpack__())
     memory = cuda.as_cuda_array(source)
     if not memory.is_c_contiguous():
-        raise DeviceError("an array on a graphics card must be C-contiguous; make it so before it is handed over.")
+        raise DeviceError("an array in GPU memory must be C-contiguous; make it contiguous first.")
     return memory.reshape(math.prod(memory.shape)), tuple(memory.shape)
 
 
 def as_library(array: DeviceArray, like: Any) -> Any:
-    """Return an array as the library of another one has them; as it is where that one is not known."""
+    """Return an array as one of the library of another array; unchanged if that library is unknown."""
     name, take = LIBRARIES.get(type(like).__module__.partition(".")[0], ("", None))
     return array if take is None or name not in sys.modules else take(sys.modules[name], array)
 
 
 def to_host(array: Any) -> NDArray[Any]:
-    """Return an array of the host or of a card as a NumPy array."""
+    """Return an array of the host or of a GPU as a NumPy array."""
     if not on_card(array):
         return np.asarray(array)
     memory, shape = from_device(array)
@@ -187,7 +187,7 @@ def to_host(array: Any) -> NDArray[Any]:
 
 
 def as_doubles(memory: Any) -> Any:
-    """Return flat memory of a card in double precision; as it is where it is so."""
+    """Return flat GPU memory in double precision; unchanged if it already is."""
     if memory.dtype == np.float64:
         return memory
     from numba import cuda
@@ -204,9 +204,9 @@ def as_doubles(memory: Any) -> Any:
 
 
 def mapped(kernel: Any, program: tuple[Any, ...], numbers: tuple[int, ...], poses: Any, shape: tuple[int, ...]) -> Any:
-    """Return what a kernel of `kernels.cuda_chain` gives for poses (n, nq) of a card, shape (n, *shape), there.
+    """Return the results (n, *shape) of a kernel of `kernels.cuda_chain` for poses (n, nq), both in GPU memory.
 
-    It is handed the `program`, the poses, memory for what it gives, how many there are, and `numbers`.
+    The kernel gets the `program`, the poses, output memory, the number of poses, and `numbers`.
     """
     from numba import cuda
 

@@ -1,10 +1,10 @@
-"""What `Dexterity` asks for: the ellipsoid of a frame's velocities, and how every joint makes its measure grow.
+"""Rows of `Dexterity` goals: the velocity ellipsoid of a frame, and the derivative of its measure by every joint.
 
-Its half axes are the roots of the eigenvalues of ``J J^T``. A velocity j turns what hangs on it by its axis a_j and
-moves the frame by l_j, so that a column (l_i, a_i) of a joint at or beyond it changes by ``(a_j x l_i, a_j x a_i)``,
-and one before it by ``(a_i x l_j, 0)``. With g the measure's slope by each column, the slope by velocity j is then
-``a_j . sum_(i >= j) (l_i x g_l + a_i x g_a) + l_j . sum_(i < j) g_l x a_i``: two sums along the chain.
-The three axes of a ball move with it, and count as one place of the chain.
+Its half axes are the square roots of the eigenvalues of ``J J^T``. A velocity j rotates everything below it about its
+axis a_j and moves the frame by l_j. So a column (l_i, a_i) of a joint at or beyond it changes by
+``(a_j x l_i, a_j x a_i)``, and one before it by ``(a_i x l_j, 0)``. With g the derivative of the measure by each
+column, the derivative by velocity j is ``a_j . sum_(i >= j) (l_i x g_l + a_i x g_a) + l_j . sum_(i < j) g_l x a_i``:
+two sums along the chain. The three axes of a ball move with it, and count as one place of the chain.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from .goal_rows import NOTHING, explicit_row
 from .lanes import beyond
 from .rotations import cross, dot, plus, times, vector
 
-SWEEPS = 16  # of Jacobi's method, at most
-SETTLED = 1.0e-30  # of the squared trace: what is left beside the diagonal
-FLAT = 1.0e-24  # of the largest eigenvalue: the least that a smaller one counts as
+SWEEPS = 16  # largest number, of Jacobi's method
+SETTLED = 1.0e-30  # relative to the squared trace: largest remaining off-diagonal part
+FLAT = 1.0e-24  # lower bound of eigenvalues, relative to the largest
 
 
 @part
 def turn_plane(a, u, i, j):
-    """Turn axes i and j of a symmetric matrix 6 x 6 so that they no longer meet, and keep the turn in `u`."""
+    """Rotate axes i and j of a symmetric 6x6 matrix to make their entry zero, and accumulate the rotation in `u`."""
     if a[6 * i + j] == 0.0:
         return
     ratio = (a[7 * j] - a[7 * i]) / (2.0 * a[6 * i + j])
@@ -45,7 +45,7 @@ def turn_plane(a, u, i, j):
 
 @part
 def diagonalize(a, u):
-    """Leave the eigenvalues of a symmetric matrix 6 x 6 on its diagonal, and its eigenvectors in the columns of `u`."""
+    """Write the eigenvalues of a symmetric 6x6 matrix to its diagonal, and its eigenvectors to the columns of `u`."""
     clear(u, 36)
     for i in range(6):
         u[7 * i] = 1.0
@@ -64,7 +64,7 @@ def diagonalize(a, u):
 
 @inner
 def rank_of(a, i):
-    """Return how many eigenvalues come before one, the largest first."""
+    """Return the rank of an eigenvalue, 0 for the largest."""
     count = 0
     for j in range(6):
         if a[7 * j] > a[7 * i] or (a[7 * j] == a[7 * i] and j < i):
@@ -74,7 +74,7 @@ def rank_of(a, i):
 
 @inner
 def counts(codes, goal, column):
-    """Return whether a column is one of those that count."""
+    """Return whether a column is one of those that count for the goal."""
     items = beyond(table(codes, HEADER.goal_items, codes), goal[GOAL.item])
     found = False
     for k in range(goal[GOAL.count]):
@@ -84,7 +84,7 @@ def counts(codes, goal, column):
 
 @inner
 def place_size(codes, column):
-    """Return how many motions end with that of a column and share a place: three of a ball, else one."""
+    """Return how many motions ending with that of a column share a place of the chain: three of a ball, else one."""
     size = 1
     for k in range(codes[HEADER.balls]):
         size = 3 if quaternion_at(codes, HEADER.ball_codes, k)[1] + 2 == column else size
@@ -95,7 +95,7 @@ def place_size(codes, column):
 
 @inner
 def row_weight(mask, aim, k):
-    """Return what a row of the Jacobian weighs: metres one, radians a length, rows that do not count nothing."""
+    """Return the weight of a row of the Jacobian: 1 for metres, a length for radians, 0 for rows that do not count."""
     if not (mask >> k) & 1:
         return 0.0
     return 1.0 if k < 3 else aim[DEXTERITY_AIM.arm]
@@ -103,13 +103,13 @@ def row_weight(mask, aim, k):
 
 @inner
 def velocity_at(twists, motion, p):
-    """Return how a motion moves a point."""
+    """Return the velocity of a point due to a motion."""
     return plus(vector(twists, 2 * motion + 1), cross(vector(twists, 2 * motion), p))
 
 
 @part
 def leave_columns(codes, goal, aim, p, scratch, columns):
-    """Leave the weighted columns of the frame's Jacobian that count, six numbers each."""
+    """Write the weighted columns of the frame's Jacobian that count, six numbers each."""
     rates, before = table(codes, HEADER.rates, codes), table(codes, HEADER.before, codes)
     clear(columns, 6 * codes[HEADER.columns])
     motion = table(codes, HEADER.last, codes)[goal[GOAL.frame]]
@@ -125,9 +125,9 @@ def leave_columns(codes, goal, aim, p, scratch, columns):
 
 @part
 def leave_shares(goal, aim, a):
-    """Return the measure; leave beside each eigenvalue its share in the slope, over the eigenvalue's root.
+    """Return the measure; store its derivative by each half axis, divided by that half axis.
 
-    The share of eigenvalue i stands at ``a[i, i + 1]``, where nothing is needed any more.
+    That of eigenvalue i is stored at ``a[i, i + 1]``, which is no longer needed.
     """
     rank, most, least, product = aim[DEXTERITY_AIM.rank], 0.0, 0.0, 1.0
     for i in range(6):
@@ -153,7 +153,7 @@ def leave_shares(goal, aim, a):
 
 @part
 def slope(codes, goal, aim, column, a, u, columns):
-    """Return the measure's slope by the linear and the angular half of a column of the Jacobian."""
+    """Return the derivative of the measure by the linear and the angular half of a column of the Jacobian."""
     force, torque = NOTHING, NOTHING
     if not counts(codes, goal, column):
         return force, torque
@@ -194,7 +194,7 @@ def dexterity_goal(codes, goal, aim, scratch):
 
 @part
 def add_slopes(codes, goal, aim, p, weight, row, scratch):
-    """Write how every joint makes the measure grow: two sums along the chain, from the frame to the root."""
+    """Write the derivative of the measure by every joint: two sums along the chain, from the frame to the root."""
     a, u, columns = scratch.ellipsoid, beyond(scratch.ellipsoid, 36), beyond(scratch.ellipsoid, 72)
     rates, before = table(codes, HEADER.rates, codes), table(codes, HEADER.before, codes)
     last = table(codes, HEADER.last, codes)[goal[GOAL.frame]]

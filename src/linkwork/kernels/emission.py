@@ -1,6 +1,6 @@
-"""What `lanes` become: a Numba type that holds several numbers and lowers to one SIMD vector of the processor.
+"""LLVM code of the operations of `lanes`: a Numba type of several numbers that becomes one SIMD vector.
 
-It teaches Numba the functions that `lanes` declares, and imports it: only `compiler` imports this.
+It registers the functions that `lanes` declares with Numba, and imports Numba: only `compiler` imports this module.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ INT64 = ir.IntType(64)
 
 
 def emits(declared: Intrinsic) -> Callable[[Callable[..., Any]], None]:
-    """Tell Numba what a declared function becomes: a typing function that returns a signature and what emits code."""
+    """Define an intrinsic for Numba by a typing function, which returns a signature and a function that emits code."""
 
     def define(function: Callable[..., Any]) -> None:
         declared.compiled = intrinsic(function)
@@ -33,24 +33,24 @@ def emits(declared: Intrinsic) -> Callable[[Callable[..., Any]], None]:
 
 
 class Lanes(types.Type):
-    """The Numba type of `width` numbers (or truth values) of one dtype."""
+    """The Numba type of `width` numbers (or booleans) of one dtype."""
 
     def __init__(self, dtype: types.Type, width: int) -> None:
         self.dtype, self.width = dtype, width
         super().__init__(f"Lanes({dtype}, {width})")
 
     def unify(self, context: Any, other: types.Type) -> types.Type | None:
-        """Let ``x = 0.0`` become lanes later in a function."""
+        """Let a variable that starts as a number, ``x = 0.0``, become lanes later in a function."""
         return self if self.dtype != types.boolean and _is_number(other) else None
 
     def can_convert_from(self, context: Any, other: types.Type) -> Conversion | None:
-        """Numbers convert to lanes that all hold that number."""
+        """Convert a number to lanes that all hold it."""
         return Conversion.safe if self.dtype != types.boolean and _is_number(other) else None
 
 
 @register_model(Lanes)
 class LanesModel(models.PrimitiveModel):
-    """Lanes are one LLVM vector."""
+    """The data model of lanes: one LLVM vector."""
 
     def __init__(self, manager: Any, lanes: Lanes) -> None:
         super().__init__(manager, lanes, ir.VectorType(SCALARS[lanes.dtype], lanes.width))
@@ -61,7 +61,7 @@ def _is_number(numba_type: types.Type) -> bool:
 
 
 def _widen(context: Any, builder: Any, value: Any, numba_type: types.Type, lanes: Lanes) -> Any:
-    """Emit lanes that all hold one number; lanes pass through."""
+    """Emit lanes that all hold one number; lanes are returned unchanged."""
     if isinstance(numba_type, Lanes):
         return value
     scalar = context.cast(builder, value, numba_type, lanes.dtype)
@@ -85,7 +85,7 @@ for _number in (types.Float, types.Integer):
 def _define_binary(
     op: Callable[..., Any], emit: Callable[[Any, Any, Any], Any], *, gives_mask: bool = False, of_masks: bool = False
 ) -> None:
-    """Teach Numba one operator on lanes, and on lanes and a number; or on two masks."""
+    """Define an operator for Numba, on lanes and on lanes and a number; or on two masks."""
 
     def generic(self: Any, args: Any, kws: Any) -> Any:
         lanes = next((a for a in args if isinstance(a, Lanes)), None)
@@ -134,11 +134,11 @@ def _negative(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.fneg(args[0])
 
 
-# Functions that serve numbers and lanes alike
+# Functions of numbers and of lanes
 
 
 def _llvm_function(declared: Intrinsic, name: str) -> None:
-    """Make a function an LLVM function of one number, such as ``llvm.sqrt``, for numbers and lanes."""
+    """Define a function as an LLVM intrinsic of one number, such as ``llvm.sqrt``, for numbers and lanes."""
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         kind = sig.args[0]
@@ -161,7 +161,7 @@ _llvm_function(lanes.exact_cos, "cos")
 
 @emits(lanes.select)
 def _select(typing_context: Any, mask: Any, yes: Any, no: Any) -> Any:
-    kinds: tuple[Any, ...] = (Lanes, types.Float, types.Type)  # lanes before numbers, floating before whole
+    kinds: tuple[Any, ...] = (Lanes, types.Float, types.Type)  # lanes before numbers, floats before integers
     result: Any = next(choice for kind in kinds for choice in (yes, no) if isinstance(choice, kind))
     if isinstance(mask, Lanes) and not isinstance(result, Lanes):
         result = Lanes(next(dtype for dtype in WIDTH if WIDTH[dtype] == mask.width), mask.width)
@@ -234,8 +234,8 @@ def _by_precision(typing_context: Any, x: Any, double: Any, single: Any) -> Any:
     return dtype(x, double, single), emit
 
 
-# Cells: the bare memory of an array. Numba counts references to arrays with atomic operations at every inner call,
-# which would cost more than the arithmetic; a pointer costs nothing.
+# Cells: the raw memory of an array. Numba counts references to arrays with atomic operations at every inner call, which
+# would cost more than the arithmetic; a pointer costs nothing.
 
 
 @emits(lanes.cells)
@@ -280,7 +280,7 @@ def _all_flat(typing_context: Any, group: Any) -> Any:
 
 
 def _tuple_like(group: Any, kinds: list[Any]) -> Any:
-    """Return the type of a tuple of some types, named as another is, if that is."""
+    """Return the type of a tuple of the given types, named if `group` is a named tuple."""
     tuples = types.BaseTuple  # type: ignore[attr-defined,unused-ignore]
     return tuples.from_types(kinds, getattr(group, "instance_class", None))
 

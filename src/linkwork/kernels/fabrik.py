@@ -1,8 +1,7 @@
-"""FABRIK's two passes, inward from the goals and outward from the root, through the real joints.
+"""FABRIK's two passes, inward from the goals and outward from the root, respecting the real joints.
 
-Every fit goes by the sum M of ``weight ray place^T`` over rays and the places they should point to: turned by a
-rotation Q, they agree by ``trace(Q M)``. Memory goes in groups, named tuples of arrays; vectors lie in it by three
-numbers, matrices by nine.
+Every fit uses the sum M of ``weight ray place^T`` over rays and the points they should point to: rotated by Q, they
+agree by ``trace(Q M)``. Memory is passed as named tuples of arrays; a vector has three numbers, a matrix nine.
 """
 
 from __future__ import annotations
@@ -36,25 +35,25 @@ from .rotations import (
     vector,
 )
 
-SWEEPS = 4  # through the turns about one point, each made as well as it can be
-STEADY = 1.0e-6  # how much the present orientation counts where the points leave a turn free
-BACK = 0.1  # how much the way to the root counts beside what pulls at a bone from outside
+SWEEPS = 4  # passes over the rotations about one point, each optimized in turn
+STEADY = 1.0e-6  # weight of the present orientation if the points leave a rotation free
+BACK = 0.1  # weight of the rays towards the root, relative to the outward pulls at a bone
 ROUND = 1.0e-9
-FAR = 1.0e3  # times the reach: where to look for what is out of reach
-BEND = 0.5  # [rad] at most, to get out of a straight line
-GOOD = 0.12  # of the cost before: a trial a third as far off, or nearer, ends the search for a better one
-SLANT = (0.36, 0.48, 0.8)  # an axis along which no bone is likely to lie
+FAR = 1.0e3  # times the reach: distance of the aim for goals out of reach
+BEND = 0.5  # [rad]: largest bend to leave a straight line
+GOOD = 0.12  # share of the cost before: a trial at about a third of the distance, or nearer, ends the search
+SLANT = (0.36, 0.48, 0.8)  # an axis unlikely to be parallel to a bone
 
 
 @inner
 def is_ball(s, t):
-    """Return whether a turn is a ball's."""
+    """Return whether a rotation is that of a ball joint."""
     return s.axis[3 * t] == 0.0 and s.axis[3 * t + 1] == 0.0 and s.axis[3 * t + 2] == 0.0
 
 
 @part
 def hang(s, turns, b, body, base, S):
-    """Put a bone on the one above, in `body`: write the frame it hangs on, its point, and its frame by some turns."""
+    """Attach a bone to its parent in `body`: write its parent frame, its point, and its frame after the given turns."""
     offset, up, frame = vector(s.offset, b), s.above[b], matrix(body.frame, b)
     scaled_unit(1.0, base)
     if up >= 0:
@@ -69,7 +68,7 @@ def hang(s, turns, b, body, base, S):
 
 @part
 def put_tips(s, body):
-    """Put the effectors where the bones are."""
+    """Write the positions of the effectors from their bones."""
     for k in range(s.effectors):
         b = s.holder[k]
         if b >= 0:
@@ -78,7 +77,7 @@ def put_tips(s, body):
 
 @part
 def put(s, body, work):
-    """Put every bone and effector where the turns say."""
+    """Write the positions of all bones and effectors from the turns (forward kinematics)."""
     for b in range(s.count):
         hang(s, body.turn, b, body, work.base, work.S)
     put_tips(s, body)
@@ -86,10 +85,10 @@ def put(s, body, work):
 
 @part
 def fit(s, angle, turns, first, end, outward, base, frame, work):
-    """Make the turns between two bones, outward or inward, that bring the rays in M nearest to their places.
+    """Fit the turns between two bones, outward or inward, so that the rays in M best match their points.
 
-    The turns are changed in place; `frame` becomes that of the bone they lead to. Inward, each is undone in reverse
-    order, about its axis the other way round.
+    The turns are changed in place; `frame` becomes that of the bone they lead to. Inward, they are undone in reverse
+    order, about the negated axes.
     """
     M, Q, S, T = work.M, work.Q, work.S, work.T
     for _ in range(SWEEPS if end - first > 1 else 1):
@@ -124,7 +123,7 @@ def fit(s, angle, turns, first, end, outward, base, frame, work):
 
 @inner
 def root_of(s, b):
-    """Return the bone on the ground that carries a bone, and how many bones there are from one to the other."""
+    """Return the root bone above a bone, and the number of bones from one to the other, both included."""
     count = 1
     while s.above[b] >= 0:
         b, count = s.above[b], count + 1
@@ -133,14 +132,14 @@ def root_of(s, b):
 
 @inner
 def wanted_place(goals, tip, k):
-    """Return where an effector should be; a coordinate that its goal leaves alone stays as it is."""
+    """Return the wanted position of an effector; coordinates that its goal does not constrain stay as they are."""
     asked, spot, now = goals.coordinates[k], vector(goals.spot, k), vector(tip, k)
     return spot[0] if asked > 0 else now[0], spot[1] if asked > 1 else now[1], spot[2] if asked > 2 else now[2]
 
 
 @part
 def is_straight(s, body, b, root, aim, tip):
-    """Return whether the points from a bone to the root lie, with the tip and its aim, on one line."""
+    """Return whether the points from a bone to the root are on one line with the tip and its aim."""
     start = vector(body.point, root)
     ray, other = minus(aim, start), minus(tip, start)
     if length(other) > length(ray):
@@ -155,7 +154,7 @@ def is_straight(s, body, b, root, aim, tip):
 
 @part
 def bend(s, body, b, amount, work):
-    """Turn every joint from a bone to the root by an amount, within its limits."""
+    """Rotate every joint from a bone to the root by an amount [rad], within its limits."""
     while b >= 0:
         for t in range(s.first[b], s.end[b]):
             turn = matrix(body.turn, t)
@@ -172,7 +171,7 @@ def bend(s, body, b, amount, work):
 
 @part
 def loosen(s, goals, body, work):
-    """Bend the chains that lie, with their goal, on one line, out of which no pass would move a point."""
+    """Bend chains that are on one line with their goal, since no pass would move a point off that line."""
     bent = False
     for k in range(s.effectors):
         b = s.holder[k]
@@ -181,7 +180,7 @@ def loosen(s, goals, body, work):
         aim, tip = wanted_place(goals, body.tip, k), vector(body.tip, k)
         root, count = root_of(s, b)
         if is_straight(s, body, b, root, aim, tip):
-            arc = math.sqrt(24.0 * length(minus(aim, tip)) / goals.reach[k])  # shorter by that much than straight
+            arc = math.sqrt(24.0 * length(minus(aim, tip)) / goals.reach[k])  # shorter than straight by that much
             bend(s, body, b, min(arc / count, BEND), work)
             bent = True
     if bent:
@@ -190,10 +189,10 @@ def loosen(s, goals, body, work):
 
 @part
 def aim_beyond(s, goals, body, overshoot, stretch, aims):
-    """Write where to reach for: beyond the goals, further on from the tips; or far out from the root.
+    """Write the aims of the effectors: extrapolated beyond the goals, or far out from the root if out of reach.
 
-    What is out of reach is sought out there, where the bones lie on one line: the plain passes would come to that ever
-    more slowly.
+    For a goal out of reach the bones end on one line, to which plain passes converge ever more slowly; a far aim gets
+    there at once.
     """
     for k in range(s.effectors):
         if s.holder[k] >= 0:
@@ -209,7 +208,7 @@ def aim_beyond(s, goals, body, overshoot, stretch, aims):
 
 @part
 def toward_root(s, body, b, moved, origin, towards, weight, foresight, M):
-    """Add the rays from a point to the places of a bone and those above it, which would rather not move."""
+    """Add the rays from a point to the bones from `b` up to the root, which should move as little as possible."""
     while b >= 0:
         point = vector(body.point, b)
         add_ray(M, weight, applied(moved, minus(point, origin)), minus(point, towards))
@@ -239,9 +238,10 @@ def through(s, goals, body, b, c, foresight, want, work):
 
 @part
 def between(s, goals, body, b, foresight, want, work):
-    """Write the frame of a bone that branches or effectors pull at.
+    """Write the frame of a bone with several children or with effectors.
 
-    Return the middle of the points they pull at, in the bone, and the middle of where they want them: the sub-base.
+    Return the weighted mean of their attachment points, in the bone, and the mean of their wanted positions: the
+    sub-base.
     """
     now, M, load = matrix(body.frame, b), work.M, goals.load
     mid, center = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -272,7 +272,7 @@ def between(s, goals, body, b, foresight, want, work):
 
 @part
 def inward(s, goals, body, foresight, want, work):
-    """Put the effectors on their aims and draw the bones after them, the root last."""
+    """Inward pass: put the effectors on their aims and draw the bones after them, the root last."""
     for step in range(s.count):
         b = s.count - 1 - step
         pinned, held, children, child = -1, 0, 0, -1
@@ -297,7 +297,7 @@ def inward(s, goals, body, foresight, want, work):
 
 @part
 def outward(s, goals, body, foresight, want, new, work):
-    """Put the root back in its place and turn bone after bone towards what was wanted."""
+    """Outward pass: put the root back in place and rotate bone after bone towards the wanted points."""
     M, moved, S = work.M, work.moved, work.S
     steady = goals.size * goals.size
     for b in range(s.count):
@@ -329,7 +329,7 @@ def outward(s, goals, body, foresight, want, new, work):
 
 @part
 def cost_of(s, goals, new, S):
-    """Return how far the effectors are from their goals, as the loop weighs it."""
+    """Return the weighted squared distance of the effectors from their goals."""
     total = 0.0
     for k in range(s.effectors):
         b = s.holder[k]
@@ -349,7 +349,7 @@ def cost_of(s, goals, new, S):
 
 @part
 def begin_at(s, q, begin):
-    """Read the turns of a pose."""
+    """Read the angles and rotations of a pose."""
     for t in range(s.turns):
         at, turn = s.value[t], matrix(begin.turn, t)
         begin.angle[t] = q[at]
@@ -361,7 +361,7 @@ def begin_at(s, q, begin):
 
 @part
 def write_change(s, begin, body, work, change):
-    """Write the velocity that leads from one set of turns to another."""
+    """Write the change, in velocity coordinates, that leads from one set of turns to another."""
     for t in range(s.turns):
         at = s.rate[t]
         if is_ball(s, t):
@@ -374,7 +374,7 @@ def write_change(s, begin, body, work, change):
 
 @inner
 def copy_turns(s, body, other):
-    """Make the turns of a body those of another's."""
+    """Copy the turns of a body to another."""
     for t in range(s.turns):
         other.angle[t] = body.angle[t]
         copy(matrix(body.turn, t), matrix(other.turn, t))
@@ -382,7 +382,7 @@ def copy_turns(s, body, other):
 
 @part
 def best_trial(s, goals, q, trials, count, bodies, work, change):
-    """Make trials from a pose until one is good; write the change that the best asks for, and return which it is."""
+    """Run trials from a pose until one is good; write the change of the best, and return its number."""
     begin, body, want, new = bodies
     far, least, best = 0.0, math.inf, 0
     for trial in range(count):
@@ -392,10 +392,10 @@ def best_trial(s, goals, q, trials, count, bodies, work, change):
     put(s, body, work)
     enough = GOOD * cost_of(s, goals, body, work.S)
     for k in range(s.effectors):
-        if goals.oriented[k]:  # a quick gain often ends where the frame cannot be turned any more
+        if goals.oriented[k]:  # a quick gain often ends where the frame can no longer be rotated
             enough = 0.0
     loosen(s, goals, body, work)
-    copy_turns(s, body, new)  # what all trials begin with: a trial changes the turns, not the places, of its body
+    copy_turns(s, body, new)  # common start of all trials: a trial changes the turns of its body, not the points
     for trial in range(count):
         foresight, overshoot = trials[2 * trial], trials[2 * trial + 1]
         copy_turns(s, new, body)
@@ -417,10 +417,10 @@ def best_trial(s, goals, q, trials, count, bodies, work, change):
     nogil=True,
 )
 def reach(skeleton, goals, q, trials, memory, change, chosen):
-    """Write the change of pose (n, nv) that the best of several trials (foresight, overshoot) of both passes asks for.
+    """Write the change of pose (n, nv) found by the best of several trials (foresight, overshoot) of both passes.
 
-    `skeleton` and `goals` are a `Skeleton` and `Goals` of arrays, `memory` has `memory_size`; `chosen` (n,) tells which
-    trial was the best.
+    `skeleton` and `goals` are a `Skeleton` and `Goals` of arrays, `memory` is workspace of `memory_size` numbers;
+    `chosen` (n,) receives the number of the best trial.
     """
     bones, wanted = all_flat(skeleton), all_flat(goals)
     bodies, work = slice_memory(bones, flat(memory))

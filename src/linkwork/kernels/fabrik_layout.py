@@ -1,4 +1,4 @@
-"""The arrays that FABRIK's kernel takes, and the memory that it works in."""
+"""The arrays of FABRIK's kernel, and the layout of its workspace."""
 
 from __future__ import annotations
 
@@ -13,65 +13,65 @@ from .lanes import beyond, divided
 from .layout import Layout
 from .rotations import BEST_ROTATION_SIZE
 
-# Numba knows this kind of named tuple only
+# Numba supports only this kind of named tuple
 Skeleton = namedtuple(
     "Skeleton",
     (
-        "count",  # of bones
-        "turns",  # how many there are
-        "effectors",  # how many there are
-        "above",  # of each bone: the bone above or -1
+        "count",  # number of bones
+        "turns",  # number of turns, that is elementary rotations
+        "effectors",  # number of effectors
+        "above",  # of each bone: its parent bone, or -1
         "first",  # its first turn
-        "end",  # the end of its turns
-        "depth",  # for each other bone: how many bones further up it is, or -1
-        "offset",  # the point it turns about, in the bone above
-        "value",  # of each turn: its place in the pose
-        "rate",  # its place in the velocity
+        "end",  # one past its last turn
+        "depth",  # for each other bone: how many levels further up it is, or -1
+        "offset",  # the point it rotates about, in the parent bone
+        "value",  # of each turn: index in the pose
+        "rate",  # index in the velocity
         "before",  # the constant rotation before it
         "axis",  # zero for a ball
         "low",
         "high",
-        "holder",  # of each effector: its bone, -1 if nothing moves it
-        "tool",  # bone_from_effector: its rotation
-        "grip",  # its point
+        "holder",  # of each effector: its bone, or -1 if nothing moves it
+        "tool",  # rotation of bone_from_effector
+        "grip",  # position of the effector in the bone
     ),
 )
 Goals = namedtuple(
     "Goals",
     (
-        "coordinates",  # of each effector: how many coordinates of its position are asked for
-        "oriented",  # whether its orientation is
-        "aim",  # the target's rotation
-        "spot",  # the target's point
+        "coordinates",  # of each effector: number of position coordinates that count
+        "oriented",  # whether the orientation counts
+        "aim",  # target rotation
+        "spot",  # target position
         "weight",
-        "reach",  # the length of the chain
-        "load",  # of each bone: the weight of all goals that it carries
-        "size",  # the mean length of the bones
-        "radius",  # metres that a radian counts
+        "reach",  # length of the chain
+        "load",  # of each bone: total weight of the goals below it
+        "size",  # mean length of the bones
+        "radius",  # length that weighs a radian [m]
     ),
 )
-Body = namedtuple("Body", "angle turn frame point tip")  # angle and matrix of turns; of bones; points of effectors
-Work = namedtuple("Work", "M moved base Q S T room")  # matrices, and what `best_rotation` works in
+Body = namedtuple("Body", "angle turn frame point tip")  # turns: angles, matrices; bones: frames, points; effectors
+Work = namedtuple("Work", "M moved base Q S T room")  # matrices, and workspace of `best_rotation`
 
 
 @inner
 def body_sizes(s):
-    """Return how many numbers each part of a body takes."""
+    """Return the size of each part of a body, in numbers."""
     return Body(s.turns, 9 * s.turns, 9 * s.count, 3 * s.count, 3 * s.effectors)
 
 
 BODIES = 4
-WORK = Work(9, 9, 9, 9, 9, 9, BEST_ROTATION_SIZE)  # how many numbers each part takes
+WORK = Work(9, 9, 9, 9, 9, 9, BEST_ROTATION_SIZE)  # size of each part, in numbers
 
 
 def memory_size(skeleton: Any) -> int:
-    """Return how many numbers the work of `reach` takes."""
+    """Return the size of the workspace of `reach`, in numbers."""
     return int(BODIES * sum(body_sizes.py_func(skeleton)) + sum(WORK))
 
 
 @inner
 def slice_memory(s, memory):
-    """Return the bodies and the work that lie in memory."""
+    """Return the bodies and the workspace as parts of memory."""
     sizes = body_sizes(s)
     size = sizes.angle + sizes.turn + sizes.frame + sizes.point + sizes.tip
     first, second, third, fourth, rest = divided(memory, (size, size, size, size, 0))
@@ -79,7 +79,7 @@ def slice_memory(s, memory):
     return bodies, divided(rest, WORK)
 
 
-# The same in two arrays, for the loop that has all methods
+# The same in two arrays, for the loop of all textbook methods
 
 BONES = Layout("count", "turns", "effectors", "trials")
 LENGTHS = Layout("bone", "radius")
@@ -89,21 +89,21 @@ BoneReals = namedtuple("BoneReals", "offset before axis low high tool grip weigh
 
 @inner
 def bone_wholes(bones):
-    """Return how many whole numbers each part takes."""
+    """Return the size of each part, in integers."""
     count, turns = bones[BONES.count], bones[BONES.turns]
     return BoneWholes(count, count, count, count * count, turns, turns, bones[BONES.effectors])
 
 
 @inner
 def bone_reals(bones):
-    """Return how many numbers each part takes."""
+    """Return the size of each part, in numbers."""
     count, turns, e = bones[BONES.count], bones[BONES.turns], bones[BONES.effectors]
     return BoneReals(3 * count, 9 * turns, 3 * turns, turns, turns, 9 * e, 3 * e, e, e, count, 2 * bones[BONES.trials])
 
 
 @inner
 def skeleton_of(bones, figures):
-    """Return the skeleton, and its other numbers, that lie in two arrays."""
+    """Return the skeleton stored in two arrays, and its other numbers."""
     w, r = (
         divided(beyond(bones, BONES.size), bone_wholes(bones)),
         divided(beyond(figures, LENGTHS.size), bone_reals(bones)),
@@ -115,13 +115,13 @@ def skeleton_of(bones, figures):
 
 @inner
 def goals_of(figures, reals, coordinates, oriented, aim, spot):
-    """Return the goals of a skeleton that lies in two arrays, their targets as turns and points."""
+    """Return the goals of a skeleton stored in two arrays, with targets as rotations and points."""
     sizes = figures[LENGTHS.bone], figures[LENGTHS.radius]
     return Goals(coordinates, oriented, aim, spot, reals.weight, reals.reach, reals.load, *sizes)
 
 
 def flat_skeleton(s: Any, goals: Any, trials: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return a `Skeleton`, what stays of its `Goals`, and trials (n, 2) as two arrays."""
+    """Return a `Skeleton`, the constant part of its `Goals`, and trials (n, 2) as two arrays."""
     wholes = BONES.pack(dtype=np.int64, count=s.count, turns=s.turns, effectors=s.effectors, trials=len(trials))
     reals = LENGTHS.pack(bone=goals.size, radius=goals.radius)
     more = BoneWholes(s.above, s.first, s.end, s.depth, s.value, s.rate, s.holder)

@@ -1,9 +1,9 @@
-"""Following a goal from where a chain is: control cycles, each a search within a box around the pose before it.
+"""Follow a goal from the current pose: control cycles, each a search within a box around the previous pose.
 
-A cycle takes Levenberg-Marquardt steps, each a damped least-squares change within bounds: what limits and speeds allow.
-Two rules keep it calm. A change is no longer than the error over twice a smallest singular value, so that the chain
-slows down before singularities. A step that gains little of what it promised is taken again with more damping, so that
-it comes to rest at the edge of reach. `chain_memory` says what stands in the arrays of the chain.
+A cycle takes Levenberg-Marquardt steps, each a damped least-squares change within the bounds of limits and speeds. Two
+rules keep it calm. A change is not longer than the error divided by twice a smallest singular value, so the chain slows
+down before singularities. A step that gains much less than predicted is repeated with more damping, so the chain comes
+to rest at the edge of reach. The arrays of the chain are laid out in `chain_memory`.
 """
 
 from __future__ import annotations
@@ -18,46 +18,46 @@ from .lanes import beyond, cells, divided, flat, load, store
 from .layout import Layout
 from .starts import read_goal, uniform
 
-INVALID, UNFIT, REACHED, FOLLOWING, LIMITED, HELD = 0, 1, 2, 3, 4, 5  # how it ended; unfit: a start that is not finite
+INVALID, UNFIT, REACHED, FOLLOWING, LIMITED, HELD = 0, 1, 2, 3, 4, 5  # outcomes; UNFIT: the start is not finite
 NO_LIMIT, POSITION, VELOCITY = 0, 1, 2
 
 PACE = Layout(
     "smallest",  # singular value below which the chain slows down
-    "fine",  # squared share of the tolerance at which a cycle has nothing left to do
-    "leap",  # how far many cycles together may lead: so many reaches of one; 0 for no bound
-    "far",  # error at the start from which on they may lead further:
-    "lever",  # so many reaches for each metre more
+    "fine",  # squared share of the tolerance below which a cycle ends
+    "leap",  # how far many cycles together may lead, in multiples of the reach of one cycle; 0 for no bound
+    "far",  # error at the start above which they may lead further:
+    "lever",  # additional reaches per metre
 )
-RATE = Layout(  # of a value, after the pace
-    "speed",  # units a second
-    "most",  # in a cycle, where there is no speed
-    "zone",  # how near to a limit it is moved away from it, where the goal leaves freedom
+RATE = Layout(  # of each value, after the pace
+    "speed",  # units per second
+    "most",  # largest change in a cycle, if there is no speed limit
+    "zone",  # distance from a limit within which the value moves away from it, if the goal leaves freedom
 )
 CYCLE = Layout("position_error", "rotation_error", "asked", "left", "value", "limit", "steps", "damping")  # a report
 
-STEPS, ATTEMPTS = 8, 5  # of a cycle, and of a step
-WORTH = 0.5  # share of the gain it promised that a step must bring
-GROWTH = 8.0  # of the damping, where it does not
-STILL = 0.02  # cosine between a joint's pull and the error below which it cannot help
-CENTRE = 0.4  # how much of that leads to the middle of the range from its end
-AWAY = 1.0  # how fast a value leaves the zone of a limit: a share of what is asked of the frame
-KEPT = 0.9  # share of the motion before that is tried: what of it the goal does not ask for ends by and by
-PROGRESS = 0.998  # squared errors: a cycle that gains less leads nowhere
+STEPS, ATTEMPTS = 8, 5  # largest numbers of steps in a cycle, and of attempts at a step
+WORTH = 0.5  # share of the predicted gain that a step must achieve
+GROWTH = 8.0  # of the damping, if it does not
+STILL = 0.02  # cosine between a joint's column and the error below which the joint cannot help
+CENTRE = 0.4  # weight of the pull to the middle of the range, at its end
+AWAY = 1.0  # how fast a value leaves the zone of a limit, relative to the error
+KEPT = 0.9  # share of the previous motion that is tried: motion that the goal does not ask for dies out
+PROGRESS = 0.998  # ratio of squared errors: a cycle that gains less makes no progress
 ROUNDING = 1e-12
-NEARBY, SPREAD = 8, 0.7  # walks from poses around the start, and how far around: a share of where they may lead
-NUDGES, NUDGE = 6, 0.2  # ways aside that are tried, and how far: a share of the room there is
+NEARBY, SPREAD = 8, 0.7  # number of walks from poses around the start, and their spread: a share of the allowed range
+NUDGES, NUDGE = 6, 0.2  # number of sideways motions tried, and their size: a share of the box
 
 
 @inner
 def places(values):
-    """Return where the report, the start and the target begin in what a call gets back, and its size."""
+    """Return the offsets of the report, the start and the target in the output array, and its size."""
     start = values + CYCLE.size
     return values, start, start + values, start + values + 16
 
 
 @part
 def look(chain, rows, goal, q, work, error):
-    """Write the weighted error of a pose, leave axes and origins in `work`; return what `columns` wants, and errors."""
+    """Evaluate a pose: write its weighted error, and axes and origins to `work`; return z, tip and squared errors."""
     z, tip, e, p, r = tip_error(chain.codes, chain.numbers, rows, chain.settings, goal, q, work)
     for k in range(6):
         store(error, k, e[k])
@@ -66,14 +66,14 @@ def look(chain, rows, goal, q, work, error):
 
 @inner
 def is_near(chain, pace, p, r):
-    """Return whether nothing is left to do."""
+    """Return whether the errors are so small that nothing is left to do."""
     fine = load(pace, PACE.fine)
     return p <= load(chain.settings, SETTINGS.near) * fine and r <= load(chain.settings, SETTINGS.aligned) * fine
 
 
 @part
 def arrive(chain, rows, pace, z, tip, p, r, s):
-    """Turn what a sweep has left in `work` into columns, unless nothing is left to do; return whether there is."""
+    """Replace the axes in `work` by columns of the Jacobian, unless nothing is left to do; return whether there is."""
     if is_near(chain, pace, p, r):
         return False
     columns(chain.codes, chain.numbers, rows, chain.settings, tip, z, s.work)
@@ -82,7 +82,7 @@ def arrive(chain, rows, pace, z, tip, p, r, s):
 
 @part
 def take(rows, values, s):
-    """Make the trial the pose."""
+    """Accept the trial pose: copy it, its error and its axes."""
     for value in range(values):
         store(s.q, value, load(s.trial, value))
         store(s.aside, value, 0.0)
@@ -94,7 +94,7 @@ def take(rows, values, s):
 
 @part
 def drop_aside(values, s):
-    """Give up what is best where the goal leaves freedom; return whether there was anything."""
+    """Drop the secondary motion `aside`; return whether there was any."""
     found = False
     for value in range(values):
         found |= load(s.aside, value) != 0.0
@@ -104,9 +104,9 @@ def drop_aside(values, s):
 
 @part
 def run_cycle(chain, rows, values, pace, p, r, s):
-    """Bring `q` as near to the goal as it comes within the box; return squared errors, steps and damping.
+    """Bring `q` as near to the goal as possible within the box; return squared errors, steps and damping.
 
-    Before and after, unless nothing is left to do, the error is that of `q` and its columns are in `work`.
+    Before and after, unless nothing is left to do, `error` is the error of `q`, and `work` holds its columns.
     """
     settings, taken, damping, more = chain.settings, 0, 0.0, not is_near(chain, pace, p, r)
     w = load(settings, SETTINGS.rotation_weight)
@@ -141,9 +141,9 @@ def run_cycle(chain, rows, values, pace, p, r, s):
 
 @part
 def put_aside(settings, limits, values, pace, asked, s):
-    """Put into `aside` the way to the middle of the limits, and out of their zones: the further, the more is asked.
+    """Write to `aside` a secondary motion towards the middle of the limits and out of their zones, scaled by the error.
 
-    Far from the goal nothing is put aside: there, damping would let it weigh against the way to the goal.
+    Far from the goal it is zero: with the damping used there, it would compete with the motion to the goal.
     """
     turn = asked / load(settings, SETTINGS.arm)
     pull = AWAY * turn * max(1.0 - turn, 0.0)
@@ -160,7 +160,7 @@ def put_aside(settings, limits, values, pace, asked, s):
 
 @part
 def begin(chain, rows, values, pace, moving, last, s):
-    """Look at `q` or, if it is moving, at where that leads if that is nearer; return errors, and that of `q`."""
+    """Evaluate `q`, or if `moving` the pose extrapolated from the last cycle if nearer; return errors, and q's own."""
     w, (_, before, _, _) = load(chain.settings, SETTINGS.rotation_weight), places(values)
     z, tip, p, r = look(chain, rows, s.goal, s.q, s.work, s.error)
     asked = p + r * (w * w)
@@ -179,7 +179,7 @@ def begin(chain, rows, values, pace, moving, last, s):
 
 @part
 def put_box(limits, values, pace, dt, span, start, s):
-    """Write the bounds of a cycle around `q`: its speeds, the limits and, around the start, how far it may lead."""
+    """Write the bounds of a cycle around `q`, from speeds, limits and the largest distance from the start."""
     for value in range(values):
         rate = PACE.size + RATE.size * value
         speed, x, lower_upper = load(pace, rate + RATE.speed), load(s.q, value), bounds(limits, value)
@@ -194,10 +194,11 @@ def put_box(limits, values, pace, dt, span, start, s):
 
 @part
 def nudge(chain, rows, values, p, r, s):
-    """Move `q` where a singular pose hides the way: aside, along what the goal leaves free; return errors, and if so.
+    """Move `q` out of a singular pose, by a motion that the goal leaves free; return errors, and whether it helped.
 
-    At such a pose no joint pulls towards the goal, as in an arm that is stretched out and should come in. A small
-    motion that changes the tip by little does, one way or the other: first towards the middle of the limits.
+    At such a pose no joint pulls towards the goal, as in a stretched arm that should retract. A small motion that
+    hardly changes the tip gets out of it, in one direction or the other; towards the middle of the limits is tried
+    first.
     """
     w = load(chain.settings, SETTINGS.rotation_weight)
     error, least = p + r * (w * w), load(chain.settings, SETTINGS.damping_least)
@@ -223,10 +224,10 @@ def nudge(chain, rows, values, p, r, s):
 
 @part
 def judge(limits, values, pace, s):
-    """Return why a pose that misses its goal is not nearer: how it ended, the value in its way, and which limit.
+    """Return why a pose that misses its goal is not nearer: the outcome, the value in the way, and which limit.
 
-    A speed first, since more cycles help; then joints that could still come nearer, also those that only a cycle's end
-    has stopped; then limits; then nothing.
+    Speed limits come first, since more cycles help; then joints that could still come nearer, including those that only
+    the end of a cycle has stopped; then position limits; then HELD.
     """
     size = 0.0
     for k in range(6):
@@ -259,7 +260,7 @@ def judge(limits, values, pace, s):
 
 @part
 def read_task(chain, target, values, cell, s):
-    """Read target and start; return how it ended if one of them is none."""
+    """Read target and start; return INVALID or UNFIT if one of them is not usable, else FOLLOWING."""
     _, to_start, to_target, _ = places(values)
     if not read_goal(chain.numbers, load(chain.settings, SETTINGS.spin), target, 0, s.goal):
         return INVALID
@@ -275,7 +276,7 @@ def read_task(chain, target, values, cell, s):
 
 @part
 def span_of(chain, rows, pace, s):
-    """Return how far many cycles may lead, in reaches of one."""
+    """Return how far many cycles may lead, in multiples of the reach of one cycle."""
     if load(pace, PACE.leap) == 0.0:
         return math.inf
     w = load(chain.settings, SETTINGS.rotation_weight)
@@ -287,15 +288,15 @@ def span_of(chain, rows, pace, s):
 
 @inner
 def is_reached(settings, p, r):
-    """Return whether errors are within tolerance."""
+    """Return whether the errors are within tolerance."""
     return p <= load(settings, SETTINGS.near) and r <= load(settings, SETTINGS.aligned)
 
 
 @part
 def walk(chain, rows, values, pace, dt, cycles, span, start, p, r, s):
-    """Run cycles, each from where the last one ended, until the goal is reached or nothing leads nearer.
+    """Run cycles, each from the end of the last, until the goal is reached or there is no more progress.
 
-    Return squared errors, how it ended, the value in the way, which limit, steps and damping.
+    Return squared errors, the outcome, the value in the way, which limit, steps and damping.
     """
     settings, w = chain.settings, load(chain.settings, SETTINGS.rotation_weight)
     steps, cycle, before = 0, 0, math.inf
@@ -321,9 +322,9 @@ def walk(chain, rows, values, pace, dt, cycles, span, start, p, r, s):
 
 @part
 def walk_nearby(chain, rows, values, pace, dt, cycles, span, start, s):
-    """Walk from poses around the start, where the start itself leads nowhere; return as `walk` does, if one arrives.
+    """Walk from poses around the start, if the start itself leads nowhere; return as `walk` does if one arrives.
 
-    Where branches meet, the one that was taken may end at a limit while another, as near, goes on.
+    Where branches meet, the one taken may end at a limit while another, equally near, continues.
     """
     for attempt in range(NEARBY):
         for value in range(values):
@@ -340,11 +341,12 @@ def walk_nearby(chain, rows, values, pace, dt, cycles, span, start, s):
 
 @kernel("i8[] f8[,] f8[] f8[,] f8[] f8 i8 b1 f8[] f8[] -> i8")
 def follow_one(codes, packed, room, target, pace, dt, cycles, moving, last, out):
-    """Follow a target (4, 4) from a start; write the pose and a report, see `CYCLE`, into `out`; return how it ended.
+    """Follow a target (4, 4) from a start; write the pose and a report, a CYCLE, into `out`; return the outcome.
 
-    `packed` is what `search_one` reads; `pace` holds PACE, then RATE for each value; `out` is laid out by `places`, the
-    start stands there, the pose is first. If it is `moving`, `last` is what the cycle before wrote. One cycle lasts
-    `dt`. Of several, each goes on from the one before, until the goal is reached or nothing leads nearer.
+    `packed` is the array of `search_one`; `pace` holds PACE, then RATE for each value; `out` is laid out by `places`
+    and contains the start; the pose comes first. If `moving`, `last` is the output of the previous cycle. One cycle
+    lasts `dt` seconds. Each of several cycles continues from the one before, until the goal is reached or there is no
+    more progress.
     """
     rows, values = codes.size // CODE.size, (pace.size - PACE.size) // RATE.size
     chain, cell, rates = chain_of(cells(codes), flat(packed), values), cells(out), cells(pace)

@@ -1,7 +1,7 @@
-"""What goals of frames ask for: their errors, and the wrenches that would make up for them.
+"""Rows of goals of frames: their errors, and the wrenches that reduce them.
 
-One function for each kind of goal, here, in `balance_rows` and in `joint_rows`; they are the compiled form of the
-classes in `linkwork.goals`, whose docstrings say what they mean. A goal of one frame hangs its rows on that frame; one
+There is one function for each kind of goal, here, in `balance_rows` and in `joint_rows`; they are the compiled form of
+the classes in `linkwork.goals`, whose docstrings define them. A goal of one frame adds its rows to that frame; a goal
 of several frames, or of joints, writes explicit rows.
 """
 
@@ -28,32 +28,32 @@ from .lanes import beyond
 from .pose_error import turn_between
 from .rotations import cross, dot, length, minus, plus, times, vector
 
-STRAIGHT = 1.0e-6  # of a limb's length: bent less than that, it bends nowhere
+STRAIGHT = 1.0e-6  # relative to a limb's length: with a smaller bend it has no bending direction
 SMALL = 1.0e-300
 NOTHING = (0.0, 0.0, 0.0)
 
 
 @inner
 def along_axis(k, size):
-    """Return a vector along an axis of the world."""
+    """Return a vector of a given size along an axis of the world."""
     return (size if k == 0 else 0.0), (size if k == 1 else 0.0), (size if k == 2 else 0.0)
 
 
 @inner
 def item(v, k):
-    """Return a number of a vector."""
+    """Return component k of a vector."""
     return v[0] if k == 0 else v[1] if k == 1 else v[2]
 
 
 @inner
 def across_axis(axis, k, size):
-    """Return row k of ``size (1 - axis axis^T)``: rotations about the axis left out."""
+    """Return row k of ``size (1 - axis axis^T)``: rotations about the axis are projected out."""
     return minus(along_axis(k, size), times(size * item(axis, k), axis))
 
 
 @inner
 def read(aim, at):
-    """Return a vector among the numbers of a goal."""
+    """Return a vector from the numbers of a goal."""
     return vector(beyond(aim, at), 0)
 
 
@@ -66,9 +66,9 @@ def explicit_row(codes, goal, k, error, scratch):
 
 @part
 def ask(codes, goal, k, error, weight, torque, force, at, counter, there, scratch):
-    """Write error k of a goal of one frame or two, and the row that makes up for it.
+    """Write error k of a goal of one or two frames, and the row that reduces it.
 
-    The row is a torque and a force at a point of the frame and, on the other, a torque and the force back at another.
+    The row is a torque and a force at a point of the frame and, on the other frame, a torque and the opposite force.
     """
     frame, other = goal[GOAL.frame], goal[GOAL.other]
     scratch.errors[goal[GOAL.error] + k] = error
@@ -82,7 +82,7 @@ def ask(codes, goal, k, error, weight, torque, force, at, counter, there, scratc
 
 @part
 def turn_onto(a, b):
-    """Return the shortest rotation vector that turns one unit vector onto another."""
+    """Return the shortest rotation vector that rotates one unit vector onto another [rad]."""
     normal, cosine = cross(a, b), dot(a, b)
     sine = length(normal)
     if sine < 1e-12 and cosine < 0.0:  # half a turn, about any normal
@@ -94,7 +94,7 @@ def turn_onto(a, b):
 
 @part
 def place_goal(codes, goal, aim, scratch):
-    """Reach, Hold, Relate and loops: a frame at a place in the world, or in another frame."""
+    """Write the rows of Reach, Hold, Relate and loops: a frame at a target in the world, or in another frame."""
     frame, other, mask, world = goal[GOAL.frame], goal[GOAL.other], goal[GOAL.mask], scratch.world
     here, wanted = beyond(world, 16 * frame), beyond(aim, PLACE_AIM.target)
     if other >= 0:
@@ -133,7 +133,7 @@ def place_in(frame, target, out):
 
 @part
 def pointing_goal(codes, goal, aim, scratch):
-    """Align and LookAt: an axis of a frame along a direction, or at a point or another frame."""
+    """Write the rows of Align and LookAt: an axis of a frame along a direction, or at a point or another frame."""
     frame, other, weight, world = goal[GOAL.frame], goal[GOAL.other], aim[AIM.radians], scratch.world
     p, axis = origin(world, frame), direction(world, frame, read(aim, POINTING_AIM.axis))
     point, distance = read(aim, POINTING_AIM.point), math.inf
@@ -148,13 +148,13 @@ def pointing_goal(codes, goal, aim, scratch):
     turn = turn_onto(axis, wanted)
     for k in range(3):
         torque = across_axis(axis, k, weight)
-        force = times(weight / distance, cross(along_axis(k, 1.0), wanted))  # as the frame moves, the sight line turns
+        force = times(weight / distance, cross(along_axis(k, 1.0), wanted))  # the line of sight turns with the frame
         ask(codes, goal, k, item(turn, k), weight, torque, force, p, NOTHING, point, scratch)
 
 
 @part
 def bend_goal(codes, goal, aim, scratch):
-    """Bend: the middle of a limb towards a pole, about the line from its root to its end."""
+    """Write the row of Bend: the middle of a limb towards a pole, about the line from its root to its end."""
     root, middle, end = goal[GOAL.frame], goal[GOAL.other], goal[GOAL.third]
     world, twists = scratch.world, scratch.twists
     base, tip = origin(world, root), origin(world, end)
@@ -172,7 +172,7 @@ def bend_goal(codes, goal, aim, scratch):
     angle = math.atan2(dot(line, cross(across, aside)), dot(across, aside))
     scratch.errors[goal[GOAL.error]] = angle
     scratch.weighted[goal[GOAL.row]] = aim[AIM.radians] * angle
-    for k in range(2):  # how the middle swings about the line, less how the pole does; the line tilts with the end
+    for k in range(2):  # the rotation of the middle about the line, minus that of the pole; the line tilts with the end
         point, outward = (knee, across) if k == 0 else (out, aside)
         sign = aim[AIM.radians] if k == 0 else -aim[AIM.radians]
         way = times(sign / dot(outward, outward), cross(line, outward))
@@ -187,7 +187,7 @@ def bend_goal(codes, goal, aim, scratch):
 
 @part
 def across_goal(codes, goal, aim, scratch):
-    """OnPlane and OnLine: a frame's origin not away from a point along one or two directions."""
+    """Write the rows of OnPlane and OnLine: no offset of a frame's origin from a point along one or two normals."""
     p, weight = origin(scratch.world, goal[GOAL.frame]), aim[AIM.metres]
     way = minus(read(aim, ACROSS_AIM.point), p)
     for k in range(goal[GOAL.count]):
@@ -197,7 +197,7 @@ def across_goal(codes, goal, aim, scratch):
 
 @part
 def distance_goal(codes, goal, aim, scratch):
-    """Distance: a frame's origin within a range of distances from a point or another frame."""
+    """Write the row of Distance: a frame's origin within a range of distances from a point or another frame."""
     other, weight, p = goal[GOAL.other], aim[AIM.metres], origin(scratch.world, goal[GOAL.frame])
     there = origin(scratch.world, other) if other >= 0 else read(aim, DISTANCE_AIM.point)
     way = minus(p, there)

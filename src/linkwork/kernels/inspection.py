@@ -1,6 +1,6 @@
-"""Looks into a library of kernels before it ships: what it shows, what it wants of others, whether it can be loaded.
+"""Inspect a library of kernels before it ships: its exports, its imports, and whether it can be loaded.
 
-For platforms that are not at hand this is the only test beside an emulator.
+For platforms that are not at hand this is the only test besides an emulator.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from typing import Any
 from ..errors import MissingExtraError
 from .targets import Target
 
-# What the linker adds to a library of macOS: what is shown, what is wanted (and never called), and of whom.
+# Added by the linker to libraries of macOS: exports, imports (never called), and libraries.
 MACOS_SHOWS = {"__mh_dylib_header", "___dso_handle"}
 MACOS_WANTS = {"dyld_stub_binder"}
 MACOS_LIBRARIES = {"@rpath/pack.dylib", "/usr/lib/libSystem.B.dylib"}
 
-Found = tuple[set[str], set[str], list[str]]  # what is shown, what is wanted, what else is wrong
+Found = tuple[set[str], set[str], list[str]]  # exports, imports, other faults
 
 
 def inspect(library: Path, exports: Sequence[str], target: Target) -> list[str]:
-    """Return what is wrong with a library, a few words each; nothing where all is right.
+    """Return the faults of a library, a few words each; empty if there are none.
 
     Args:
         library: The file.
-        exports: The functions that it must show, and no others.
-        target: What it is for.
+        exports: The functions that it must export, and no others.
+        target: The platform it is for.
     """
     try:
         shown, wanted, faults = READERS[target.file](library, target)
@@ -40,7 +40,7 @@ def inspect(library: Path, exports: Sequence[str], target: Target) -> list[str]:
 
 
 def _parsed(library: Path, target: Target, form: str) -> tuple[Any, list[str]]:
-    """Return a library as lief reads it, and whether it is for another processor."""
+    """Return a library parsed by lief, and a fault if it is for another processor."""
     try:
         import lief
     except ImportError as error:
@@ -92,13 +92,13 @@ def _macho(library: Path, target: Target) -> Found:
 
 
 def _fixed_in_code(addresses: Iterable[int], writable: list[tuple[int, int]]) -> list[str]:
-    """Return that a loader would have to write into code, if so: some refuse, and no two processes share it then."""
+    """Return a fault if the loader would have to modify code: some loaders refuse, and processes could not share it."""
     fixed = sum(not any(start <= address < start + size for start, size in writable) for address in addresses)
     return [f"has {fixed} relocations in code"] if fixed else []
 
 
 def _signature_faults(content: bytes, binary: Any) -> list[str]:
-    """Return what is wrong with the hashes of pages that processors of Apple ask for before they run a library."""
+    """Return the faults of the page hashes that Apple's processors check before they run a library."""
     if not binary.has_code_signature:
         return ["is not signed"]
     start = binary.code_signature.data_offset
@@ -119,7 +119,7 @@ def _wasm(library: Path, _target: Target) -> Found:
     content = library.read_bytes()
     if content[:8] != b"\0asm\1\0\0\0":
         raise IndexError("it cannot be read as WASM")
-    names: dict[int, set[str]] = {2: set(), 7: set()}  # sections of imports and of exports
+    names: dict[int, set[str]] = {2: set(), 7: set()}  # sections of imports and exports
     place = 8
     while place < len(content):
         kind, (size, start) = content[place], _leb(content, place + 1)
@@ -144,7 +144,7 @@ def _names(content: bytes, place: int) -> Iterator[str]:
 
 
 def _leb(content: bytes, place: int) -> tuple[int, int]:
-    """Return a whole number as WebAssembly writes it (seven bits a byte), and the place behind it."""
+    """Return an integer in WebAssembly's encoding (LEB128, seven bits per byte), and the offset after it."""
     value = shift = 0
     while True:
         byte = content[place]

@@ -1,4 +1,4 @@
-"""Kernels compiled on the fly, by Numba's front end and LLVM, at their first call; object code is kept on disk."""
+"""Compile kernels on the fly with Numba's front end and LLVM, at their first call; object code is cached on disk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .sources import hash_of
 from .workers import Progress, work_on
 
 _lock = threading.RLock()
-_engines: list[Any] = []  # machine code lasts as long as they do
+_engines: list[Any] = []  # own the machine code, so they must stay alive
 
 
 class Compiled:
@@ -41,7 +41,7 @@ class Compiled:
 
 
 def compiled(kernel: Kernel, reason: str) -> Any:
-    """Return a builtin function for a kernel, compiled now or kept from before.
+    """Return a builtin function for a kernel, compiled now or read from the cache.
 
     Raises:
         MissingExtraError: If Numba is not installed.
@@ -55,13 +55,13 @@ def compiled(kernel: Kernel, reason: str) -> Any:
 
 @cache
 def _call() -> int:
-    """Return the address of the function that stands between Python and kernels."""
+    """Return the address of `calling.call`, compiled for this Python."""
     symbol = f"call_{HEAD}"
     return _loaded(symbol, _object(symbol))
 
 
 def _object(symbol: str, kernel: Kernel | None = None) -> bytes:
-    """Return the object code of a kernel's symbol, or of the call; it is compiled by one process, once."""
+    """Return the object code of a kernel's symbol, or of `calling.call`; only one process compiles it, once."""
     module = "" if kernel is None else kernel.function.__module__.removeprefix(f"{__package__}.")
     key = f"{symbol} {' '.join(_host())} {hash_of(module)} {_versions()}"
     code = store.find(key) if _can_be_kept(kernel) else None
@@ -82,12 +82,12 @@ def _object(symbol: str, kernel: Kernel | None = None) -> bytes:
 
 
 def _can_be_kept(kernel: Kernel | None) -> bool:
-    """Return whether the hash of the sources knows a kernel; one that is declared elsewhere is compiled each time."""
+    """Return whether the hash of the sources covers a kernel; a kernel declared elsewhere is not cached."""
     return kernel is None or kernel.function.__module__.startswith(f"{__package__}.")
 
 
 def _loaded(symbol: str, code: bytes) -> int:
-    """Return the address of a symbol of object code that is put into this process."""
+    """Load object code into this process and return the address of a symbol."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -103,7 +103,7 @@ def _loaded(symbol: str, code: bytes) -> int:
 
 @cache
 def _host() -> tuple[str, str, str]:
-    """Return LLVM's names of this machine, its processor and what that has besides."""
+    """Return LLVM's names of this machine and its processor, and the features of the processor."""
     import llvmlite.binding as llvm
 
     return llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
@@ -111,7 +111,7 @@ def _host() -> tuple[str, str, str]:
 
 @cache
 def _versions() -> str:
-    """Return which compiler object code comes from; Numba is not imported for it."""
+    """Return the versions of the compilers, without importing Numba."""
     from importlib.metadata import version
 
     return f"numba {version('numba')} llvmlite {version('llvmlite')} {os.environ.get('LINKWORK_PLAIN_NUMBA', '')}"
@@ -119,18 +119,18 @@ def _versions() -> str:
 
 @cache
 def _announce() -> None:
-    """Say on a terminal, once, that something must be compiled."""
+    """Tell once, on a terminal, that kernels are being compiled."""
     if sys.stderr is not None and sys.stderr.isatty():
         print("linkwork: compiling kernels (once; kept for later runs) ...", file=sys.stderr)
 
 
-# All at once
+# Compile everything
 
 
 def warm(progress: Progress | None = None) -> str:
-    """Compile all kernels that are not kept yet, in as many processes as there are cores.
+    """Compile all kernels that are not cached yet, with one process per core.
 
-    Return why they could not be kept; nothing where they were.
+    Return why they could not be cached, or an empty string.
     """
     names = {symbol: one.name for one in all_kernels().values() for symbol in one.symbols}
     troubles = work_on(in_order((*names, f"call_{HEAD}")), _warm_one, names, progress=progress)

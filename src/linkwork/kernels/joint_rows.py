@@ -1,4 +1,4 @@
-"""What goals of joints ask for: `Rest`, which goes straight into the normal matrix, and `Couple`, an explicit row."""
+"""Rows of goals of joints: `Rest`, which is added to the normal matrix directly, and `Couple`, an explicit row."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def rest_item(codes, goal, aim, k):
 
 @part
 def rest_goal(codes, goal, aim, q, scratch):
-    """Rest: each joint's way to a pose, times its gain."""
+    """Write the errors of Rest: the difference of each joint from a pose, times its gain."""
     for k in range(goal[GOAL.count]):
         entry, gains, pose = rest_item(codes, goal, aim, k)
         value, row = beyond(q, entry[REST_ITEM.value]), entry[REST_ITEM.error]
         if entry[REST_ITEM.kind] >= BALL_REST:
             w, x, y, z = quaternion_product((value[0], -value[1], -value[2], -value[3]), pose)
-            turn = rotation_vector(w, x, y, z)  # about the ball's own axes
+            turn = rotation_vector(w, x, y, z)  # in the ball's own axes
             for i in range(3):
                 if gains[i] != 0.0:
                     scratch.errors[row] = gains[i] * item(turn, i)
@@ -53,7 +53,7 @@ def rest_goal(codes, goal, aim, q, scratch):
 
 @part
 def add_rest(codes, numbers, goal, aim, q, scratch):
-    """Add a Rest goal to the normal matrix: each joint to its own column, a ball with a cone to its three together."""
+    """Add a Rest goal to the normal matrix: each joint to its own column, a ball with a cone to its three columns."""
     for k in range(goal[GOAL.count]):
         entry, gains, _ = rest_item(codes, goal, aim, k)
         row = entry[REST_ITEM.error]
@@ -70,7 +70,7 @@ def add_rest(codes, numbers, goal, aim, q, scratch):
 
 @part
 def add_rest_row(n, entry, i, gain, error, scratch):
-    """Add one row of a Rest goal: of axis i of its joint, or of what the three axes of a cone have along it."""
+    """Add one row of a Rest goal: of axis i of its joint, or of the components of a cone's three axes along it."""
     first, matrix, gradient, axes = entry[REST_ITEM.column], scratch.matrix, scratch.gradient, scratch.work
     if entry[REST_ITEM.kind] < FIRST_CONE_REST:
         matrix[(n + 1) * (first + i)] += gain * gain
@@ -85,7 +85,7 @@ def add_rest_row(n, entry, i, gain, error, scratch):
 
 @part
 def couple_goal(codes, goal, aim, q, scratch):
-    """Couple: a sum of values times coefficients."""
+    """Write the row of Couple: a linear combination of joint values."""
     row, items = explicit_row(codes, goal, 0, 0.0, scratch), table(codes, HEADER.goal_items, codes)
     weight, total = aim[AIM.radians] if goal[GOAL.mask] else aim[AIM.metres], aim[COUPLE_AIM.value]
     for k in range(goal[GOAL.count]):

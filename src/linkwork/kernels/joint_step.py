@@ -1,7 +1,7 @@
-"""One step down a chain: a constant transform, then an elementary motion. Shared by all sweeps.
+"""One step down a chain: a constant transform, then an elementary motion. Shared by all forward sweeps.
 
-A frame is four columns ``x, y, z, p``, each a tuple of three numbers or lanes: its axes and its origin in the world. A
-row of a program says what to do, in two arrays, `codes` and `numbers`.
+A frame is four columns ``x, y, z, p``, each a tuple of three numbers or lanes: its axes and its origin in the world.
+The two arrays `codes` and `numbers` hold one row for each step.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from .lanes import bits, by_precision, exact_cos, exact_sin, fabs, fill, load, m
 from .layout import Layout
 from .rotations import plus
 
-ROW_CODES = Layout("motion", "axis", "value", "constant")  # the axis: 0 x, 1 y, 2 z; the value: its place in the pose
+ROW_CODES = Layout("motion", "axis", "value", "constant")  # axis: 0 x, 1 y, 2 z; value: index in the pose
 TRANSFORM = Layout(("axes", 9), ("origin", 3))  # column by column: x, y, z and the origin
-# the constant transform; the amount of the motion is multiplier * value + offset
+# the constant transform; the motion is by multiplier * value + offset
 ROW_NUMBERS = Layout(("transform", TRANSFORM.size), "multiplier", "offset", "advance")
 STAY, REVOLUTE, PRISMATIC, SCREW, BALL = 0, 1, 2, 3, 4  # motions
-IDENTITY, SHIFT, GENERAL = 0, 1, 2  # forms of the constant
-SHORTEST, LONGEST = 1.0e-203, 1.0e203  # squared lengths of quaternions that still have a direction
+IDENTITY, SHIFT, GENERAL = 0, 1, 2  # forms of the constant transform
+SHORTEST, LONGEST = 1.0e-203, 1.0e203  # bounds of squared lengths of quaternions that have a direction
 LARGE_ANGLE, LARGE_ANGLE_32 = 1.0e5, 1.0e3
-ROUND, ROUND_32 = 6755399441055744.0, 12582912.0  # 1.5 * 2**52 and 2**23: the nearest integer goes into the low bits
+ROUND, ROUND_32 = 6755399441055744.0, 12582912.0  # 1.5 * 2**52, 1.5 * 2**23: the nearest integer moves to the low bits
 TWO_OVER_PI = 0.63661977236758134308
-# pi / 2 in three parts, the first two with few enough bits that their products with a turn count are exact
+# pi / 2 in three parts; the first two have few enough bits for exact products with the number of quarter turns
 HIGH, MIDDLE, LOW = 1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21
 HIGH_32, MIDDLE_32, LOW_32 = 1.5703125, 4.837512969970703125e-4, 7.549789948768648e-8
 
 
 @inner
 def sine_cosine(angle):
-    """Return the sine and cosine of numbers or lanes, to two or three units in the last place.
+    """Return the sine and cosine of numbers or lanes [rad], accurate to two or three units in the last place.
 
-    The angle is brought to [-pi/4, pi/4] by multiples of pi/2, held in three parts; there, two polynomials (minimax,
-    degrees 13 and 14) give both; the multiple's low bits tell which is which and their signs.
+    The angle is reduced to [-pi/4, pi/4] by multiples of pi/2, held in three parts. There, two minimax polynomials
+    (degrees 13 and 14) give both; the low bits of the multiple select which is which and their signs.
     """
     bias = by_precision(angle, ROUND, ROUND_32)
     shifted = angle * by_precision(angle, TWO_OVER_PI, TWO_OVER_PI) + bias
@@ -65,7 +65,7 @@ def sine_cosine(angle):
 
 @inner
 def vector(memory, at):
-    """Return three items of memory."""
+    """Return three consecutive items of memory."""
     return load(memory, at), load(memory, at + 1), load(memory, at + 2)
 
 
@@ -77,13 +77,13 @@ def blend(x, y, z, a, b, c):
 
 @inner
 def along(p, axis, amount):
-    """Return the point an amount further along an axis."""
+    """Return the point moved by an amount along an axis."""
     return p[0] + axis[0] * amount, p[1] + axis[1] * amount, p[2] + axis[2] * amount
 
 
 @inner
 def swing(a, b, sine, cosine):
-    """Return two axes turned towards each other: a goes towards b."""
+    """Return two perpendicular axes rotated in their plane, a towards b."""
     return (
         (a[0] * cosine + b[0] * sine, a[1] * cosine + b[1] * sine, a[2] * cosine + b[2] * sine),
         (b[0] * cosine - a[0] * sine, b[1] * cosine - a[1] * sine, b[2] * cosine - a[2] * sine),
@@ -92,7 +92,7 @@ def swing(a, b, sine, cosine):
 
 @inner
 def place(constant, m, at, x, y, z, p):
-    """Return the frame that a constant transform, a TRANSFORM from `at` on, puts on a frame (the Lmatrix)."""
+    """Return the frame after a constant transform (the chapter's Lmatrix), a TRANSFORM at offset `at` of `m`."""
     if constant != IDENTITY:
         p = plus(p, blend(x, y, z, *vector(m, at + TRANSFORM.origin)))
         if constant == GENERAL:
@@ -104,7 +104,7 @@ def place(constant, m, at, x, y, z, p):
 
 @inner
 def pick(axis, x, y, z):
-    """Return the column of an axis code."""
+    """Return the column x, y or z for an axis code."""
     if axis == 0:
         return x
     if axis == 1:
@@ -114,7 +114,7 @@ def pick(axis, x, y, z):
 
 @inner
 def turn(axis, angle, x, y, z):
-    """Return the axes turned about one of themselves."""
+    """Return the axes rotated about one of themselves by an angle [rad]."""
     sine, cosine = sine_cosine(angle)
     if axis == 0:
         y, z = swing(y, z, sine, cosine)
@@ -127,7 +127,7 @@ def turn(axis, angle, x, y, z):
 
 @inner
 def turn_by_quaternion(w, i, j, k, x, y, z):
-    """Return the axes turned by a quaternion of any sensible length; one that means nothing gives NaN."""
+    """Return the axes rotated by a quaternion; NaN if its length is zero, infinite or otherwise out of range."""
     square = w * w + i * i + j * j + k * k
     s = select((square >= SHORTEST) & (square <= LONGEST), 2.0 / square, math.nan)
     return (
@@ -139,7 +139,7 @@ def turn_by_quaternion(w, i, j, k, x, y, z):
 
 @inner
 def step(codes, numbers, row, q, x, y, z, p):
-    """Return the frame one row further down: ``frame * constant * motion(q)``."""
+    """Return the frame one row further down the chain: ``frame * constant * motion(q)``."""
     code, at = ROW_CODES.size * row, ROW_NUMBERS.size * row
     x, y, z, p = place(load(codes, code + ROW_CODES.constant), numbers, at + ROW_NUMBERS.transform, x, y, z, p)
     motion, axis = load(codes, code + ROW_CODES.motion), load(codes, code + ROW_CODES.axis)
@@ -157,17 +157,17 @@ def step(codes, numbers, row, q, x, y, z, p):
 
 @inner
 def start(q):
-    """Return the world frame, as numbers or as lanes."""
+    """Return the world frame in the type of `q`, numbers or lanes."""
     zero, one = fill(q, 0.0), fill(q, 1.0)
     return (one, zero, zero), (zero, one, zero), (zero, zero, one), (zero, zero, zero)
 
 
 def transform(matrices: NDArray[Any]) -> NDArray[Any]:
-    """Return transforms (..., 4, 4) as TRANSFORM, shape (..., 12)."""
+    """Return transforms (..., 4, 4) in the layout TRANSFORM, shape (..., 12)."""
     return np.swapaxes(matrices[..., :3, :], -1, -2).reshape(*matrices.shape[:-2], TRANSFORM.size)
 
 
 def xyz_quaternion(sines: Any, cosines: Any) -> tuple[Any, ...]:
-    """Return the quaternion, w first, of turns about moving x, y and z axes: sines and cosines of half their angles."""
+    """Return the quaternion, w first, of rotations about moving x, y, z axes, from sines and cosines of half angles."""
     (a, b, c), (d, e, f) = cosines, sines
     return a * b * c - d * e * f, d * b * c + a * e * f, a * e * c - d * b * f, d * e * c + a * b * f

@@ -1,17 +1,17 @@
-"""Lanes: several numbers in one SIMD vector of the processor; and what kernels do with bare memory.
+"""Lanes: several numbers in one SIMD vector of the processor; and operations on raw memory.
 
-A kernel written with plain arithmetic, `select`, `load` and `store` works on one problem when its memory holds numbers,
-and on eight (sixteen in single precision) problems side by side when it holds lanes: the type of the memory decides,
-the source is the same. LLVM splits the vectors into what the processor has.
+A kernel written with plain arithmetic, `select`, `load` and `store` solves one problem if its memory holds numbers, and
+eight problems in parallel (sixteen in single precision) if it holds lanes. The type of the memory decides; the source
+is the same. LLVM splits the vectors into registers of the processor.
 
-Here is what kernels say; `emission` is what it becomes.
+This module only declares the operations; `emission` defines their LLVM code.
 """
 
 from __future__ import annotations
 
 from .declarations import intrinsic
 
-# Functions that serve numbers and lanes alike
+# Functions of numbers and of lanes
 
 
 @intrinsic
@@ -21,37 +21,37 @@ def sqrt(x):
 
 @intrinsic
 def fabs(x):
-    """Return the size of a number."""
+    """Return the absolute value."""
 
 
 @intrinsic
 def exact_sin(x):
-    """Return the sine as the C library has it, lane by lane: slow and right for any angle."""
+    """Return the sine computed by the C library for each lane: slow, but accurate for any angle."""
 
 
 @intrinsic
 def exact_cos(x):
-    """Return the cosine likewise."""
+    """Return the cosine computed by the C library for each lane."""
 
 
 @intrinsic
 def select(mask, yes, no):
-    """Return ``yes`` where the mask is true and ``no`` elsewhere."""
+    """Return ``yes`` in lanes where the mask is true and ``no`` elsewhere."""
 
 
 @intrinsic
 def bits(mask):
-    """Return a mask as an integer, lane k in bit k; zero means no lane at all."""
+    """Return a mask as an integer with lane k in bit k; zero means that no lane is set."""
 
 
 @intrinsic
 def lowest(x):
-    """Return the least of all lanes, as a number."""
+    """Return the smallest of all lanes, as a number."""
 
 
 @intrinsic
 def mantissa_bit(x, position):
-    """Return where a low bit of the floating-point pattern is set; `position` is a literal.
+    """Return a mask of the lanes whose floating-point pattern has a low bit set; `position` is a literal.
 
     After adding 1.5·2⁵² (2²³ for float32) to a number, the low bits are those of the nearest integer.
     """
@@ -59,57 +59,57 @@ def mantissa_bit(x, position):
 
 @intrinsic
 def by_precision(x, double, single):
-    """Return one of two constants: the first where `x` is in double precision, the second where it is in single."""
+    """Return the constant `double` if `x` is in double precision, `single` if it is in single precision."""
 
 
-# Cells: the bare memory of an array, a pointer, which costs nothing to hand on
+# Cells: the raw memory of an array, a pointer that costs nothing to pass on
 
 
 @intrinsic
 def cells(array):
-    """Return the memory of an array: its numbers (one axis), or its lanes, row by row (two axes)."""
+    """Return the memory of an array: of numbers (one axis), or of lanes, row by row (two axes)."""
 
 
 @intrinsic
 def flat(array):
-    """Return the memory of an array as single numbers, whatever its axes."""
+    """Return the memory of an array of any number of axes as single numbers."""
 
 
 @intrinsic
 def all_flat(group):
-    """Return a named tuple of arrays and numbers with the memory of its arrays in their place."""
+    """Return a named tuple of arrays and numbers with each array replaced by its memory, as `flat` returns it."""
 
 
 @intrinsic
 def beyond(memory, items):
-    """Return the memory that begins some items further on."""
+    """Return the memory that begins the given number of items further on."""
 
 
 @intrinsic
 def divided(memory, sizes):
-    """Return memory cut into parts that follow one another: a tuple, named as that of their sizes is."""
+    """Return memory split into consecutive parts of the given sizes: a tuple, named like that of the sizes."""
 
 
 @intrinsic
 def load(memory, item):
-    """Return an item of memory: a number, or lanes."""
+    """Return an item of memory: a number, or a vector of lanes."""
 
 
 @intrinsic
 def store(memory, item, value):
-    """Put a number, or lanes, into an item of memory."""
+    """Store a number, or a vector of lanes, in an item of memory."""
 
 
 @intrinsic
 def fill(memory, value):
-    """Return a number as what the memory holds: itself, or lanes that all hold it."""
+    """Return a number in the type that the memory holds: itself, or copied to all lanes."""
 
 
 @intrinsic
 def gather(memory, item, stride):
-    """Return lanes filled from numbers in memory: items ``item``, ``item + stride``, and so on."""
+    """Return lanes read from single numbers in memory: items ``item``, ``item + stride``, and so on."""
 
 
 @intrinsic
 def scatter(memory, item, stride, value):
-    """Put each lane into memory: items ``item``, ``item + stride``, and so on."""
+    """Store each lane as a single number in memory: items ``item``, ``item + stride``, and so on."""

@@ -1,19 +1,20 @@
-"""Layouts: what stands where in an array that a kernel reads or writes, declared once in the kernel's own module.
+"""Layouts: names and offsets of the fields of an array that a kernel reads or writes, declared in the kernel's module.
 
-Kernels read the places from the layout, which Numba takes for a named tuple of constants; everyone else writes and
-reads by name::
+Kernels read offsets from the layout, which Numba treats as a named tuple of constants; other code reads and writes by
+name::
 
     SETTINGS = Layout("tolerance", ("axis", 3), "damping")
     settings[SETTINGS.axis + 2]                               # in a kernel; the next record is SETTINGS.size further on
     settings = SETTINGS.pack(tolerance=1e-4, axis=(0, 0, 1), damping=0.1)
     SETTINGS.view(settings).axis                              # array([0., 0., 1.])
 
-Memory whose parts depend on counts is cut by `lanes.divided`, by a named tuple of how much each part takes.
+Memory whose parts have sizes known only at run time is split by `lanes.divided`, with a named tuple of the sizes.
 """
 
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,17 +22,17 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 
 class Layout(tuple[int, ...]):
-    """Names, places and the number of items of a flat array, or of each record of an array of records.
+    """Names and offsets of the fields of a flat array, or of each record of an array of records.
 
     Args:
-        *fields: A name for one item, or a pair of a name and how many items it has, in order.
+        *fields: In order, a name for a field of one item, or a pair of a name and the number of items.
 
-    Where a field begins is an attribute of its name.
+    The offset of each field is an attribute with the field's name.
 
     Attributes:
         names: The names, in order.
-        size: How many items there are in all.
-        items: What to take of a record, by name: an index, or a slice.
+        size: Total number of items.
+        items: Index or slice of each field in a record, by name.
     """
 
     names: tuple[str, ...]
@@ -55,7 +56,7 @@ class Layout(tuple[int, ...]):
         raise AttributeError(f"a record has {', '.join(self.names)}, not {name!r}.")
 
     def pack(self, *, dtype: DTypeLike = np.float64, shape: tuple[int, ...] = (), **values: ArrayLike) -> NDArray[Any]:
-        """Return a new array (*shape, size) of the values of all fields; each is broadcast to ``shape``."""
+        """Return a new array (*shape, size) with the values of all fields, each broadcast to ``shape``."""
         if set(values) != set(self.names):
             odd = ", ".join(sorted(set(values) ^ set(self.names)))
             raise TypeError(f"a record has {', '.join(self.names)}; missing or unknown: {odd}.")
@@ -65,18 +66,18 @@ class Layout(tuple[int, ...]):
         return array
 
     def view(self, array: NDArray[Any]) -> Record:
-        """Return an array (..., size) with its fields as attributes, to read and to write."""
+        """Return a view of an array (..., size) with its fields as attributes, readable and writable."""
         if array.shape[-1] != self.size:
             raise ValueError(f"a record has {self.size} items, got an array of shape {array.shape}.")
         return Record(self, array)
 
     def rows(self, array: NDArray[Any]) -> Record:
-        """Return the records of a flat array (n * size,): fields have the shape (n,), or (n, count)."""
+        """Return the records of a flat array (n * size,): fields have shape (n,) or (n, count)."""
         return self.view(array.reshape(-1, self.size))
 
 
 class Record:
-    """An array whose last axis has names. Fields are views, so that what is written to them is in the array."""
+    """An array with named fields on its last axis. Fields are views: writing to them writes to the array."""
 
     __slots__ = ("array", "layout")
     array: NDArray[Any]
@@ -106,3 +107,23 @@ class Record:
             return self.layout.items[name]
         except KeyError:
             raise AttributeError(f"a record has {', '.join(self.layout.names)}, not {name!r}.") from None
+
+
+def pack_tables(
+    header: Layout, counts: Mapping[str, int], codes: Mapping[str, ArrayLike], numbers: Mapping[str, ArrayLike]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return tables of integers behind a header, and tables of numbers, each as one array.
+
+    Args:
+        header: Layout of the header: the counts, and where each table begins in its array.
+        counts: Other fields of the header.
+        codes: Tables of integers by name, in the order in which they are stored.
+        numbers: Tables of numbers, likewise.
+    """
+    fields: dict[str, Any] = dict(counts)
+    parts = []
+    for tables, dtype, at in ((codes, np.int64, header.size), (numbers, np.float64, 0)):
+        arrays = [np.asarray(table, dtype).ravel() for table in tables.values()]
+        fields |= zip(tables, at + np.cumsum([0, *(array.size for array in arrays[:-1])]), strict=True)
+        parts.append(arrays)
+    return np.concatenate([header.pack(dtype=np.int64, **fields), *parts[0]]), np.concatenate(parts[1])

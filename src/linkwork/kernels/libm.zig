@@ -1,11 +1,12 @@
-//! What kernels call of C's mathematics, for every target alike: answers do not depend on the platform's own library.
-//! Sine, cosine, tangent, exponentials, logarithms, rounding, memcpy and memset come with Zig's compiler-rt, which is
-//! linked in too; here are the rest, and what LLVM calls on macOS instead of others. All are ports (see NOTICE).
+//! The C mathematical functions that kernels call, the same for every target, so that answers do not depend on the
+//! platform's own library. Sine, cosine, tangent, exponentials, logarithms, rounding, memcpy and memset come from Zig's
+//! compiler-rt, which is linked in too; the rest is here, with the functions that LLVM calls instead on macOS. All are
+//! ports (see NOTICE).
 
 const builtin = @import("builtin");
 const std = @import("std");
 
-pub const panic = std.debug.no_panic; // nothing here can fail, and no code to report failures is wanted
+pub const panic = std.debug.no_panic; // nothing here can fail, so no code to report failures is needed
 pub const std_options_debug_threaded_io: ?*std.Io.Threaded = null;
 pub const std_options_debug_io: std.Io = unreachable;
 
@@ -35,7 +36,7 @@ fn zero(to: [*]u8, size: usize) callconv(.c) void {
     _ = memset(to, 0, size);
 }
 
-/// Fill memory with 16 bytes, again and again.
+/// Fill memory with a repeated pattern of 16 bytes.
 fn repeat(to: [*]u8, pattern: *const [16]u8, size: usize) callconv(.c) void {
     const whole = size & ~@as(usize, 15);
     var k: usize = 0;

@@ -1,13 +1,13 @@
-"""Legs of parallel robots in closed form: the values of two or three joints that bring the end of a leg to a point.
+"""Closed forms of the legs of parallel robots: values of two or three joints that bring the end of a leg to a point.
 
-Lines are those of the leg's joints with all values at zero; a turn of a joint by ``value / scale`` is one about its
-line. Every function serves numbers and lanes. Two signs choose among the solutions; where a point is out of reach, what
-is found is near it, and whoever asks must look.
+Axes are those of the leg's joints with all values at zero; a joint rotates by ``value / scale`` about its axis. Every
+function works on numbers and on lanes. Two signs select among the solutions. If a point is out of reach, the result is
+only near it, and the caller must check.
 
     ROD        a revolute joint, then a rod on two axes that meet, as the arms of a Delta
-    TELESCOPE  two axes that meet, then a slide, as the legs of a Stewart platform
+    TELESCOPE  two axes that meet, then a prismatic joint, as the legs of a Stewart platform
     ELBOW      two parallel axes and a point in the plane across them, as the cranks of a five-bar
-    SLIDES     three slides, as the platform of a Delta has
+    SLIDES     three prismatic joints, as the platform of a Delta has
     FLOATING   a floating joint, as the platform of a Stewart platform has; it takes a whole frame
 """
 
@@ -21,48 +21,48 @@ from .layout import Layout
 from .rotations import cross, dot, minus, plus, times
 
 ROD, TELESCOPE, ELBOW, SLIDES, FLOATING = range(5)  # kinds
-LIMB = Layout("kind", "count", ("places", 3))  # how many values, and where in the pose
+LIMB = Layout("kind", "count", ("places", 3))  # number of values, and their indices in the pose
 FIGURES = Layout(
-    ("axes", 9),  # directions of the lines; of slides: what to multiply a way by for their values
-    ("base", 3),  # on the first line; where a telescope stands; where the frame of slides is at zero
-    ("arm", 3),  # from there to where the rod begins
+    ("axes", 9),  # directions of the axes; of SLIDES: rows that map a displacement to their values
+    ("base", 3),  # point on the first axis; foot of a telescope; position of the frame of SLIDES at zero
+    ("arm", 3),  # from there to the start of the rod
     ("end", 3),  # from there to the end
-    ("scale", 3),  # values for a radian or a metre
-    ("turn", 3),  # whole turns of values, 0 for slides
+    ("scale", 3),  # value per radian or metre
+    ("turn", 3),  # one turn in units of the value, 0 for prismatic joints
     ("lower", 3),
     ("upper", 3),
-    ("point", 3),  # of the platform that the end is joined to: as seen from its frame
-    "square",  # of the robot's size
-    ("before", 12),  # a floating joint is the product of this, a target and the next
+    ("point", 3),  # attachment point of the end, in the frame of the platform
+    "square",  # squared size of the robot
+    ("before", 12),  # the transform of a floating joint is before * target * after
     ("after", 12),
 )
-OUTSIDE = 1.0e6  # what a value beyond its limits counts beside ways to a start
-MISSED = 1.0e9  # what being out of reach counts, squared and as a share of the robot's size
+OUTSIDE = 1.0e6  # penalty of a value beyond its limits, compared with squared distances to a start
+MISSED = 1.0e9  # penalty of being out of reach, times the squared distance relative to the robot's size
 NARROW = 1.0e-300
 
 
 @inner
 def angle_about(axis, a, b):
-    """Return the angle by which a vector turns about an axis to another."""
+    """Return the angle by which a vector rotates about an axis to another."""
     return atan2(dot(axis, cross(a, b)), dot(a, b) - dot(a, axis) * dot(b, axis))
 
 
 @inner
 def root(square):
-    """Return the square root, or zero of what is negative, and how negative that is."""
+    """Return the square root, or zero if the argument is negative, and the size of the negative part."""
     there = square > 0.0
     return sqrt(select(there, square, 0.0)), select(there, 0.0 * square, -square)
 
 
 @inner
 def on_two_axes(one, two, end, wanted, sign):
-    """Return the angles about two axes, first `one`, that turn an end, as seen from where they meet, to a wanted place.
+    """Return the angles about two axes, first `one`, that rotate `end`, seen from their intersection, to `wanted`.
 
-    And by how much that cannot be. In between, the end is at ``z = a one + b two + c (one x two)``: as far along `two`
-    as before, and along `one` as after.
+    The last item is by how much that is impossible. In between, the end is at ``z = a one + b two + c (one x two)``:
+    with the component along `two` of `end`, and the component along `one` of `wanted`.
     """
     length, there = dot(end, end), dot(wanted, wanted)
-    wanted = times(sqrt(length / select(there > NARROW, there, NARROW)), wanted)  # out of reach, the way there counts
+    wanted = times(sqrt(length / select(there > NARROW, there, NARROW)), wanted)  # if out of reach, use its direction
     k, g, f = dot(one, two), dot(wanted, one), dot(end, two)
     det = 1.0 - k * k
     a, b = (g - k * f) / det, (f - k * g) / det
@@ -73,10 +73,10 @@ def on_two_axes(one, two, end, wanted, sign):
 
 @inner
 def around(m, to, rod, flat, sign):
-    """Return cosine and sine of the first joint of a leg, and the way of its rod with that joint turned back.
+    """Return cosine and sine of the first joint of a leg, and the vector of its rod with that joint rotated back.
 
-    The rod begins on a circle, ``arm`` turned, and ends at `to`, as seen from the first line, `rod` squared away. By
-    how much that cannot be comes last.
+    The rod starts on a circle, ``arm`` rotated, and ends at `to`, seen from the first axis; its squared length is
+    `rod`. The last item is by how much that is impossible.
     """
     axis, arm = vector(m, FIGURES.axes), vector(m, FIGURES.arm)
     if flat:
@@ -90,7 +90,7 @@ def around(m, to, rod, flat, sign):
     square = select(square > NARROW, square, NARROW)
     s, missing = root(square - d * d)
     far, s = sqrt(square), sign * s
-    d = select(d > far, far, select(d < -far, -far, d))  # out of reach, the arm points there or away
+    d = select(d > far, far, select(d < -far, -far, d))  # if out of reach, the arm points there or away
     cosine, sine = (x * d - y * s) / square, (y * d + x * s) / square
     way = minus(to, plus(times(high, axis), plus(times(cosine, u), times(sine, w))))
     along = dot(axis, way)
@@ -100,9 +100,9 @@ def around(m, to, rod, flat, sign):
 
 @inner
 def limb_angles(kind, m, to, one, two):
-    """Return what three joints of a leg do, in radians and metres, for its end to be at a point; two signs choose.
+    """Return the motions of three joints of a leg [rad, m] that bring its end to a point; two signs select a solution.
 
-    And how far, in squared metres, that is out of reach.
+    The last item is how far that is out of reach [m²].
     """
     first, second, third = vector(m, FIGURES.axes), vector(m, FIGURES.axes + 3), vector(m, FIGURES.axes + 6)
     to, end = minus(to, vector(m, FIGURES.base)), vector(m, FIGURES.end)
@@ -122,7 +122,7 @@ def limb_angles(kind, m, to, one, two):
 
 @inner
 def settled(m, k, amount, near):
-    """Return the value of joint k for what it does, whole turns from a value nearby but within limits if it can be."""
+    """Return the value of joint k for a motion, plus whole turns: near a given value, and within limits if possible."""
     value, turn = amount * load(m, FIGURES.scale + k), load(m, FIGURES.turn + k)
     if turn > 0.0:
         value = value + turn * (((near - value) / turn + ROUND) - ROUND)
@@ -133,14 +133,14 @@ def settled(m, k, amount, near):
 
 @inner
 def beyond_limits(m, k, value):
-    """Return OUTSIDE where a value is beyond its limits, else zero."""
+    """Return OUTSIDE if a value is beyond its limits, else zero."""
     inside = (value >= load(m, FIGURES.lower + k)) & (value <= load(m, FIGURES.upper + k))
     return select(inside, 0.0 * value, 0.0 * value + OUTSIDE)
 
 
 @inner
 def slid(m, to):
-    """Return what three slides do for a frame to be at a point."""
+    """Return the values of three prismatic joints that bring a frame to a point."""
     way = minus(to, vector(m, FIGURES.base))
     a, b, c = vector(m, FIGURES.axes), vector(m, FIGURES.axes + 3), vector(m, FIGURES.axes + 6)
     return dot(a, way), dot(b, way), dot(c, way)

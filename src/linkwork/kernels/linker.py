@@ -1,7 +1,7 @@
-"""Links object code of kernels to one library for any target, on any machine: by Zig's linkers, from PyPI.
+"""Link object code of kernels to one library for any target, on any machine, with Zig's linkers from PyPI.
 
-The same objects give the same bytes: no dates, no paths, no identifiers. Nothing but the wanted functions can be seen
-from outside, and nothing is wanted from outside: what kernels call of C's mathematics is linked in (`libm.zig`).
+The same objects give the same bytes: no dates, paths or identifiers. Only the given functions are exported, and nothing
+is imported: C's mathematical functions are linked in (`libm.zig`).
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from ..errors import MissingExtraError
 from .targets import Target
 
 LIBM = Path(__file__).with_name("libm.zig")
-WASM_STACK = 1 << 20  # bytes; the stack lies below all data, so that one too deep traps instead of overwriting it
+WASM_STACK = 1 << 20  # bytes; the stack lies below all data, so an overflow traps instead of overwriting data
 
 
 def link(objects: Sequence[Path], exports: Sequence[str], target: Target, output: Path) -> None:
-    """Link objects to a shared library that shows some of their functions.
+    """Link objects to a shared library that exports some of their functions.
 
     Args:
-        objects: Files of object code for the target.
-        exports: Names of the functions that can be seen from outside.
-        target: What it is for.
-        output: The file to write; its folder is there.
+        objects: Object files for the target.
+        exports: Names of the functions to export.
+        target: The platform.
+        output: The file to write; its folder must exist.
 
     Raises:
         MissingExtraError: If Zig is not installed.
-        RuntimeError: If it does not link: a symbol is missing or twice there; says which.
+        RuntimeError: If linking fails, for example on a missing or duplicate symbol; the message names it.
     """
     if find_spec("ziglang") is None:
         raise MissingExtraError("ziglang", "build", "linking a pack of kernels")
@@ -47,7 +47,7 @@ def link(objects: Sequence[Path], exports: Sequence[str], target: Target, output
         shutil.move(work / target.file, output)
 
 
-Command = tuple[str, str]  # of a linker, and a file of what is shown for it
+Command = tuple[str, str]  # arguments of a linker, and the contents of its file of exports
 
 
 def _elf(target: Target, exports: Sequence[str]) -> Command:
@@ -61,7 +61,7 @@ def _coff(target: Target, exports: Sequence[str]) -> Command:
     return f"lld-link {options} -out:{target.file} @exports", "\n".join(f"-export:{name}" for name in exports)
 
 
-def _macho(target: Target, _exports: Sequence[str]) -> Command:  # shown is what is not hidden
+def _macho(target: Target, _exports: Sequence[str]) -> Command:  # everything that is not hidden is exported
     options = f"--name pack -target {target.zig} -dynamic -fstrip -dead_strip -fno-compiler-rt -fno-ubsan-rt"
     return f"build-lib {options} -install_name @rpath/{target.file} -femit-bin={target.file}", ""
 
@@ -81,7 +81,7 @@ COMMANDS: dict[str, Callable[[Target, Sequence[str]], Command]] = {
 
 @cache
 def _libm(target: Target) -> bytes:
-    """Return the mathematics as object code for a target's lowest level: one answer for all levels. It takes 3 s."""
+    """Return the mathematical functions as object code for the lowest level: same results at all levels. Takes 3 s."""
     level = target.levels[0]
     cpu = (level.cpu + level.features.replace(",", "")).replace("-", "_")
     options = ["-target", target.zig, "-mcpu", cpu, "-O", "fast", "-fcompiler-rt", "-fstrip", "-fno-builtin"]
@@ -97,7 +97,7 @@ def _libm(target: Target) -> bytes:
 
 
 def _zig(work: Path, *arguments: str) -> None:
-    """Run Zig in a folder."""
+    """Run Zig in a folder; raise a RuntimeError if it fails."""
     command = [sys.executable, "-m", "ziglang", *arguments]
     done = subprocess.run(command, cwd=work, capture_output=True, encoding="utf-8", errors="replace", check=False)
     if done.returncode:

@@ -1,7 +1,7 @@
-"""Loops closed from anywhere: damped steps, as many starts as there are; what `assemble` finds the ways with.
+"""Close loops from arbitrary poses by damped steps, for many starts; `assemble` finds assembly modes with it.
 
-The step is ``A^T (A A^T + d)^-1 gaps`` with a damping that fades with the squared gaps, so that it ends as Newton's
-method. Joints at a limit that push against it are left out.
+The step is ``A^T (A A^T + d)^-1 gaps`` with a damping that fades with the squared gaps, so it converges like Newton's
+method. Joints that push against a limit are left out.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from .loop_rows import (
 )
 
 CLOSING = Layout(
-    "rounding",  # a gap that no step makes smaller, by the mechanism's size
-    "longest",  # the largest change in a step
-    "damping",  # for each squared gap
-    "steps",  # at most, from one start
+    "rounding",  # a gap that no step can reduce, given the mechanism's size
+    "longest",  # largest change in a step
+    "damping",  # factor on the squared gap
+    "steps",  # largest number of steps from one start
 )
-LEAST = 1.0e-13  # of the largest row squared: damping in any case, for rows that say the same
+LEAST = 1.0e-13  # relative to the largest squared row: minimum damping, for redundant rows
 HALVINGS = 8
-PROGRESS = 1.0 - 1.0e-6  # of the gap: a step that leaves more is the last
-OUT = 4  # times that joints are taken out of a step
+PROGRESS = 1.0 - 1.0e-6  # ratio of gaps: a step that leaves more is the last
+OUT = 4  # how often joints are removed from a step
 
 Desk = namedtuple(
     "Desk",
@@ -48,9 +48,9 @@ Desk = namedtuple(
         "twists",
         "work",
         "gaps",
-        "wanted",  # those that joints change
+        "wanted",  # the gaps that joints can change
         "rows",
-        "matrix",  # of the columns that follow
+        "matrix",  # of the dependent columns
         "square",
         "solved",
         "step",
@@ -62,20 +62,20 @@ Desk = namedtuple(
 
 @inner
 def desk_sizes(codes, m, n):
-    """Return how much each part of the memory to work in takes, with m rows and n columns that follow."""
+    """Return the size of each part of the workspace, with m rows and n dependent columns."""
     c = codes[HEADER.columns]
     tree = 16 * codes[HEADER.frames], 6 * codes[HEADER.motions], 12
     return Desk(*tree, codes[HEADER.errors], m, m * c, m * n, m * m, m, n, c, codes[HEADER.values])
 
 
 def closing_size(codes: NDArray[np.int64], rows: int, free: int) -> int:
-    """Return how many numbers closing works in."""
+    """Return the size of the workspace for closing loops, in numbers."""
     return int(sum(desk_sizes.py_func(codes, rows, free)))
 
 
 @part
 def damped_step(damping, m, n, desk):
-    """Leave the damped step of the columns that follow."""
+    """Write the damped step of the dependent columns."""
     put_rows_squared(desk.matrix, m, n, 0.0, desk.square)
     most = 0.0
     for i in range(m):
@@ -89,7 +89,7 @@ def damped_step(damping, m, n, desk):
 
 @part
 def takes_out(loops, q, m, n, desk):
-    """Take joints at a limit that push against it out of the matrix; return whether there are some."""
+    """Remove joints that push against a limit from the matrix; return whether there are any."""
     codes, some = loops.codes, False
     places = table(codes, HEADER.pose_index, codes)
     lower, upper = table(codes, HEADER.lower, loops.numbers), table(codes, HEADER.upper, loops.numbers)
@@ -107,7 +107,7 @@ def takes_out(loops, q, m, n, desk):
 
 @part
 def closes(loops, settings, m, n, q, desk):
-    """Close the loops from a pose, which is moved; return whether they are closed."""
+    """Close the loops from a pose, which is updated; return whether they are closed."""
     codes, nq = loops.codes, loops.codes[HEADER.values]
     most = leave_gaps(loops, q, desk, desk.gaps)
     leave_used(loops, desk.gaps, desk.wanted)
@@ -144,9 +144,9 @@ def closes(loops, settings, m, n, q, desk):
 
 @kernel(f"{LOOPS} f8[] i8 f8[] f8[,] u1[]", nogil=True)
 def close_loops(loops, settings, rows, memory, q, closed):
-    """Close the loops from each of many poses (n, nq), which are moved, and note which are closed.
+    """Close the loops from each of many poses (n, nq), which are updated, and write which are closed.
 
-    `rows` is how many gaps joints change.
+    `rows` is the number of gaps that joints can change.
     """
     own, n = all_flat(loops), loops.free.size
     desk = divided(flat(memory), desk_sizes(own.codes, rows, n))

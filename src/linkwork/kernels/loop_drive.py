@@ -1,9 +1,9 @@
-"""A mechanism driven by one joint: the others follow along closed poses, and never cross a singular one.
+"""Drive a mechanism by one joint: the others follow along closed poses, and never cross a singular one.
 
-Each step goes along the tangent; there the closure is taken apart once, for the way back to closed poses and for the
-next tangent. A step that changes the closure by more than half of what it was is taken again by halves: no singular
-value can pass zero in a step that is kept. What is out of the ordinary (branches that meet, dead centres, limits) is
-left to `linkwork.motion.drive`, which says what it means.
+Each step goes along the tangent; there the closure matrix is inverted once, for the correction to closed poses and for
+the next tangent. A step that changes the closure by more than half is repeated by halves, so no singular value can pass
+through zero in an accepted step. Unusual cases (branches that meet, dead centres, limits) are left to
+`linkwork.motion.drive`, which interprets them.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from .loop_rows import (
 )
 
 SETTINGS = Layout(
-    "rank",  # of the closure, for the columns that follow
-    "rounding",  # a gap that no step makes smaller, by the mechanism's size
-    "longest",  # the largest change in a step
-    "steady",  # of a predicted step: how much of it may turn out wrong
-    "rough",  # how far off a closed pose is in any case
-    "changed",  # how much of the closure may change in a step
-    "weakest",  # of the first column taken: shorter ones are left to others
-    "lost",  # and shorter than this counts as none
-    "finest",  # the step of the driven joint at which it is left to others
+    "rank",  # of the closure, for the dependent columns
+    "rounding",  # a gap that no step can reduce, given the mechanism's size
+    "longest",  # largest change in a step
+    "steady",  # largest error of a predicted step, relative to the step
+    "rough",  # error of a closed pose that is always allowed
+    "changed",  # largest relative change of the closure in a step
+    "weakest",  # relative to the first pivot column: smallest allowed pivot
+    "lost",  # and columns shorter than this count as zero
+    "finest",  # step of the driven joint at which the kernel gives up
 )
 NEWTON = 30
-SURE = 0.1  # of what may change: a way back that changes less of the closure needs no second look
-CURVED = 3.0  # how much rows change when all joints do, by one: no link is longer than the mechanism
+SURE = 0.1  # share of the largest change: a correction that changes less of the closure needs no second check
+CURVED = 3.0  # bound on the change of rows per unit change of all joints: no link is longer than the mechanism
 
 Desk = namedtuple(
     "Desk",
@@ -54,23 +54,23 @@ Desk = namedtuple(
         "world",  # of a sweep
         "twists",
         "work",
-        "columns",  # of an inverse
+        "columns",  # workspace of the pseudo-inverse
         "triangle",
         "order",
         "few",
         "gaps",  # of the trial pose
-        "wanted",  # those that joints change
+        "wanted",  # the gaps that joints can change
         "rows",  # of the closure at the trial pose, all columns
-        "matrix",  # its columns that follow
-        "ahead",  # and those where the trial pose was before it was closed
-        "last",  # and those of the pose that was kept last
-        "inverse",  # of that
-        "other",  # of the trial pose
-        "rates",  # of the columns that follow, for a unit of the one that drives
-        "step",  # of the columns that follow
-        "total",  # of all corrections
+        "matrix",  # its dependent columns
+        "ahead",  # the same at the trial pose before it was closed
+        "last",  # the same at the last accepted pose
+        "inverse",  # of `last`
+        "other",  # inverse at the trial pose
+        "rates",  # of the dependent columns, per unit of the driver
+        "step",  # of the dependent columns
+        "total",  # sum of all corrections
         "change",  # of all columns, in radians and metres
-        "pose",  # kept last
+        "pose",  # last accepted
         "trial",
         "closer",
     ),
@@ -79,7 +79,7 @@ Desk = namedtuple(
 
 @inner
 def desk_sizes(codes, m, n):
-    """Return how much each part of the memory to work in takes, with m rows and n columns that follow."""
+    """Return the size of each part of the workspace, with m rows and n dependent columns."""
     c, nq, mn = codes[HEADER.columns], codes[HEADER.values], m * n
     tree = 16 * codes[HEADER.frames], 6 * codes[HEADER.motions], 12
     gaps = codes[HEADER.errors], m, m * c
@@ -87,13 +87,13 @@ def desk_sizes(codes, m, n):
 
 
 def desk_size(codes: NDArray[np.int64], rows: int, free: int) -> int:
-    """Return how many numbers a drive works in."""
+    """Return the size of the workspace of a drive, in numbers."""
     return int(sum(desk_sizes.py_func(codes, rows, free)))
 
 
 @part
 def change_of(inverse, before, after, m, n):
-    """Return how much of a closure is another one: the size of ``inverse (after - before)``."""
+    """Return the relative change of a closure to another: the norm of ``inverse (after - before)``."""
     square = 0.0
     for i in range(n):
         own = beyond(inverse, m * i)
@@ -107,7 +107,7 @@ def change_of(inverse, before, after, m, n):
 
 @part
 def keep_closure(loops, driver, m, n, desk):
-    """Take the closure at the trial pose for that of the pose kept, and leave the rates that follow from it."""
+    """Make the closure at the trial pose that of the accepted pose, and write the rates that follow from it."""
     c = loops.codes[HEADER.columns]
     copy(desk.matrix, m * n, desk.last)
     copy(desk.other, n * m, desk.inverse)
@@ -120,7 +120,7 @@ def keep_closure(loops, driver, m, n, desk):
 
 @part
 def in_limits(loops, q):
-    """Return whether a pose is within limits, and at none of them."""
+    """Return whether a pose is strictly within its limits."""
     codes, inside = loops.codes, True
     places = table(codes, HEADER.pose_index, codes)
     lower, upper = table(codes, HEADER.lower, loops.numbers), table(codes, HEADER.upper, loops.numbers)
@@ -132,9 +132,9 @@ def in_limits(loops, q):
 
 @part
 def close_trial(loops, settings, m, n, gap, desk):
-    """Bring the trial pose to the closed one near it; return whether that is one.
+    """Correct the trial pose to the closed pose near it; return whether it is closed.
 
-    The closure was taken apart where the way began, so that it comes nearer by the same share each time.
+    The inverse of the closure is that at the start of the correction, so convergence is linear.
     """
     codes, total = loops.codes, desk.total
     for j in range(n):
@@ -163,14 +163,14 @@ def close_trial(loops, settings, m, n, gap, desk):
 
 @part
 def is_taken_apart(settings, m, n, desk):
-    """Leave the inverse of the closure at the trial pose; return whether it has the usual rank, clearly."""
+    """Write the inverse of the closure at the trial pose; return whether it clearly has the expected rank."""
     rank, limits = int(settings[SETTINGS.rank]), (settings[SETTINGS.weakest], settings[SETTINGS.lost])
     return put_inverse(desk.matrix, m, n, rank, limits[0], limits[1], desk, desk.other)
 
 
 @part
 def goes_ahead(loops, settings, driver, place, target, m, n, desk):
-    """Take the trial pose, with the driver at a target, to a closed one; return whether the step is a sound one."""
+    """Take the trial pose, with the driver at a target, to a closed pose; return whether the step is acceptable."""
     way = (target - desk.pose[place]) / loops.units[driver]
     for j in range(n):
         desk.step[j] = way * desk.rates[j]
@@ -202,7 +202,7 @@ def goes_ahead(loops, settings, driver, place, target, m, n, desk):
 
 @part
 def goes_to(loops, settings, driver, place, value, m, n, desk):
-    """Bring the pose to where the driver has a value, in as many steps as it takes; return whether it got there."""
+    """Bring the pose to where the driver has a value, in as many steps as needed; return whether it got there."""
     finest = settings[SETTINGS.finest] * max(loops.units[driver], abs(value))
     step = value - desk.pose[place]
     while desk.pose[place] != value:
@@ -222,10 +222,10 @@ def goes_to(loops, settings, driver, place, value, m, n, desk):
 
 @kernel(f"{LOOPS} f8[] i8 i8 f8[] i8 f8[] f8[,] f8[] -> i8", nogil=True)
 def drive_loops(loops, settings, driver, rows, values, first, memory, q, rates):
-    """Write closed poses (n, nq) with the driver at values (n,), from the frame after the first on, which is given.
+    """Write closed poses (n, nq) with the driver at values (n,), from the frame after `first` on; that one is given.
 
-    `rows` is how many gaps joints change. Return how many frames there are; where that is not all, the row of the next
-    has the pose from which nothing led on in the ordinary way, and `rates` those of all columns there.
+    `rows` is the number of gaps that joints can change. Return the number of completed frames. If some are missing, the
+    row of the next frame holds the last pose before the regular method failed, and `rates` those of all columns there.
     """
     own, steer, m, n = all_flat(loops), flat(settings), rows, loops.free.size
     desk = divided(flat(memory), desk_sizes(own.codes, m, n))

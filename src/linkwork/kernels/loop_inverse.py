@@ -1,4 +1,4 @@
-"""The pseudo-inverse of a small matrix of known rank, by columns made orthogonal one after another."""
+"""The pseudo-inverse of a small matrix of known rank, by orthogonalizing its columns one after another."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from .lanes import beyond
 
 @part
 def put_inverse(matrix, m, n, rank, weakest, lost, desk, out):
-    """Write the pseudo-inverse (n, m) of a matrix (m, n) taken to have a rank; return whether it has it.
+    """Write the pseudo-inverse (n, m) of a matrix (m, n) of assumed rank; return whether it has that rank.
 
-    Columns are taken in the order of what is left of them. Beside the first, the last of the rank must be longer than
-    `weakest`, and what is left of the others shorter than `lost`. With ``A = Q (R S)``, the least-squares solution that
-    moves only the columns taken is ``Y = R^-1 Q^T``; the others share the work so that all move least. It works in
-    `columns`, `triangle`, `order` and `few` of the desk: n times m, n, 1 and n numbers.
+    Columns are pivoted by their remaining length. Relative to the first, the last pivot of the rank must be longer than
+    `weakest`, and the remainders of the other columns must be shorter than `lost`. With ``A = Q (R S)``, the
+    least-squares solution that moves only the pivot columns is ``Y = R^-1 Q^T``; the others then share the motion so
+    that its norm is smallest. Workspace is `columns`, `triangle`, `order` and `few` of the desk: n times m, n, 1 and n
+    numbers.
     """
     columns, triangle, order = desk.columns, desk.triangle, desk.order
     for j in range(n):
@@ -55,7 +56,7 @@ def put_inverse(matrix, m, n, rank, weakest, lost, desk, out):
 
 @part
 def bring_longest(columns, triangle, order, m, n, k):
-    """Bring the longest of the columns from k on to place k; return its length."""
+    """Move the longest of the columns from k on to position k; return its length."""
     best, most = k, -1.0
     for j in range(k, n):
         own = beyond(columns, m * j)
@@ -73,7 +74,7 @@ def bring_longest(columns, triangle, order, m, n, k):
 
 @part
 def solve_triangle(triangle, columns, m, n, rank):
-    """Turn the orthogonal columns into the rows of ``R^-1 Q^T``, and the rest of the triangle into ``R^-1 S``."""
+    """Replace the orthogonal columns by the rows of ``R^-1 Q^T``, and the rest of the triangle by ``R^-1 S``."""
     for back in range(rank):
         k = rank - 1 - back
         own, size = beyond(columns, m * k), triangle[n * k + k]
@@ -91,7 +92,7 @@ def solve_triangle(triangle, columns, m, n, rank):
 
 @part
 def share_out(desk, m, n, rank):
-    """Let columns beyond the rank, B of those within it, do their part: ``Z = (1 + B^T B)^-1 B^T Y``, ``Y - B Z``."""
+    """Let columns beyond the rank, B of those within, share the motion: ``Z = (1 + B^T B)^-1 B^T Y``, ``Y - B Z``."""
     columns, b, few, left = desk.columns, beyond(desk.triangle, rank), desk.few, n - rank
     for i in range(left):
         for j in range(left):
@@ -106,7 +107,7 @@ def share_out(desk, m, n, rank):
             for k in range(rank):
                 total += b[n * k + i] * columns[m * k + j]
             own[j] = total
-    for i in range(left):  # elimination; the matrix is definite and needs no pivots
+    for i in range(left):  # elimination; the matrix is positive definite and needs no pivoting
         own = beyond(columns, m * (rank + i))
         for other in range(left):
             if other != i:

@@ -1,7 +1,7 @@
-"""Rates of closed loops: velocities and accelerations of the columns that follow, from those of the ones that drive.
+"""Rates of closed loops: velocities and accelerations of the dependent columns, from those of the drivers.
 
-``J v = 0`` and ``J a = -J' v`` at many poses; ``J' v`` is the acceleration of a loop's frames against each other while
-no joint accelerates, summed along the motions that lead to them.
+``J v = 0`` and ``J a = -J' v`` at many poses; ``J' v`` is the relative acceleration of a loop's frames if no joint
+accelerates, summed along the motions that lead to them.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from .loop_rows import (
 from .rotations import cross, dot, minus, place, plus, times, vector
 
 MOTION = Layout(
-    "rank",  # of the closure, for the columns that follow: all of them
-    "weakest",  # of the first column taken: poses where one is shorter are left to others
-    "refused",  # of what drivers ask for: poses where loops refuse more are left to others
+    "rank",  # of the closure, for the dependent columns: all of them
+    "weakest",  # relative to the first pivot column: poses with a smaller pivot are not solved here
+    "refused",  # relative to the drivers' motion: poses where loops resist more are not solved here
 )
 
 Desk = namedtuple(
@@ -42,7 +42,7 @@ Desk = namedtuple(
         "world",  # of a sweep
         "twists",
         "work",
-        "columns",  # of an inverse
+        "columns",  # workspace of the pseudo-inverse
         "triangle",
         "order",
         "few",
@@ -53,15 +53,15 @@ Desk = namedtuple(
         "wanted",
         "left",
         "found",
-        "speeds",  # of every motion: twist of all up to it
-        "turns",  # and its change while nothing accelerates
+        "speeds",  # of every motion: twist of all motions up to it
+        "turns",  # and its rate of change if no joint accelerates
     ),
 )
 
 
 @inner
 def desk_sizes(codes, m, n):
-    """Return how much each part of the memory to work in takes, with m rows and n columns that follow."""
+    """Return the size of each part of the workspace, with m rows and n dependent columns."""
     motions, mn = codes[HEADER.motions], m * n
     tree = 16 * codes[HEADER.frames], 6 * motions, 12
     return Desk(
@@ -71,15 +71,15 @@ def desk_sizes(codes, m, n):
 
 
 def motion_size(codes: NDArray[np.int64], rows: int, free: int) -> int:
-    """Return how many numbers rates work in."""
+    """Return the size of the workspace for rates, in numbers."""
     return int(sum(desk_sizes.py_func(codes, rows, free)))
 
 
 @part
 def leave_speeds(codes, rates, desk):
-    """Leave, for every motion, the twist of all motions up to it, and how that changes while nothing accelerates.
+    """Write, for every motion, the twist of all motions up to it, and its rate of change if no joint accelerates.
 
-    A motion is carried by those before it: its twist S changes by the product of theirs, V, and it.
+    A motion is carried by those before it: its twist S changes by the product of theirs, V, with it.
     """
     before, columns = table(codes, HEADER.before, codes), table(codes, HEADER.rates, codes)
     for k in range(codes[HEADER.motions]):
@@ -98,7 +98,7 @@ def leave_speeds(codes, rates, desk):
 
 @inner
 def accelerated(codes, frame, desk):
-    """Return the acceleration of a frame's origin, its angular acceleration and velocity, while joints have none."""
+    """Return the acceleration of a frame's origin, its angular acceleration and velocity, if no joint accelerates."""
     motion, at = table(codes, HEADER.last, codes)[frame], origin(desk.world, frame)
     if motion < 0:
         return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -110,7 +110,7 @@ def accelerated(codes, frame, desk):
 
 @part
 def leave_drift(loops, desk, out):
-    """Write ``J' v`` of the gaps that joints change, by the mechanism's size."""
+    """Write ``J' v`` of the gaps that joints can change, relative to the mechanism's size."""
     codes = loops.codes
     for k in range(codes[HEADER.goals]):
         loop = loop_at(codes, k)
@@ -119,7 +119,7 @@ def leave_drift(loops, desk, out):
         put_used(loops.used, at, times(aim[AIM.metres], minus(first[0], second[0])), out)
         if mask & ROTATION_ROWS:
             turn = minus(first[1], second[1])
-            if mask & ANY_SPIN:  # a spin about the common axis turns with it
+            if mask & ANY_SPIN:  # a spin about the common axis rotates with it
                 axis = direction(desk.world, loop[GOAL.frame], UPRIGHT)
                 turn = minus(turn, times(dot(turn, axis), axis))
                 turn = minus(turn, times(dot(axis, minus(first[2], second[2])), cross(first[2], axis)))
@@ -128,7 +128,7 @@ def leave_drift(loops, desk, out):
 
 @inner
 def put_used(used, at, v, out):
-    """Write a vector to the rows of three gaps, those that are used."""
+    """Write a vector to the rows of three gaps, as far as these are used."""
     if used[at] >= 0:
         out[used[at]] = v[0]
     if used[at + 1] >= 0:
@@ -139,7 +139,7 @@ def put_used(used, at, v, out):
 
 @part
 def follows(loops, settings, m, n, given, desk):
-    """Write the rates of columns that follow into those given; ``J rates = -wanted``; return whether loops allow it."""
+    """Write the rates of dependent columns into `given`; ``J rates = -wanted``; return whether the loops allow it."""
     c = loops.codes[HEADER.columns]
     for i in range(m):
         for v in range(c):
@@ -156,10 +156,10 @@ def follows(loops, settings, m, n, given, desk):
 
 @kernel(f"{LOOPS} f8[] i8 f8[] f8[,] f8[,] f8[,] u1[]", nogil=True)
 def move_loops(loops, settings, rows, memory, q, velocities, accelerations, good):
-    """Write the rates (n, columns) of columns that follow at closed poses (n, nq) beside those that are given.
+    """Write the rates (n, columns) of dependent columns at closed poses (n, nq), beside the given ones.
 
-    Columns that follow have rates of zero before. A pose that is singular, or that loops refuse to move from so, is not
-    good.
+    Dependent columns must be zero before. A pose that is singular, or where the loops do not allow the motion, is
+    marked as not good.
     """
     own, steer, m, n = all_flat(loops), flat(settings), rows, loops.free.size
     desk = divided(flat(memory), desk_sizes(own.codes, m, n))

@@ -1,7 +1,7 @@
 """Closed loops at a pose: the gaps between their frames, and how every joint changes them.
 
-The tree, its motions and the loops stand in the arrays of a body (`body_layout`), which has a `PLACE` goal for each
-loop. Gaps and rows are measured by the size of the mechanism: metres are divided by it, radians are left as they are.
+The tree, its motions and the loops are stored in the arrays of a body (`body_layout`), with a `PLACE` goal for each
+loop. Gaps and rows are relative to the size of the mechanism: metres are divided by it, radians are unchanged.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .lanes import all_flat, beyond, divided, flat
 from .pose_error import turn_between
 from .rotations import cross, dot, minus, place, plus, times, vector
 
-UPRIGHT = (0.0, 0.0, 1.0)  # the axis that loops of that kind bring together
+UPRIGHT = (0.0, 0.0, 1.0)  # the axis that loops with a free spin align
 
 Loops = namedtuple(
     "Loops",
@@ -29,9 +29,9 @@ Loops = namedtuple(
         "numbers",
         "aims",  # of its goals
         "used",  # of each gap: its row among those that some joint changes, or -1
-        "units",  # of each column: what one of it is, in radians or metres
-        "tolerances",  # of each gap: what counts as closed
-        "free",  # columns that follow
+        "units",  # of each column: its unit in radians or metres
+        "tolerances",  # of each gap: largest value that counts as closed
+        "free",  # dependent columns
     ),
 )
 LOOPS = "Loops(i8[] f8[] f8[] i8[] f8[] f8[] i8[])"  # in the signature of a kernel
@@ -45,7 +45,7 @@ def loop_at(codes, k):
 
 @part
 def leave_gaps(loops, q, desk, gaps):
-    """Sweep the tree at a pose and leave all gaps there [m, rad]; return the largest, by the mechanism's size."""
+    """Sweep the tree at a pose and write all gaps [m, rad]; return the largest, relative to the mechanism's size."""
     codes, world, most = loops.codes, desk.world, 0.0
     sweep_body(codes, loops.numbers, q, world, desk.twists, desk.work)
     for k in range(codes[HEADER.goals]):
@@ -77,7 +77,7 @@ def are_closed(loops, gaps):
 
 @part
 def leave_used(loops, gaps, out):
-    """Write the gaps that some joint changes, by the mechanism's size."""
+    """Write the gaps that some joint changes, relative to the mechanism's size."""
     codes = loops.codes
     for k in range(codes[HEADER.goals]):
         loop = loop_at(codes, k)
@@ -90,7 +90,7 @@ def leave_used(loops, gaps, out):
 
 @part
 def leave_rows(loops, count, desk, out):
-    """Write the rows (count, columns) that velocities close the gaps by, at the pose that was swept last."""
+    """Write the rows (count, columns) by which velocities close the gaps, at the pose swept last."""
     codes = loops.codes
     clear(out, count * codes[HEADER.columns])
     for k in range(codes[HEADER.goals]):
@@ -101,7 +101,7 @@ def leave_rows(loops, count, desk, out):
 
 @part
 def add_end(loops, loop, frame, sign, desk, out):
-    """Add how every joint above one of a loop's frames moves that frame."""
+    """Add the motion of one of a loop's frames due to every joint above it."""
     codes, mask, at = loops.codes, loop[GOAL.mask], loop[GOAL.error]
     rates, before = table(codes, HEADER.rates, codes), table(codes, HEADER.before, codes)
     aim, here, n = beyond(loops.aims, loop[GOAL.number]), origin(desk.world, frame), codes[HEADER.columns]
@@ -121,7 +121,7 @@ def add_end(loops, loop, frame, sign, desk, out):
 
 @inner
 def add_three(used, at, v, out, n, column):
-    """Add a vector to the rows of three gaps, those that are used."""
+    """Add a vector to the rows of three gaps, as far as these are used."""
     if used[at] >= 0:
         out[n * used[at] + column] += v[0]
     if used[at + 1] >= 0:
@@ -132,7 +132,7 @@ def add_three(used, at, v, out, n, column):
 
 @part
 def leave_closure(loops, m, n, desk):
-    """Leave the rows of the closure, and its columns that follow, at the pose that was swept last."""
+    """Write the rows of the closure, and their dependent columns, at the pose swept last."""
     c = loops.codes[HEADER.columns]
     leave_rows(loops, m, desk, desk.rows)
     for i in range(m):
@@ -142,7 +142,7 @@ def leave_closure(loops, m, n, desk):
 
 @part
 def put_change(loops, n, step, desk):
-    """Write a change of all columns in radians and metres: of those that follow by a step, of others none."""
+    """Write a change of all columns in radians and metres: a step of the dependent ones, zero for the others."""
     clear(desk.change, loops.codes[HEADER.columns])
     for j in range(n):
         desk.change[loops.free[j]] = step[j] * loops.units[loops.free[j]]
@@ -150,37 +150,37 @@ def put_change(loops, n, step, desk):
 
 @part
 def copy(numbers, count, out):
-    """Write numbers to another place."""
+    """Copy numbers."""
     for k in range(count):
         out[k] = numbers[k]
 
 
 @inner
 def largest(numbers, count):
-    """Return the largest size of numbers."""
+    """Return the largest absolute value of some numbers."""
     most = 0.0
     for k in range(count):
         most = max(most, abs(numbers[k]))
     return most
 
 
-Sweep = namedtuple("Sweep", "world twists work")  # memory that measuring works in
+Sweep = namedtuple("Sweep", "world twists work")  # workspace of measuring
 
 
 @inner
 def sweep_sizes(codes):
-    """Return how much memory measuring takes."""
+    """Return the sizes of the workspace for measuring."""
     return Sweep(16 * codes[HEADER.frames], 6 * codes[HEADER.motions], 12)
 
 
 def sweep_size(codes: NDArray[np.int64]) -> int:
-    """Return how many numbers measuring works in."""
+    """Return the size of the workspace for measuring, in numbers."""
     return int(sum(sweep_sizes.py_func(codes)))
 
 
 @kernel(f"{LOOPS} f8[] f8[,] f8[,] f8[,,]", nogil=True)
 def measure_loops(loops, memory, q, gaps, rows):
-    """Write the gaps (n, gaps) at poses (n, nq) [m, rad], and rows (n, rows, columns) of the closure if wanted."""
+    """Write the gaps (n, gaps) at poses (n, nq) [m, rad], and rows (n, rows, columns) of the closure unless empty."""
     own, count = all_flat(loops), rows.shape[1] * rows.shape[2]
     desk = divided(flat(memory), sweep_sizes(own.codes))
     for i in range(q.shape[0]):

@@ -1,6 +1,6 @@
-"""What machine code can do and Python has no word for: bytes at addresses, C functions by address, the processor.
+"""Machine-level operations that Python lacks: memory at addresses, calls of C functions by address, CPU features.
 
-`machine_emission` is what it becomes.
+This module only declares them; `machine_emission` defines their LLVM code.
 """
 
 from __future__ import annotations
@@ -10,39 +10,39 @@ from .declarations import intrinsic
 
 @intrinsic
 def peek(address):
-    """Return the 8 bytes at an address."""
+    """Return the 8 bytes at an address, as an integer."""
 
 
 @intrinsic
 def poke(address, value):
-    """Put 8 bytes at an address."""
+    """Store 8 bytes at an address."""
 
 
 @intrinsic
 def block_of_slots():
-    """Return the address of room for a kernel's arguments, which is there until the function returns."""
+    """Return the address of memory for a kernel's arguments, valid until the function returns."""
 
 
 @intrinsic
 def invoke(function, first, second):
-    """Call the C function at an address with whole numbers, and return one; a function of fewer leaves the rest."""
+    """Call the C function at an address with two integers, and return an integer; functions may ignore arguments."""
 
 
 @intrinsic
 def invoke_for_real(function, argument):
-    """Call the C function at an address with a whole number, and return the bits of the real number it returns."""
+    """Call the C function at an address with an integer, and return the bits of the double that it returns."""
 
 
 @intrinsic
 def invoke_with_real(function, bits):
-    """Call the C function at an address with the real number of some bits, and return a whole number."""
+    """Call the C function at an address with the double that has the given bits, and return an integer."""
 
 
 @intrinsic
 def ask(question, register):
-    """Return what the processor answers to a question (cpuid): register B (1) or C (2); `register` is a literal."""
+    """Return the answer of cpuid to a question: register B (1) or C (2); `register` is a literal."""
 
 
 @intrinsic
 def saved_state():
-    """Return which registers the system saves (xgetbv)."""
+    """Return which registers the operating system saves (xgetbv)."""

@@ -1,4 +1,4 @@
-"""What `machine` becomes: loads, stores, calls of C functions by address, and questions to the machine."""
+"""LLVM code of the operations of `machine`: loads, stores, calls of C functions by address, and CPU queries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numba.core import types
 from . import machine
 from .emission import INT64, emits
 
-SLOTS = 160  # of a block: more than any kernel takes, which a test knows
+SLOTS = 160  # of a block: more than any kernel takes, which a test checks
 DOUBLE = ir.DoubleType()
 
 

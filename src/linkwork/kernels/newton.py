@@ -1,13 +1,13 @@
-"""Newton's method within limits, side by side in lanes: poses as close as they come to goals that may be out of reach.
+"""Newton's method within limits, in parallel lanes: the closest poses to goals that may be out of reach.
 
-What is made small is ``|p - goal|² + (w · 2 sin(angle / 2))²``: the squared distance, and the squared chord of the
-angle that is missing, times the rotation weight. Far from a goal the curvature of the chain counts as much as its
-Jacobian, so the second derivatives are the true ones; they cost a cross product for each pair of joints:
+The objective is ``|p - goal|² + (w · 2 sin(angle / 2))²``: the squared distance, and the squared chord of the remaining
+angle, times the rotation weight. Far from a goal the curvature of the chain matters as much as its Jacobian, so exact
+second derivatives are used; they cost a cross product for each pair of joints:
 
     d²p / dqi dqj = wi x dp/dqj          d²c / dqi dqj = wi x (wj x c)          joint i before joint j, c an axis
 
-Damping is added until the matrix is positive and a step helps; joints that push against a limit are held. What a lane
-computes does not depend on its neighbours. Memory is that of `chain_memory`.
+Damping is added until the matrix is positive definite and a step helps; joints that push against a limit are held. The
+result of a lane does not depend on its neighbours. The arrays are laid out in `chain_memory`.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from .joint_step import ROW_NUMBERS, TRANSFORM, blend, vector
 from .lanes import bits, by_precision, fill, load, select, store
 from .rotations import cross, dot, minus, plus, times
 
-FIRST_DAMPING, LESS, MORE, LEAST, LARGEST = 0.2, 0.2, 4.0, 1.0e-9, 1.0e6  # times the metric
-LACK = 1.5  # times what a matrix lacks to be positive is added to its damping
-PIVOT = 1.0e-9  # the least that counts as positive, as a share of the metric
-DONE, ROUGHLY_DONE = 1.0e-10, 1.0e-6  # share of the squared error that a last step still gains; in single precision
-FINEST = 1.0e-10  # errors that are none
+FIRST_DAMPING, LESS, MORE, LEAST, LARGEST = 0.2, 0.2, 4.0, 1.0e-9, 1.0e6  # relative to the metric
+LACK = 1.5  # factor on the damping that a matrix lacks to be positive definite
+PIVOT = 1.0e-9  # smallest pivot that counts as positive, relative to the metric
+DONE, ROUGHLY_DONE = 1.0e-10, 1.0e-6  # relative gain in squared error below which a descent ends; in single precision
+FINEST = 1.0e-10  # errors below this count as zero
 Newton = namedtuple(
     "Newton",
     (
         "goal",
         "q",  # the pose
-        "axes",  # and origins of its joints, 6 for each row; then its tip, a TRANSFORM
+        "axes",  # and origins of its joints, 6 for each row; then the frame of its tip, a TRANSFORM
         "trial",  # the pose after a step
-        "ahead",  # what the pose after a step has for axes
-        "work",  # velocities: how fast each row moves and turns the tip
+        "ahead",  # axes of the pose after a step
+        "work",  # linear and angular velocity of the tip due to each row
         "matrix",  # of second derivatives, then its factors
         "gradient",
         "metric",
         "change",
         "damping",
         "error",  # squared
-        "moved",  # its part of the position
-        "turned",  # and of the rotation
+        "moved",  # its position part
+        "turned",  # its rotation part
         "ranks",
     ),
 )
@@ -50,7 +50,7 @@ Newton = namedtuple(
 
 @part
 def look(chain, rows, memory, q, axes):
-    """Sweep to a pose; leave its axes and tip. Return the squared errors of position and rotation, and in all."""
+    """Sweep to a pose and store its axes and tip. Return the squared position, rotation and weighted total error."""
     settings, w = chain.settings, load(chain.settings, SETTINGS.rotation_weight)
     x, y, z, tip = sweep_tip(chain.codes, chain.numbers, rows, load(settings, SETTINGS.spin), q, axes)
     for k in range(3):
@@ -65,7 +65,7 @@ def look(chain, rows, memory, q, axes):
 
 @part
 def assemble(chain, rows, values, memory):
-    """Leave gradient, matrix of second derivatives and metric of half the squared error at the pose `q`."""
+    """Compute gradient, matrix of second derivatives and metric of half the squared error at the pose `q`."""
     codes, numbers, settings, _ = chain
     goal, q, axes, _, _, work, matrix, gradient, metric, _, _, _, _, _, _ = memory
     spin, w = load(settings, SETTINGS.spin), load(settings, SETTINGS.rotation_weight)
@@ -103,7 +103,7 @@ def assemble(chain, rows, values, memory):
         for i in range(j + 1):
             other = load(codes, CODE.size * i + CODE.value)
             h = dot(vector(work, 6 * i), pull) + dot(vector(work, 6 * i + 3), bend)
-            if i < j and other == value:  # a follower and its leader
+            if i < j and other == value:  # leader and follower share a value
                 h = h + h
             at = values * max(other, value) + min(other, value)
             store(matrix, at, load(matrix, at) + h)
@@ -111,7 +111,7 @@ def assemble(chain, rows, values, memory):
 
 @part
 def put_velocity(work, row, linear, angular):
-    """Put a row's velocities where its axis and origin were."""
+    """Store the velocities of a row, 6 items."""
     for k in range(3):
         store(work, 6 * row + k, linear[k])
         store(work, 6 * row + 3 + k, angular[k])
@@ -119,9 +119,9 @@ def put_velocity(work, row, linear, angular):
 
 @part
 def factor_held(chain, values, memory):
-    """Factor matrix plus damping, L D L^T in place, without the joints that are held; one over D is on the diagonal.
+    """Factor matrix plus damping, L D L^T in place, without held joints; the diagonal stores the reciprocal of D.
 
-    Return what the damping lacks to make it positive; nothing where it is.
+    Return the damping that is missing to make it positive definite; zero if it is.
     """
     q, matrix, gradient, metric, change = memory.q, memory.matrix, memory.gradient, memory.metric, memory.change
     lack, shift = fill(q, 0.0), load(memory.damping, 0)
@@ -132,7 +132,7 @@ def factor_held(chain, values, memory):
         least = PIVOT * load(metric, k)
         for i in range(k):
             total = load(matrix, at + i) * free * load(change, i)
-            for m in range(i):  # the row holds L D so far
+            for m in range(i):  # so far, the row holds L D
                 total = total - load(matrix, at + m) * load(matrix, values * i + m)
             store(matrix, at + i, total)
         pivot = select(free > 0.0, load(matrix, at + k) + shift * load(metric, k), 1.0)
@@ -151,7 +151,7 @@ def factor_held(chain, values, memory):
 
 @part
 def solve_held(values, matrix, change):
-    """Solve with the factors, in place."""
+    """Solve with the factors of `factor_held`, in place."""
     for k in range(values):
         total = load(change, k)
         for i in range(k):
@@ -166,7 +166,7 @@ def solve_held(values, matrix, change):
 
 @part
 def look_at_all(chain, rows, memory):
-    """Look at the poses `q` of all lanes; leave their axes and errors."""
+    """Evaluate the poses `q` of all lanes; store their axes and errors."""
     p, r, total = look(chain, rows, memory, memory.q, memory.axes)
     store(memory.error, 0, total)
     store(memory.moved, 0, p)
@@ -175,13 +175,13 @@ def look_at_all(chain, rows, memory):
 
 @part
 def newton_step(chain, rows, values, memory):
-    """Take one step in all lanes, where it helps; return, as bits, which of them come no closer."""
+    """Take one step in all lanes where it helps; return, as bits, which lanes no longer improve."""
     _, q, axes, trial, ahead, _, matrix, gradient, _, change, damping, error, moved, turned, _ = memory
     arm = load(chain.settings, SETTINGS.arm)
     assemble(chain, rows, values, memory)
     lack = factor_held(chain, values, memory)
     solve_held(values, matrix, change)
-    gain = fill(q, 0.0)  # that the model promises
+    gain = fill(q, 0.0)  # predicted by the model
     for k in range(values):
         gain = gain - load(gradient, k) * load(change, k)
         store(trial, k, within(chain.limits, k, load(q, k) + load(change, k)))
@@ -205,7 +205,7 @@ def newton_step(chain, rows, values, memory):
 
 @inner
 def newton_sizes(rows, values, width):
-    """Return how much each part of the memory takes: in lanes where the width is 1, else in numbers."""
+    """Return the sizes of the parts of the memory: in vectors of lanes if `width` is 1, else in numbers."""
     one, axes = width * values, width * (6 * rows + TRANSFORM.size)
     goal, work = width * TRANSFORM.size, 6 * width * rows
     return Newton(goal, one, axes, one, axes, work, one * values, one, one, one, width, width, width, width, 0)

@@ -1,4 +1,4 @@
-"""Object code from LLVM's language, for this processor or for another; importing it imports llvmlite."""
+"""Compile LLVM's language to object code, for this processor or another; importing it imports llvmlite."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ llvm.initialize_native_asmparser()
 def compile_object(
     text: str, triple: str, cpu: str, features: str, symbol: str, *, reloc: str = "pic", model: str = "jitdefault"
 ) -> bytes:
-    """Return the object code of a module for a target; only one symbol of it is visible.
+    """Return the object code of a module for a target, with only one visible symbol.
 
     Args:
         text: The module, not optimised.
         triple: LLVM's name of the target.
         cpu: LLVM's name of the processor.
-        features: What it has besides, as LLVM writes it.
-        symbol: What the function that is called from outside is named; all others belong to it.
-        reloc: How addresses are written: ``"pic"`` for libraries, ``"static"`` for WebAssembly.
-        model: How far things may be apart: anywhere in memory, or ``"default"``, side by side in one library.
+        features: Further features of the processor, in LLVM's notation.
+        symbol: Name of the function that is called from outside; all others become private.
+        reloc: Relocation model: ``"pic"`` for libraries, ``"static"`` for WebAssembly.
+        model: Code model: ``"jitdefault"`` for code anywhere in memory, ``"default"`` within one library.
     """
     text = text.replace(f"@{ENTRY}(", f"@{symbol}(")
     plain = COMMON.sub("= global", LAYOUT.sub("", TRIPLE.sub(f'target triple = "{triple}"', text)))
@@ -39,7 +39,7 @@ def compile_object(
     module.data_layout = str(machine.target_data)
     for one in (*module.functions, *module.global_variables):
         if not one.is_declaration and one.name != symbol:
-            one.linkage = "private"  # its long name is in no library
+            one.linkage = "private"  # keeps its long name out of the library
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = True
     builder = llvm.create_pass_builder(machine, options)

@@ -1,7 +1,8 @@
-"""A pack: the machine code of all kernels for one platform, made ahead of time, found beside this file.
+"""Packs: the machine code of all kernels for one platform, built ahead of time, in a folder beside this file.
 
-A pack is a library and a listing, `pack.json`: what it was made from and for, its size and a check sum, and the
-signatures of its functions. One that is damaged, foreign or out of date is not loaded; `PackError` says why.
+A pack is a library and a listing, `pack.json`: what it was built from and for, its size and checksum, and the
+signatures of its functions. A pack that is damaged, out of date or for another platform is not loaded; `PackError`
+tells why.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ LISTING = "pack.json"
 
 
 class PackError(Exception):
-    """A pack that cannot be used; its text says why, as the end of a sentence."""
+    """A pack that cannot be used; the message is the reason, as the end of a sentence."""
 
 
 class Pack:
-    """The pack of a folder, for this machine.
+    """The pack in a folder, loaded for this machine.
 
     Args:
-        folder: Where it is.
+        folder: The folder.
 
     Attributes:
-        library: The library.
-        level: The instruction set that is used of it.
-        listing: What `pack.json` says.
+        library: The loaded library.
+        level: The instruction set in use.
+        listing: The contents of `pack.json`.
 
     Raises:
         PackError: If it cannot be used here.
@@ -45,7 +46,7 @@ class Pack:
     def __init__(self, folder: Path = HOME) -> None:
         target = host()
         if target is None:
-            raise PackError("there are none for this platform")
+            raise PackError("there is none for this platform")
         self.listing = read_listing(folder, target)
         path = folder / target.file
         check_library(path, self.listing)
@@ -56,14 +57,14 @@ class Pack:
         self.level = self._best_level(target)
 
     def function(self, kernel: Kernel) -> Any:
-        """Return the function that Python calls for a kernel, or None if the pack does not have it as it is."""
+        """Return the function that Python calls for a kernel, or None if the pack lacks it or has other signatures."""
         found = self.listing["functions"].get(kernel.name)
         if found is None or found["signatures"] != [*map(str, kernel.signatures)] or found["nogil"] != kernel.nogil:
             return None
         return builtin(kernel, self.address(f"call_{HEAD}"), [self.address(symbol) for symbol in kernel.symbols])
 
     def address(self, symbol: str, level: str | None = None) -> int:
-        """Return where a function is, of the level that is used or of another."""
+        """Return the address of a function, at the level in use or at another."""
         level = self.level if level is None else level
         try:
             function = getattr(self.library, f"{symbol}__{level}" if level else symbol)
@@ -72,7 +73,7 @@ class Pack:
         return int(ctypes.cast(function, ctypes.c_void_p).value or 0)
 
     def _best_level(self, target: Target) -> str:
-        """Return the name of the highest level that the pack and the processor have, or that LINKWORK_LEVEL names."""
+        """Return the name of the highest level of both pack and processor, or the one that LINKWORK_LEVEL names."""
         there: list[str] = self.listing["levels"]
         chosen = os.environ.get("LINKWORK_LEVEL", "")
         if chosen:
@@ -85,12 +86,12 @@ class Pack:
         number = int(prototype(self.address("processor_level", there[0]))(None))
         fit = [name for name in there if int(name[1:]) <= number]
         if not fit:
-            raise PackError(f"the processor has less than its least instruction set, x86-64-{there[0]}")
+            raise PackError(f"the processor lacks its lowest instruction set, x86-64-{there[0]}")
         return fit[-1]
 
 
 def read_listing(folder: Path, target: Target) -> dict[str, Any]:
-    """Return what a pack's listing says, if that is a pack for a target and for these sources."""
+    """Return the listing of a pack, checked to be for a target and for these sources."""
     try:
         listing = json.loads((folder / LISTING).read_bytes())
     except OSError as error:
@@ -111,7 +112,7 @@ def read_listing(folder: Path, target: Target) -> dict[str, Any]:
 
 
 def check_library(path: Path, listing: dict[str, Any]) -> None:
-    """Raise an error if a library is not the one that a listing was written for."""
+    """Raise a PackError if a library is not the one that a listing describes."""
     try:
         content = path.read_bytes()
     except OSError as error:

@@ -1,8 +1,8 @@
-"""What linkwork changes in Numba: how parts of kernels compile.
+"""Linkwork's changes to Numba: how parts of kernels are compiled.
 
-Numba would wrap every function for Python, optimise it with all that it calls, turn that into machine code, and do so
-again for each caller. Here a function is only translated to LLVM's language; it is optimised and becomes machine code
-once, in the kernel that uses it, by `objects`. `compiler` says where this may be imported.
+Numba would wrap every function for Python, optimise it with all functions that it calls, compile that to machine code,
+and repeat this for each caller. Here a function is only translated to LLVM's language; it is optimised and compiled
+once, in the kernel that uses it, by `objects`. `compiler` decides whether this module is imported.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ class PartLibrary(JITCodeLibrary):
         self._finalized = True
 
     def get_pointer_to_function(self, _name: str) -> int:
-        """Return no address: there is nothing to run."""
+        """Return 0: a part has no address."""
         self._ensure_finalized()
         return 0
 
     @property
     def codegen(self) -> PartLibrary:
-        """What Numba asks to connect a function with Python's environment: here no one."""
+        """The object through which Numba connects a function to Python's environment; here it does nothing."""
         return self
 
     def set_env(self, name: str, environment: Any) -> None:
-        """Connect nothing."""
+        """Do nothing."""
 
 
 class PartCompiler(Compiler):
-    """Numba's compiler of parts."""
+    """Numba's compiler for parts."""
 
     def __init__(self, typing_context: Any, target_context: Any, _library: Any, *rest: Any) -> None:
         super().__init__(typing_context, target_context, PartLibrary(target_context.codegen(), "part"), *rest)
 
 
 def only_for_kernels(dispatcher: Any) -> Any:
-    """Let a compiled function be known by the types of its arguments alone, and by nothing that Python could run.
+    """Key compiled versions of a function by argument types alone, and register nothing that Python could run.
 
-    Whole numbers written in a call are of one type; Numba would compile the function for each of them anew.
+    Integer literals in a call count as plain integers; Numba would compile the function again for each value.
     """
     resolve = dispatcher.get_call_template
 

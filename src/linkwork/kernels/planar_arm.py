@@ -1,7 +1,7 @@
-"""The textbook's analysis: two links by the law of cosines, and three links whose last one points somewhere.
+"""The textbook's analytic solution: two links by the law of cosines, and three links with a direction of the last.
 
-The compiled form of `linkwork.solvers.closed_forms` and of its `PlanarArm`, whose docstrings have the formulas. In the
-plane, with angles about the first axis, link k lies at its angle at zero and the turns so far.
+The compiled form of `linkwork.solvers.closed_forms` and of its `PlanarArm`; the formulas are in their docstrings. In
+the plane, with angles about the first axis, the angle of link k is its angle at zero plus the rotations so far.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ FIGURES = Layout(
     ("zeros", 3),
     ("across", 3),  # the axes of the plane
     ("along", 3),
-    ("corner", 2),  # where the first joint is
+    ("corner", 2),  # position of the first joint
     ("axis", 3),
-    ("tip", 9),  # the orientation of the tip while all angles are zero
-    "direction",  # of the last link, where it is given
+    ("tip", 9),  # orientation of the tip with all angles zero
+    "direction",  # of the last link, if given
 )
 DOWN, UP, NEAREST = 0, 1, 2
-STEPS = 180  # directions to try, where the first choice breaks a limit: to either side, the nearest first
+STEPS = 180  # number of directions tried if the first choice violates a limit: to both sides, the nearest first
 TURN = 2.0 * math.pi
 SLACK = 1.0e-12
 
 
 @inner
 def wrapped(angle):
-    """Return an angle brought to [-pi, pi) by whole turns."""
+    """Return an angle wrapped to [-pi, pi)."""
     if abs(angle) < math.pi:
         return angle
     return angle + math.pi - TURN * math.floor((angle + math.pi) / TURN) - math.pi
@@ -41,13 +41,13 @@ def wrapped(angle):
 
 @inner
 def half_angle(opposite, adjacent):
-    """Return the angle a with ``tan²(a / 2) = opposite / adjacent``, where negative numbers count as zero."""
+    """Return the angle a with ``tan²(a / 2) = opposite / adjacent``; negative arguments count as zero."""
     return 2.0 * math.atan2(math.sqrt(max(opposite, 0.0)), math.sqrt(max(adjacent, 0.0)))
 
 
 @part
 def two_links(upper, lower, x, y, facing, side):
-    """Return the angles of shoulder and elbow, elbow down or up; out of reach, of the pose that comes closest."""
+    """Return the shoulder and elbow angles, elbow down or up; if out of reach, those of the closest pose."""
     r = math.sqrt(x * x + y * y)
     far, near = upper + lower, upper - lower
     bend = half_angle((far - r) * (far + r), (r - near) * (r + near))
@@ -59,7 +59,7 @@ def two_links(upper, lower, x, y, facing, side):
 
 @part
 def last_link(first, second, third, x, y, facing, side):
-    """Return where the last of three links points: from the base to the target, or as little off as it must."""
+    """Return the direction of the last of three links: from the base to the target, or as near to that as possible."""
     r = math.sqrt(x * x + y * y)
     nearest, farthest = abs(r - third), r + third
     wrist = min(max(nearest, abs(first - second)), farthest)
@@ -70,9 +70,9 @@ def last_link(first, second, third, x, y, facing, side):
 
 @part
 def angle_about(axis, target, tip):
-    """Return the turn about an axis that comes nearest to the one from a tip (3, 3) to a target (4, 4)."""
+    """Return the angle about an axis that comes nearest to the rotation from a tip (3, 3) to a target (4, 4)."""
     twist, trace, kept = (0.0, 0.0, 0.0), 0.0, 0.0
-    for k in range(3):  # columns of both: where an axis of the frame should point, and where it does at zero
+    for k in range(3):  # columns of both: the wanted direction of a frame axis, and its direction at zero
         wanted, now = (target[k], target[4 + k], target[8 + k]), (tip[k], tip[3 + k], tip[6 + k])
         normal = cross(now, wanted)
         twist = (twist[0] + normal[0], twist[1] + normal[1], twist[2] + normal[2])
@@ -83,11 +83,11 @@ def angle_about(axis, target, tip):
 
 @part
 def nearest_turn(angle, near, low, high):
-    """Return an angle, whole turns added, within limits if that can be, and then as near another as can be."""
+    """Return an angle plus whole turns, within limits if possible, and as near to another angle as possible."""
     turns = (near - angle) / TURN
     whole = math.floor(turns + 0.5)
     if turns - math.floor(turns) == 0.5 and whole % 2.0 != 0.0:
-        whole -= 1.0  # of two as near the even one, as Python rounds
+        whole -= 1.0  # of two equally near, the even one, as Python rounds
     angle += TURN * whole
     best, least = angle, math.inf
     for k in (0.0, 1.0, -1.0, 2.0, -2.0):
@@ -102,13 +102,13 @@ def nearest_turn(angle, near, low, high):
 
 @inner
 def shift_of(k):
-    """Return the turn of the last link that is tried as number k."""
+    """Return the rotation of the last link in trial number k [rad]."""
     return (1.0 if k % 2 else -1.0) * TURN * ((k + 1) // 2) / STEPS
 
 
 @part
 def put_values(places, figures, angles, start, low, high, q):
-    """Write the values of the joints that the angle of the first link and the turns between links ask for."""
+    """Write the joint values for the angle of the first link and the angles between links."""
     before = 0.0
     for k in range(places[PLACES.links]):
         zero, at = figures[FIGURES.zeros + k], places[PLACES.value + k]
@@ -119,9 +119,9 @@ def put_values(places, figures, angles, start, low, high, q):
 
 @part
 def put_arm(places, figures, target, start, low, high, side, shift, q):
-    """Write the pose with the elbow to a side that reaches a target, or comes closest; the last link turned by a shift.
+    """Write the pose, with the elbow to one side, that reaches a target or comes closest; `shift` turns the last link.
 
-    `low` and `high` have a limit for every value of the pose.
+    `low` and `high` hold limits for every value of the pose.
     """
     point = target[3], target[7], target[11]
     x = dot(vector(beyond(figures, FIGURES.across), 0), point) - figures[FIGURES.corner]

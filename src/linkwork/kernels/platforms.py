@@ -1,6 +1,6 @@
-"""Platforms on legs, many poses at once: each path in closed form, the nearest of its solutions to a start, checked.
+"""Parallel platforms on legs, many poses at once: closed forms of all legs, solutions nearest to a start, checked.
 
-Eight goals stand side by side in the lanes. What comes back is judged by where frames then are, not by the forms.
+Eight goals are solved in parallel lanes. Results are checked by forward kinematics, not by the closed forms.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from .tree import column, sweep_tree
 Platform = namedtuple(
     "Platform",
     (
-        "codes",  # of a body that has the frames
+        "codes",  # of a body with all frames
         "numbers",
-        "limbs",  # LIMB of each path: the platform's own, then those of legs
+        "limbs",  # LIMB of each path: the platform's own floating joint, then those of the legs
         "figures",  # FIGURES of each
         "ends",  # ENDS, then both frames of every loop
-        "modes",  # which of its solutions each path keeps to, ANY where the nearest is wanted
+        "modes",  # the solution to use for each path, or ANY for the nearest
     ),
 )
 PLATFORM = "Platform(i8[] f8[] i8[] f8[] i8[] i8[])"
 ANY = -1
-ENDS = Layout("limbs", "loops", "frame")  # how many, and the frame that goals are for
+ENDS = Layout("limbs", "loops", "frame")  # numbers of paths and loops, and the frame that goals are for
 TOLERANCES = Layout("position", "rotation", "gap")
-WAY = Layout(("values", 3), "missing")  # a solution of a leg, and how far it is out of reach [m]
+WAY = Layout(("values", 3), "missing")  # a solution of a leg, and its distance from being reachable [m]
 ERRORS = Layout("position", "rotation", "gap", "outside")  # of a pose; the last is zero within limits
 
 
 @inner
 def frame_of(target, oriented):
-    """Return the axes and the origin of a target in lanes: of one that is only a point, the world's."""
+    """Return the axes and the origin of targets in lanes; for targets that are points, the world's axes."""
     if oriented:
         return column(target, 0), column(target, 1), column(target, 2), column(target, 3)
     one, zero = fill(target, 1.0), fill(target, 0.0)
@@ -52,19 +52,19 @@ def frame_of(target, oriented):
 
 @inner
 def seen(x, y, z, p, v):
-    """Return where a point of a frame is."""
+    """Return a point of a frame in world coordinates."""
     return plus(plus(plus(p, times(v[0], x)), times(v[1], y)), times(v[2], z))
 
 
 @inner
 def turned(x, y, z, v):
-    """Return a direction of a frame in the world."""
+    """Return a direction of a frame in world axes."""
     return plus(plus(times(v[0], x), times(v[1], y)), times(v[2], z))
 
 
 @inner
 def quaternion_of(x, y, z):
-    """Return the quaternion, w first, of a frame with these axes, taken from its largest component."""
+    """Return the quaternion, w first, of a frame with these axes, computed from its largest component."""
     w2, x2 = 1.0 + x[0] + y[1] + z[2], 1.0 + x[0] - y[1] - z[2]
     y2, z2 = 1.0 - x[0] + y[1] - z[2], 1.0 - x[0] - y[1] + z[2]
     a, b, c, d = w2, y[2] - z[1], z[0] - x[2], x[1] - y[0]
@@ -85,7 +85,7 @@ def quaternion_of(x, y, z):
 
 @part
 def put_floating(m, limb, target, q):
-    """Write the values of a floating joint that brings its frame to a target."""
+    """Write the values of a floating joint that bring its frame to a target."""
     x, y, z, p = frame_of(target, True)
     after, before = beyond(m, FIGURES.after), beyond(m, FIGURES.before)
     p = seen(x, y, z, p, vector(after, 9))
@@ -103,10 +103,7 @@ def put_floating(m, limb, target, q):
 
 @part
 def put_limb(m, limb, mode, to, near, q):
-    """Write the values of a leg whose end is at a point: of all solutions within limits the nearest to a pose.
-
-    Or the one solution of a mode.
-    """
+    """Write the values of a leg with its end at a point: the solution within limits nearest to a pose, or of a mode."""
     kind, count = load(limb, LIMB.kind), load(limb, LIMB.count)
     a, b, c = load(limb, LIMB.places), load(limb, LIMB.places + 1), load(limb, LIMB.places + 2)
     if kind == SLIDES:
@@ -138,7 +135,7 @@ def put_limb(m, limb, mode, to, near, q):
 
 @part
 def put_platform(platform, oriented, target, near, q):
-    """Write poses in lanes that bring a platform to targets in lanes, each path the nearest way to a pose."""
+    """Write poses in lanes that bring a platform to targets in lanes, each path with the solution nearest to a pose."""
     x, y, z, p = frame_of(target, oriented)
     for k in range(load(platform.ends, ENDS.limbs)):
         limb, m = beyond(platform.limbs, LIMB.size * k), beyond(platform.figures, FIGURES.size * k)
@@ -150,7 +147,7 @@ def put_platform(platform, oriented, target, near, q):
 
 @inner
 def largest(way):
-    """Return the largest of three sizes."""
+    """Return the largest absolute value of three."""
     a, b, c = fabs(way[0]), fabs(way[1]), fabs(way[2])
     more = select(a > b, a, b)
     return select(more > c, more, c)
@@ -158,7 +155,7 @@ def largest(way):
 
 @part
 def judge(platform, oriented, target, q, world, errors):
-    """Write how far the platform is from targets [m, rad], how wide loops are open [m], and what is beyond limits."""
+    """Write the errors of the platform against targets [m, rad], the gap of loops [m], and violations of limits."""
     codes, numbers, ends = platform.codes, platform.numbers, platform.ends
     starts, parents = table(codes, HEADER.starts, codes), table(codes, HEADER.parents, codes)
     rows, constants = table(codes, HEADER.row_codes, codes), table(codes, HEADER.row_numbers, numbers)
@@ -172,7 +169,7 @@ def judge(platform, oriented, target, q, world, errors):
         for axis, wanted in ((column(world, at), x), (column(world, at + 1), y), (column(world, at + 2), z)):
             off = minus(wanted, axis)
             turn = turn + dot(off, off)
-    store(errors, ERRORS.rotation, sqrt(0.5 * turn))  # the chord of the turn, which is it where it is small
+    store(errors, ERRORS.rotation, sqrt(0.5 * turn))  # the chord of the angle, equal to it if small
     gap = fill(q, 0.0)
     for k in range(load(ends, ENDS.loops)):
         one, two = 16 * load(ends, ENDS.size + 2 * k), 16 * load(ends, ENDS.size + 2 * k + 1)
@@ -191,8 +188,8 @@ def judge(platform, oriented, target, q, world, errors):
 def solve_platforms(platform, tolerances, targets, oriented, starts, room, q, errors, reached):
     """Write a pose (n, nq) for each target, n >= LANES, its errors (n, 4), and whether it is within all tolerances.
 
-    Targets are points (n, 3) or frames (n, 16); starts have a pose for each or one for all. `room` has as many rows of
-    LANES as `room_rows` says.
+    Targets are points (n, 3) or frames (n, 16); there is one start for each target or one for all. `room` is workspace
+    of `room_rows` rows of LANES.
     """
     own, count, width, nq = all_flat(platform), q.shape[0], targets.shape[1], q.shape[1]
     target, near = cells(room), beyond(cells(room), width)
@@ -203,7 +200,7 @@ def solve_platforms(platform, tolerances, targets, oriented, starts, room, q, er
         for k in range(nq):
             store(near, k, fill(near, load(flat(starts), k)))
     for first in range(0, count, LANES):
-        at = min(first, count - LANES)  # the last block reaches back, so that every lane has a target
+        at = min(first, count - LANES)  # the last block overlaps the one before, so that every lane has a target
         take(flat(targets), width, at, target)
         if starts.shape[0] > 1:
             take(flat(starts), nq, at, near)
@@ -225,7 +222,8 @@ def solve_platforms(platform, tolerances, targets, oriented, starts, room, q, er
 def platform_ways(platform, target, oriented, near, out):
     """Write all solutions (limbs * 4, WAY) of the legs for one target, a point (3,) or a frame (16,).
 
-    Solutions that differ by the sign of a root that is zero are one, twice. Ways beyond a leg's last have no size: NaN.
+    Solutions that differ only in the sign of a zero root appear twice. For branches that a leg does not have, `missing`
+    is NaN.
     """
     own, goal = all_flat(platform), flat(target)
     x, y, z, p = frame_of(goal, oriented)
@@ -247,5 +245,5 @@ def platform_ways(platform, target, oriented, near, out):
 
 
 def room_rows(width: int, nq: int, codes: NDArray[np.int64]) -> int:
-    """Return how many rows of LANES `solve_platforms` works in."""
+    """Return the number of rows of LANES in the workspace of `solve_platforms`."""
     return int(width + 2 * nq + ERRORS.size + 16 * codes[HEADER.frames])

@@ -1,6 +1,6 @@
-"""How far a frame is from where it should be: six numbers, the way there and the turn there.
+"""Errors of frames against a target pose: displacement and rotation vector, six numbers.
 
-Scalars only: what follows (a solve) costs far more than this.
+Scalar code is enough: the solve that follows costs far more.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from .rotations import dot, rotation_vector, vector
 
 @inner
 def rows_dot(b, i, a, j, width):
-    """Return the scalar product of row i of one matrix and row j of another, whose rows are `width` numbers long."""
+    """Return the dot product of row i of one matrix and row j of another, whose rows are `width` numbers long."""
     return dot(vector(beyond(b, width * i), 0), vector(beyond(a, width * j), 0))
 
 
 @part
 def turn_between(a, b, width):
-    """Return the rotation vector in the world that turns the axes of `a` onto those of `b`.
+    """Return the rotation vector, in world axes [rad], that rotates the axes of `a` onto those of `b`.
 
-    Both are matrices with rows of `width` numbers, 3 or 4. The quaternion of ``b a^T``, taken from its largest
-    component, gives it accurately at any angle up to half a turn.
+    Both are matrices with rows of `width` numbers, 3 or 4. The quaternion of ``b a^T``, computed from its largest
+    component, is accurate at any angle up to half a turn.
     """
     m00, m11, m22 = rows_dot(b, 0, a, 0, width), rows_dot(b, 1, a, 1, width), rows_dot(b, 2, a, 2, width)
     m01, m10 = rows_dot(b, 0, a, 1, width), rows_dot(b, 1, a, 0, width)
@@ -41,7 +41,7 @@ def turn_between(a, b, width):
 
 @kernel("f8[,,] f8[,] f8[,]")
 def pose_errors(frames, target, out):
-    """Write the errors (n, 6) of frames (n, 4, 4) against one target (4, 4): metres along, then radians about, xyz."""
+    """Write the errors (n, 6) of frames (n, 4, 4) against one target (4, 4), in world axes: metres, then radians."""
     a, b, errors = flat(frames), flat(target), flat(out)
     for i in range(frames.shape[0]):
         frame, error = beyond(a, 16 * i), beyond(errors, 6 * i)

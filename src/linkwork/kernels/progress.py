@@ -1,6 +1,6 @@
-"""The bookkeeping of an iteration, for every problem of a batch: cost, progress, and how it ended.
+"""Bookkeeping of an iteration for every problem of a batch: cost, progress and status.
 
-Compiled because a dozen small array operations would cost more than the step itself. Parts are for one problem.
+Compiled, because a dozen small array operations would cost more than the step itself. Parts are for one problem.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from . import kernel, part
 from .lanes import beyond, flat
 
 ACTIVE, REACHED, STALLED, DIVERGED = 0, 1, 2, 3
-PROGRESS = 0.999  # a cost that has not fallen by a thousandth is no progress
+PROGRESS = 0.999  # progress means that the cost falls by at least a thousandth
 RUNAWAY = 1.0e3
 
 
@@ -19,7 +19,7 @@ RUNAWAY = 1.0e3
 def measured(error, rows, scale, blocks, count, tolerances, residuals):
     """Write the norm of each block of an error; return its weighted cost, and whether all are within tolerance.
 
-    A block goes from its row of `blocks` to the next.
+    Block b has the rows from ``blocks[b]`` to ``blocks[b + 1]``.
     """
     total, reached = 0.0, True
     for k in range(rows):
@@ -37,7 +37,7 @@ def measured(error, rows, scale, blocks, count, tolerances, residuals):
 
 @part
 def judged(q, nq, cost, reached, best_q, best_cost, first_cost, mark, waiting, count, status, patience):
-    """Update the best pose, the patience left and the status of a problem that is still going."""
+    """Update the best pose, the remaining patience and the status of an active problem."""
     count[0] += 1
     if cost < best_cost[0] or reached:
         best_cost[0] = cost
@@ -67,7 +67,7 @@ def measure(error, scale, blocks, tolerances, cost, residuals, reached):
 
 @kernel("f8[,] f8[] b1[] f8[,] f8[] f8[] f8[] i8[] i8[] i8[] i8")
 def judge(q, cost, reached, best_q, best_cost, first_cost, mark, waiting, count, status, patience):
-    """Update the best pose, the patience left and the status of every problem that is still going."""
+    """Update the best pose, the remaining patience and the status of every active problem."""
     nq = q.shape[1]
     for i in range(q.shape[0]):
         if status[i] == ACTIVE:

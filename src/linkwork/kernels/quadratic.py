@@ -1,11 +1,11 @@
-"""Small dense quadratic programs: the x within bounds that makes ``x^T H x / 2 + g^T x`` least, with ``G x <= h``.
+"""Small dense quadratic programs: the x within bounds that minimizes ``x^T H x / 2 + g^T x``, with ``G x <= h``.
 
-The dual method of Goldfarb and Idnani (1983). It begins with the x that is best without bounds and takes in what is
-violated most, one bound or row after another, so that x is the best for those it has taken in at every stage. All is
-done in coordinates ``w = L^T x + v`` with ``H = L L^T`` and ``v = L^-1 g``, in which the objective is ``|w|^2 / 2``: a
-bound or row is a half-space there, of which the unit normal is kept.
+The dual active-set method of Goldfarb and Idnani (1983). It starts with the x that is optimal without constraints and
+adds the most violated bound or row to the active set, one after another, so x is always optimal for the active set.
+Everything is computed in coordinates ``w = L^T x + v`` with ``H = L L^T`` and ``v = L^-1 g``, in which the objective is
+``|w|^2 / 2``: a bound or row is a half-space there, stored by its unit normal.
 
-Where no x keeps all rows, bounds are kept and rows are violated by as little as can be: least squares.
+If no x satisfies all rows, bounds are kept and rows are violated as little as possible, in the least-squares sense.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from . import inner, kernel, part
 from .dense import product
 from .lanes import beyond, cells, divided, flat
 
-SOLVED, RELAXED, INDEFINITE = 0, 1, 2  # how it ended; relaxed: no x keeps all rows
-SETTLED = 1e-12  # share of the numbers that met in a bound or row by which it may be missed
-PARALLEL = 1e-11  # squared sine between a normal and those taken in, below which it is one of their kind
-ROUNDED = 1e-9  # the same share, where a normal is of the kind of those taken in: theirs is kept instead
-SOFTNESS = 1e-10  # what x weighs beside the rows, where not all can be kept
-LONGEST = 20  # rounds for each bound and row
-REFINEMENTS = 3  # times that pushes are made to fit, the first time from nothing
+SOLVED, RELAXED, INDEFINITE = 0, 1, 2  # outcomes; RELAXED: no x satisfies all rows
+SETTLED = 1e-12  # tolerance of a bound or row, relative to the numbers in it
+PARALLEL = 1e-11  # squared sine between a normal and the span of the active ones, below which it is linearly dependent
+ROUNDED = 1e-9  # the same tolerance for a normal that depends on the active ones, which are kept instead
+SOFTNESS = 1e-10  # weight of x relative to the rows, if not all can be satisfied
+LONGEST = 20  # largest number of rounds per bound and row
+REFINEMENTS = 3  # number of refinements of the multipliers, the first from zero
 
 Work = namedtuple(
     "Work",
@@ -34,30 +34,30 @@ Work = namedtuple(
         "factor",  # L, row by row
         "lean",  # v
         "w",
-        "normals",  # one of each bound, then one of each row: L^-1 c / |L^-1 c|
+        "normals",  # of each bound, then of each row: L^-1 c / |L^-1 c|
         "lengths",  # |L^-1 c|
         "leans",  # what v adds to the bound, in these units
-        "soft",  # what a bound or row gives in to: nothing, as long as all can be kept
-        "taken",  # those taken in: which
-        "sides",  # 1 where it is the lower bound, -1 where it is the upper one
-        "pushes",  # how hard they push, zero or more
-        "gram",  # products of their normals as factors L L^T
-        "ratios",  # what the others' pushes lose where the new one's gains one
-        "isin",  # 1 where a bound or row is taken in
-        "relaxed",  # upper ends of rows that the least violation keeps
+        "soft",  # softness of a bound or row: zero as long as all can be satisfied
+        "taken",  # active set: indices
+        "sides",  # 1 for the lower bound, -1 for the upper
+        "pushes",  # their multipliers, zero or more
+        "gram",  # Gram matrix of their normals, as Cholesky factor
+        "ratios",  # decrease of the other multipliers per unit of the new one
+        "isin",  # 1 if a bound or row is active
+        "relaxed",  # upper ends of rows at the least violation
     ),
 )
 
 
 @inner
 def work_sizes(n, rows):
-    """Return how much each part of the memory takes for n unknowns and so many rows."""
+    """Return the size of each part of the memory for n unknowns and a number of rows."""
     k = n + rows
     return Work(n * n, n, n, k * n, k, k, k, k, k, k, k * k, k, k, rows)
 
 
 def work_size(n: int, rows: int) -> int:
-    """Return how many numbers a program works in."""
+    """Return the size of the workspace of a program, in numbers."""
     return int(sum(work_sizes.py_func(n, rows)))
 
 
@@ -78,14 +78,14 @@ def put_factor(matrix, n, factor):
 
 @part
 def solve_lower(factor, n, size, x):
-    """Solve ``L x = x`` in place, for the first `size` unknowns of a factor whose rows are n long."""
+    """Solve ``L y = x``, y replacing x, for the first `size` unknowns of a factor with rows of length n."""
     for i in range(size):
         x[i] = (x[i] - product(beyond(factor, n * i), x, i)) / factor[n * i + i]
 
 
 @part
 def solve_upper(factor, n, size, x):
-    """Solve ``L^T x = x`` in place."""
+    """Solve ``L^T y = x``, y replacing x."""
     for i in range(size - 1, -1, -1):
         x[i] /= factor[n * i + i]
         for j in range(i):
@@ -94,7 +94,7 @@ def solve_upper(factor, n, size, x):
 
 @part
 def put_normals(n, rows, matrix, s):
-    """Write the unit normal of every bound and row, its length before and what v adds to it."""
+    """Write the unit normal of every bound and row, its length before normalization, and its component of v."""
     for k in range(n + rows):
         y = beyond(s.normals, n * k)
         for j in range(n):
@@ -109,7 +109,7 @@ def put_normals(n, rows, matrix, s):
 
 @inner
 def edge(n, k, low, high, upper, side, s):
-    """Return how far along its normal w must be, on a side of a bound or row; -inf where it may be anywhere."""
+    """Return the least coordinate of w along a normal on a side of a bound or row; -inf if unbounded."""
     least = -math.inf
     if k < n:
         least = low[k] if side > 0.0 else -max(high[k], low[k])
@@ -120,7 +120,7 @@ def edge(n, k, low, high, upper, side, s):
 
 @part
 def worst(n, rows, low, high, upper, size, s):
-    """Return the bound or row not taken in that is violated most, or -1; its side, by how much, and of what size."""
+    """Return the inactive bound or row that is violated most, or -1; its side, the violation, and its scale."""
     found, way, most, scale = -1, 0.0, 0.0, size
     for k in range(n + rows):
         if s.isin[k] == 0.0:
@@ -136,7 +136,7 @@ def worst(n, rows, low, high, upper, size, s):
 
 @part
 def factor_taken(n, total, first, count, s):
-    """Write the factor of the products of normals taken in, from the row `first` on."""
+    """Write the Cholesky factor of the Gram matrix of active normals, from row `first` on."""
     for i in range(first, count):
         k, row = int(s.taken[i]), beyond(s.gram, total * i)
         for j in range(i + 1):
@@ -148,7 +148,7 @@ def factor_taken(n, total, first, count, s):
 
 @part
 def put_ratios(n, total, k, side, count, s):
-    """Write what the others' pushes lose where a new one's gains one; return how fast that moves w along its normal."""
+    """Write the decrease of other multipliers per unit of a new one; return the speed of w along its normal."""
     y = beyond(s.normals, n * k)
     for i in range(count):
         s.ratios[i] = product(beyond(s.normals, n * int(s.taken[i])), y, n) * s.sides[i] * side
@@ -160,7 +160,7 @@ def put_ratios(n, total, k, side, count, s):
 
 @part
 def drop(n, total, which, count, s):
-    """Let one of those taken in go."""
+    """Remove one constraint from the active set."""
     s.isin[int(s.taken[which])] = 0.0
     for i in range(which, count - 1):
         s.taken[i], s.sides[i], s.pushes[i] = s.taken[i + 1], s.sides[i + 1], s.pushes[i + 1]
@@ -169,9 +169,9 @@ def drop(n, total, which, count, s):
 
 @part
 def take_in(n, total, k, side, missed, scale, count, s):
-    """Take in a bound or row: let it push until w keeps it; those that would have to pull are let go on the way.
+    """Add a bound or row: raise its multiplier until w satisfies it; constraints with negative multipliers are removed.
 
-    `scale` is the size of the numbers that met in it. Return how many are taken in then, and whether it can be kept.
+    `scale` is the size of the numbers in it. Return the size of the active set, and whether it can be satisfied.
     """
     push = 0.0
     while True:
@@ -182,7 +182,7 @@ def take_in(n, total, k, side, missed, scale, count, s):
             if s.ratios[i] > 0.0 and s.pushes[i] < step * s.ratios[i]:
                 step, blocking = s.pushes[i] / s.ratios[i], i
         if step == math.inf:
-            s.isin[k] = 1.0 if missed <= ROUNDED * scale else 0.0  # so it is not looked at again
+            s.isin[k] = 1.0 if missed <= ROUNDED * scale else 0.0  # so it is not checked again
             return count, missed <= ROUNDED * scale
         push, missed = push + step, missed - step * speed
         for i in range(count):
@@ -198,7 +198,7 @@ def take_in(n, total, k, side, missed, scale, count, s):
 
 @part
 def put_w(n, count, s):
-    """Write where those taken in push w to."""
+    """Write the w of the present multipliers."""
     for j in range(n):
         s.w[j] = 0.0
     for i in range(count):
@@ -209,9 +209,10 @@ def put_w(n, count, s):
 
 @part
 def settle(n, total, low, high, upper, count, s):
-    """Write the pushes anew, exactly as those taken in ask for: what the steps rounded is gone.
+    """Compute the multipliers of the active set anew, to remove rounding errors of the steps.
 
-    Where normals are nearly of a kind, their products leave few digits: what is still missed is added, round by round.
+    If normals are nearly dependent, the Gram matrix loses digits; the remaining violations are corrected by iterative
+    refinement.
     """
     for i in range(count):
         s.pushes[i] = 0.0
@@ -230,7 +231,7 @@ def settle(n, total, low, high, upper, count, s):
 
 @part
 def search(n, rows, low, high, upper, s):
-    """Take in what is violated until nothing is; return how it ended."""
+    """Add violated constraints until there are none; return the outcome."""
     count, total, size = 0, n + rows, math.sqrt(product(s.lean, s.lean, n))
     for k in range(total):
         s.isin[k] = 0.0
@@ -249,7 +250,7 @@ def search(n, rows, low, high, upper, s):
 
 @part
 def put_start(n, rows, hessian, gradient, matrix, s):
-    """Write what a search begins with; return whether the matrix is positive definite."""
+    """Write the initial data of a search; return whether the matrix is positive definite."""
     if not put_factor(hessian, n, s.factor):
         return False
     for j in range(n):
@@ -261,7 +262,7 @@ def put_start(n, rows, hessian, gradient, matrix, s):
 
 @part
 def put_x(n, low, high, s, x):
-    """Write the x of w, within bounds to the last digit."""
+    """Write the x of w, clamped to the bounds against rounding."""
     for j in range(n):
         x[j] = s.w[j] - s.lean[j]
     solve_upper(s.factor, n, n, x)
@@ -271,7 +272,7 @@ def put_x(n, low, high, s, x):
 
 @part
 def least_violation(n, rows, low, high, matrix, upper, s, x):
-    """Write the x within bounds that violates rows by the least squares, and of these nearly the shortest."""
+    """Write the x within bounds that violates rows least, in least squares, and of these approximately the shortest."""
     longest = 0.0
     for k in range(rows):
         longest = max(longest, product(beyond(matrix, n * k), beyond(matrix, n * k), n))
@@ -288,10 +289,10 @@ def least_violation(n, rows, low, high, matrix, upper, s, x):
 
 @part
 def minimize(n, rows, hessian, gradient, low, high, matrix, upper, s, x):
-    """Write the x of a quadratic program; return how it ended.
+    """Write the x of a quadratic program; return the outcome.
 
-    The lower half of `hessian` is read. Bounds may be infinite. Bounds that cross mean the lower one. Where not all
-    rows can be kept, the x of least violation comes first, and then the best x that violates no row by more.
+    The lower half of `hessian` is read. Bounds may be infinite. If bounds cross, the lower one applies. If not all rows
+    can be satisfied, the x of least violation is found first, and then the best x that violates no row by more.
     """
     if not put_start(n, rows, hessian, gradient, matrix, s):
         return INDEFINITE
@@ -311,7 +312,7 @@ def minimize(n, rows, hessian, gradient, low, high, matrix, upper, s, x):
 
 @kernel("f8[,] f8[] f8[] f8[] f8[,] f8[] f8[] f8[] -> i8")
 def solve_quadratic(hessian, gradient, low, high, matrix, upper, room, x):
-    """Write the x of one quadratic program; return how it ended. `room` has `work_size` numbers."""
+    """Write the x of one quadratic program; return the outcome. `room` is workspace of `work_size` numbers."""
     n, rows = x.size, upper.size
     s = divided(cells(room), work_sizes(n, rows))
     return minimize(
@@ -327,6 +328,6 @@ def least_quadratic(
     matrix: NDArray[np.float64],
     upper: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], int]:
-    """Return the x of a quadratic program, and how it ended: `SOLVED`, `RELAXED` or `INDEFINITE`."""
+    """Return the x of a quadratic program, and its outcome: `SOLVED`, `RELAXED` or `INDEFINITE`."""
     x = np.zeros(len(gradient))
     return x, solve_quadratic(hessian, gradient, low, high, matrix, upper, np.empty(work_size(len(x), len(upper))), x)

@@ -1,4 +1,4 @@
-"""What a `Reach` with ranges asks for: to come into them, along and about the axes of the target or of the world."""
+"""Rows of `Reach` with ranges: into the ranges, along and about the axes of the target or of the world."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .lanes import beyond
 from .pose_error import turn_between
 from .rotations import cross, dot, length, minus, plus, times
 
-SERIES = 1.0e-4  # [rad]: below, the factor of the square is taken from its series
+SERIES = 1.0e-4  # [rad]: below this angle the factor of the square is taken from its series
 
 
 @inner
@@ -25,7 +25,7 @@ def axis_of(matrix, k, world):
 
 @part
 def turned_axis(w, axis):
-    """Return how a rotation vector w changes along an axis when its frame turns: ``(I + [w]/2 + c [w]²) axis``."""
+    """Return the derivative of the component of a rotation vector w along an axis: ``(I + [w]/2 + c [w]²) axis``."""
     angle = length(w)
     half = 0.5 * max(angle, SERIES)
     factor = (1.0 - half / math.tan(half)) / (4.0 * half * half) if angle > SERIES else 1.0 / 12.0
@@ -35,7 +35,7 @@ def turned_axis(w, axis):
 
 @part
 def range_goal(codes, goal, aim, scratch):
-    """Reach with ranges: a frame off its target by no more than is allowed along and about each axis."""
+    """Write the rows of Reach with ranges: deviations of a frame from its target beyond the range of each axis."""
     frame, mask, world = goal[GOAL.frame], goal[GOAL.mask], scratch.world
     here, wanted = beyond(world, 16 * frame), beyond(aim, RANGE_AIM.target)
     p = origin(world, frame)

@@ -1,7 +1,7 @@
-"""Triangles as pixels: corners moved by the bones they hang on, a depth buffer, and what of it a pixel shows.
+"""Rasterize triangles: skinning of corners, projection, a depth buffer, and averaging to pixels.
 
-A page has x to the right, y downwards and a depth that falls towards the eye. It is drawn finer than the picture and
-averaged, so that edges are smooth.
+A page has x to the right, y downwards and a depth that decreases towards the eye. It is drawn at a higher resolution
+than the picture and averaged, for smooth edges.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ import numpy as np
 
 from . import inner, kernel
 
-HALF = 0.5 + 1e-9  # of a pixel, and a little: two triangles that share an edge leave no gap
+HALF = 0.5 + 1e-9  # of a pixel, and a little more, so that two triangles with a common edge leave no gap
 
 
 @kernel("f8[,] f8[,] i8[,] f8[,] f8[,,] f8[,] f8[,] f8[,]", nogil=True)
 def skinned(
     corners: Any, normals: Any, bones: Any, weights: Any, moves: Any, places: Any, facing: Any, blend: Any
 ) -> None:
-    """Move corners and normals by the weighted mean of their bones' transforms (linear blend skinning).
+    """Transform corners and normals by the weighted mean of their bones' transforms (linear blend skinning).
 
     Args:
-        corners: Corners where they were bound, shape (n, 3).
+        corners: Corners in the bind pose, shape (n, 3).
         normals: Their unit normals, likewise.
-        bones: The bones that move each, shape (n, k).
-        weights: How much each does; a zero ends the list, shape (n, k).
+        bones: The bones of each corner, shape (n, k).
+        weights: Their weights; a zero ends the list, shape (n, k).
         moves: world_from_bound of every bone, shape (bones, 3, 4).
-        places: Takes the corners in the world, shape (n, 3).
-        facing: Takes the unit normals there.
-        blend: Room for a transform, shape (3, 4).
+        places: Receives the corners in the world, shape (n, 3).
+        facing: Receives the unit normals in the world.
+        blend: Workspace for a transform, shape (3, 4).
     """
     for i in range(corners.shape[0]):
         blend[:] = 0.0
@@ -59,10 +59,10 @@ def projected(points: Any, projection: Any, pages: Any, bounds: Any) -> None:
     """Project points onto a page.
 
     Args:
-        points: Points of the world, shape (n, 3).
+        points: Points in the world, shape (n, 3).
         projection: Homogeneous projection, shape (4, 4).
-        pages: Takes x, y and depth of each, shape (n, 3); not numbers behind the eye.
-        bounds: Takes the lowest x and y on the page, then the highest.
+        pages: Receives x, y and depth of each, shape (n, 3); NaN behind the eye.
+        bounds: Receives the lowest x and y on the page, then the highest.
     """
     left, top, right, bottom = np.inf, np.inf, -np.inf, -np.inf
     for i in range(points.shape[0]):
@@ -80,13 +80,13 @@ def projected(points: Any, projection: Any, pages: Any, bounds: Any) -> None:
 
 @kernel("f8[,] f8[,] f8[] f8[,,]", nogil=True)
 def lit(colors: Any, facing: Any, light: Any, shown: Any) -> None:
-    """Light both sides of corners, as `surfaces.shaded` does one.
+    """Compute the lit colours of corners on both sides, as `surfaces.shaded` does for one.
 
     Args:
         colors: Colours from 0 to 1, shape (n, 3).
         facing: Unit normals, shape (n, 3).
         light: Unit vector to the light.
-        shown: Takes the colours from 0 to 255 of the outside and of the inside, shape (2, n, 3).
+        shown: Receives the colours of the outside and of the inside, from 0 to 255, shape (2, n, 3).
     """
     for i in range(colors.shape[0]):
         along = facing[i, 0] * light[0] + facing[i, 1] * light[1] + facing[i, 2] * light[2]
@@ -100,7 +100,7 @@ def lit(colors: Any, facing: Any, light: Any, shown: Any) -> None:
 
 @inner
 def _bounded(low: float, high: float, level: float, slope: float, inverse: float) -> Any:
-    """Return the part of a row where a corner's share, a level plus a slope times x, is not negative."""
+    """Return the part of a row where a barycentric coordinate, level plus slope times x, is not negative."""
     if slope > 0.0:
         return max(low, -level * inverse), high
     if slope < 0.0:
@@ -110,14 +110,14 @@ def _bounded(low: float, high: float, level: float, slope: float, inverse: float
 
 @kernel("f8[,] i8[,] b1[] f4[,] i4[,]", nogil=True)
 def fill(pages: Any, triangles: Any, shells: Any, depth: Any, owners: Any) -> None:
-    """Find which triangle each pixel of a page shows: the nearest.
+    """Find the triangle that each pixel of a page shows: the nearest.
 
     Args:
-        pages: Corners on the page [pixel] and their depth, shape (n, 3); not finite where one is behind the eye.
+        pages: Corners on the page [pixel] and their depth, shape (n, 3); not finite behind the eye.
         triangles: Three corners each, counter-clockwise from outside, shape (m, 3).
-        shells: Whether each is a part of a closed surface, whose inside is never seen, shape (m,).
-        depth: How far what a pixel shows is, infinite where it shows nothing yet, shape (height, width).
-        owners: Takes the triangle that each pixel shows, likewise; where it shows none, it stays as it is.
+        shells: Whether each belongs to a closed surface, whose inside is never seen, shape (m,).
+        depth: Depth of each pixel, infinite if it shows nothing yet, shape (height, width); updated.
+        owners: Receives the triangle that each pixel shows, likewise; unchanged where there is none.
     """
     height, width = depth.shape
     for t in range(triangles.shape[0]):
@@ -132,7 +132,7 @@ def fill(pages: Any, triangles: Any, shells: Any, depth: Any, owners: Any) -> No
         bottom = min(math.floor(cy + max(ay, by, 0.0) - 0.5), height - 1)
         if top > bottom:
             continue
-        # The shares u, v, w of the corners in a place are linear in x and y from corner c.
+        # The barycentric coordinates u, v, w are linear in x and y, measured from corner c.
         ux, uy, vx, vy = by / double, -bx / double, -ay / double, ax / double
         wx, wy = -ux - vx, -uy - vy
         iu = 1.0 / ux if ux != 0.0 else 0.0
@@ -156,9 +156,9 @@ def fill(pages: Any, triangles: Any, shells: Any, depth: Any, owners: Any) -> No
 
 @inner
 def _blended(pages: Any, corners: Any, t: int, colors: Any, x: float, y: float, color: Any) -> None:
-    """Blend the colours of a triangle's corners at a place on the page, or at the nearest it has.
+    """Interpolate the colours of a triangle's corners at a point of the page, or at its nearest point of the triangle.
 
-    Its corners go around clockwise, where y points down, if it is seen from outside.
+    Seen from outside, its corners are clockwise, as y points down.
     """
     i, j, k = corners[t, 0], corners[t, 1], corners[t, 2]
     x, y = x - pages[k, 0], y - pages[k, 1]
@@ -175,16 +175,16 @@ def _blended(pages: Any, corners: Any, t: int, colors: Any, x: float, y: float, 
 
 @kernel("f8[,] i8[,] f8[,,] i4[,] i8 u1[,,] f8[]", nogil=True)
 def averaged(pages: Any, triangles: Any, colors: Any, owners: Any, grain: int, pixels: Any, color: Any) -> None:
-    """Average squares of a fine page into the pixels of a picture, with how much of each is covered.
+    """Average squares of a fine page to the pixels of a picture, with their coverage.
 
     Args:
         pages: Corners on the fine page, as in `fill`.
         triangles: Three corners each.
         colors: Colours of the corners from outside and from inside, from 0 to 255, shape (2, n, 3).
         owners: The triangle that each fine pixel shows, or -1.
-        grain: How many fine pixels there are along the side of a pixel.
-        pixels: Takes red, green, blue and cover from 0 to 255, shape (height, width, 4).
-        color: Room for a colour, shape (3,).
+        grain: Number of fine pixels along the side of a pixel.
+        pixels: Receives red, green, blue and coverage from 0 to 255, shape (height, width, 4).
+        color: Workspace for a colour, shape (3,).
     """
     height, width = pixels.shape[:2]
     cover = 255.0 / (grain * grain)

@@ -1,7 +1,7 @@
-"""Revolute joints in a row fitted to rotations, frame after frame: how a limb takes over a given orientation.
+"""Fit a row of revolute joints to rotations, frame by frame: how a limb takes on a given orientation.
 
-Damped least squares from the angles of the frame before, so that angles go on without jumps, also where the axes line
-up (gimbal lock) and only the sum of two angles matters.
+Damped least squares from the angles of the previous frame, so that angles continue without jumps, even where the axes
+align (gimbal lock) and only the sum of two angles matters.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from .lanes import beyond, divided, flat
 from .pose_error import turn_between
 from .rotations import applied, axis_matrix, copy, matrix, place, product, vector
 
-FIRST, LATER = 200, 12  # steps for the first frame, and for those that start from the one before
-LONGEST = 0.3  # [rad]: step of the first frame
+FIRST, LATER = 200, 12  # largest numbers of steps for the first frame, and for later ones, which start from the last
+LONGEST = 0.3  # [rad]: longest step
 SETTLED = 1e-10
-SWING = 2.0  # how far joints go in a frame, beside their stride, for every radian that is wanted of them
-Work = namedtuple("Work", "turned turn product directions step low high free")  # matrices; then of each joint
+SWING = 2.0  # allowed rotation of joints in a frame per radian of wanted rotation, besides the stride
+Work = namedtuple("Work", "turned turn product directions step low high free")  # matrices; then numbers of each joint
 
 
 @part
@@ -39,7 +39,7 @@ def turn_row(constants, axes, angles, count, work):
 
 @part
 def damped_turns(directions, free, count, error, damping, step):
-    """Write the damped step ``J^T (J J^T + damping)^-1 e`` of the joints that are free to move."""
+    """Write the damped step ``J^T (J J^T + damping)^-1 e`` of the free joints."""
     a00, a11, a22 = damping, damping, damping
     a01, a02, a12 = 0.0, 0.0, 0.0
     for h in range(count):
@@ -61,7 +61,7 @@ def damped_turns(directions, free, count, error, damping, step):
 
 @part
 def turn_bounds(lower, upper, before, goal, last, stride, count, low, high):
-    """Write where joints may be in a frame: within their limits, and not far from where they were in the one before."""
+    """Write the range of joints in a frame: within their limits, and not far from the angles of the frame before."""
     x, y, z = turn_between(last, goal, 3)
     most = stride + SWING * math.sqrt(x * x + y * y + z * z)
     for h in range(count):
@@ -70,22 +70,22 @@ def turn_bounds(lower, upper, before, goal, last, stride, count, low, high):
 
 @inner
 def sizes(count):
-    """Return how many numbers each part of the memory takes."""
+    """Return the size of each part of the memory, in numbers."""
     return Work(turned=9, turn=9, product=9, directions=3 * count, step=count, low=count, high=count, free=count)
 
 
 def memory_size(count: int) -> int:
-    """Return how many numbers the fit of some joints needs to work in."""
+    """Return the size of the workspace for a number of joints, in numbers."""
     return int(sum(sizes.py_func(count)))
 
 
 @kernel("f8[,,] f8[,] f8[] f8[] f8[,,] f8[,] f8[] f8 f8")
 def fit_revolute(constants, axes, lower, upper, wanted, angles, memory, damping, stride):
-    """Fit angles (frames, n), whose first row is the start, to rotations wanted (frames, 3, 3).
+    """Fit angles (frames, n), whose first row is the start, to the rotations `wanted` (frames, 3, 3).
 
-    `constants` (n + 1, 3, 3) and `axes` (n, 3) describe the row of joints, `memory` has `memory_size`. A joint at its
-    limit that is pushed outwards rests. Where the best fit jumps to another, joints swing over to it by steps of a
-    `stride` [rad].
+    `constants` (n + 1, 3, 3) and `axes` (n, 3) describe the row of joints, `memory` is workspace of `memory_size`
+    numbers. A joint at its limit that is pushed outwards is held. If the best fit jumps to another solution, joints
+    move there in steps of `stride` [rad].
     """
     count = axes.shape[0]
     work = divided(flat(memory), sizes(count))

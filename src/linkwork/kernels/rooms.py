@@ -1,4 +1,4 @@
-"""Memory for kernels to work in. It begins with a line of the processor's cache, so that lanes never lie across two."""
+"""Workspace for kernels, aligned to cache lines of the processor, so that no vector of lanes crosses two."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LINE = 64  # bytes
 
 
 def new_room(shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
-    """Return an array that is not yet filled, at the beginning of a line."""
+    """Return an uninitialised array aligned to a cache line."""
     kind = np.dtype(dtype)
     size = kind.itemsize * (shape if isinstance(shape, int) else math.prod(shape))
     memory = np.empty(size + LINE, np.uint8)
@@ -21,7 +21,7 @@ def new_room(shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> NDA
 
 
 def zero_room(shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
-    """Return such an array of zeros."""
+    """Return an array of zeros aligned to a cache line."""
     room = new_room(shape, dtype)
     room.fill(0)
     return room

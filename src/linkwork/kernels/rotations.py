@@ -1,7 +1,7 @@
-"""Vectors and 3x3 matrices inside kernels, and the rotation that fits a set of rays best.
+"""Vectors and 3x3 matrices inside kernels, and the rotation that best fits a set of rays.
 
-A vector is a tuple of three numbers. Matrices lie in memory, 9 numbers each, row by row; what is
-written must not be what is read. Loops instead of written-out sums: they compile sooner and run as fast.
+A vector is a tuple of three numbers. Matrices lie in memory as 9 numbers, row by row; input and output memory must not
+overlap. Loops are used instead of written-out sums because they compile faster and run as fast.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from .lanes import beyond
 
 @inner
 def vector(memory, i):
-    """Return the vector number `i` of memory that holds vectors."""
+    """Return vector number `i` of an array of vectors."""
     return memory[3 * i], memory[3 * i + 1], memory[3 * i + 2]
 
 
 @inner
 def place(v, memory, i):
-    """Write a vector as number `i`."""
+    """Write a vector as number `i` of an array of vectors."""
     memory[3 * i], memory[3 * i + 1], memory[3 * i + 2] = v
 
 
 @inner
 def matrix(memory, i):
-    """Return the matrix number `i` of memory that holds matrices."""
+    """Return matrix number `i` of an array of matrices."""
     return beyond(memory, 9 * i)
 
 
@@ -50,13 +50,13 @@ def times(factor, a):
 
 @inner
 def cross(a, b):
-    """Return the vector product."""
+    """Return the cross product."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
 @inner
 def dot(a, b):
-    """Return the scalar product."""
+    """Return the dot product."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
@@ -74,14 +74,14 @@ def applied(a, v):
 
 @inner
 def copy(a, out):
-    """Write a matrix."""
+    """Write a copy of a matrix."""
     for i in range(9):
         out[i] = a[i]
 
 
 @inner
 def scaled_unit(size, out):
-    """Write a multiple of the unit matrix."""
+    """Write a multiple of the identity matrix."""
     for i in range(9):
         out[i] = size if i % 4 == 0 else 0.0
 
@@ -112,14 +112,14 @@ def back_product(a, b, out):
 
 @inner
 def add_ray(M, weight, ray, towards):
-    """Add ``weight ray towards^T``."""
+    """Add ``weight ray towards^T`` to the matrix M."""
     for i in range(3):
         place(plus(vector(M, i), times(weight * ray[i], towards)), M, i)
 
 
 @inner
 def turn_terms(M, a):
-    """Return A and B of ``trace(Q M) = A cos t + B sin t + constant``, where Q turns by t about the unit axis a."""
+    """Return A and B of ``trace(Q M) = A cos t + B sin t + constant``, where Q rotates by t about the unit axis a."""
     cosine = M[0] + M[4] + M[8] - dot(a, applied(M, a))
     return cosine, dot(a, (M[5] - M[7], M[6] - M[2], M[1] - M[3]))
 
@@ -141,7 +141,7 @@ def best_turn(cosine, sine, low, high):
 
 @part
 def quaternion_into(w, x, y, z, out):
-    """Write the rotation of a quaternion of any length but zero."""
+    """Write the rotation matrix of a quaternion of any nonzero length."""
     s = 2.0 / (w * w + x * x + y * y + z * z)
     place((1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)), out, 0)
     place((s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)), out, 1)
@@ -161,9 +161,9 @@ def quaternion_product(a, b):
 
 @inner
 def rotation_vector(w, x, y, z):
-    """Return the rotation vector of a quaternion of any length but zero, the shorter way round."""
+    """Return the rotation vector [rad] of a quaternion of any nonzero length, for the shorter rotation."""
     sine = math.sqrt(x * x + y * y + z * z)
-    if w < 0.0:  # the other quaternion of the same rotation
+    if w < 0.0:  # use the other quaternion of the same rotation
         w, sine = -w, -sine
     scale = 2.0 * math.atan2(abs(sine), w) / sine if sine != 0.0 else 0.0
     return scale * x, scale * y, scale * z
@@ -171,19 +171,20 @@ def rotation_vector(w, x, y, z):
 
 @inner
 def axis_matrix(a, angle, out):
-    """Write the rotation about a unit axis."""
+    """Write the rotation matrix about a unit axis by an angle [rad]."""
     x, y, z = times(math.sin(0.5 * angle), a)
     quaternion_into(math.cos(0.5 * angle), x, y, z, out)
 
 
-BEST_ROTATION_SIZE = 32  # two matrices 4 x 4
+BEST_ROTATION_SIZE = 32  # two 4x4 matrices
 
 
 @part
 def best_rotation(M, room, out):
-    """Write the rotation Q with the largest ``trace(Q M)``, using room for BEST_ROTATION_SIZE numbers.
+    """Write the rotation Q with the largest ``trace(Q M)``; `room` is workspace of BEST_ROTATION_SIZE numbers.
 
-    Its quaternion is the first eigenvector of Horn's 4x4 matrix N, found by Jacobi's rotations, which V gathers.
+    Its quaternion is the eigenvector of the largest eigenvalue of Horn's 4x4 matrix N, found by Jacobi rotations, which
+    are accumulated in V.
     """
     N, V = room, beyond(room, 16)
     N[0], N[5], N[10], N[15] = M[0] + M[4] + M[8], M[0] - M[4] - M[8], M[4] - M[0] - M[8], M[8] - M[0] - M[4]
@@ -194,7 +195,7 @@ def best_rotation(M, room, out):
             V[4 * i + j] = 1.0 if i == j else 0.0
             if j < i:
                 N[4 * i + j] = N[4 * j + i]
-    for _ in range(10):  # sweeps of Jacobi's rotations; five or six are enough for the last digit
+    for _ in range(10):  # sweeps of Jacobi rotations; five or six give full precision
         off, on = 0.0, 0.0
         for i in range(4):
             on += N[5 * i] * N[5 * i]
@@ -215,7 +216,7 @@ def best_rotation(M, room, out):
 
 @part
 def jacobi(N, V, i, j):
-    """Turn a symmetric matrix in the plane of two coordinates so that their entry vanishes."""
+    """Apply the Jacobi rotation that zeroes entries (i, j) and (j, i) of a symmetric 4x4 matrix; accumulate it in V."""
     half = (N[5 * j] - N[5 * i]) / (2.0 * N[4 * i + j])
     tangent = math.copysign(1.0, half) / (abs(half) + math.sqrt(half * half + 1.0))
     c = 1.0 / math.sqrt(tangent * tangent + 1.0)
@@ -229,5 +230,5 @@ def jacobi(N, V, i, j):
 
 @inner
 def swing_pair(memory, i, j, c, s):
-    """Turn two numbers of memory, as coordinates in a plane, by the angle with this cosine and sine."""
+    """Rotate two numbers of memory, as coordinates in a plane, by the angle with cosine `c` and sine `s`."""
     memory[i], memory[j] = c * memory[i] - s * memory[j], s * memory[i] + c * memory[j]

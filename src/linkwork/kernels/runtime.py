@@ -1,6 +1,6 @@
-"""Where a kernel's machine code comes from: a pack that was made ahead of time, or Numba's compiler. No one else knows.
+"""Where the machine code of a kernel comes from: a prebuilt pack, or Numba's compiler. Only this module knows.
 
-The pack is taken where it fits; ``LINKWORK_KERNELS=jit`` leaves it alone, ``LINKWORK_KERNELS=pack`` takes nothing else.
+A usable pack is preferred; ``LINKWORK_KERNELS=jit`` ignores it, ``LINKWORK_KERNELS=pack`` requires it.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class Ready:
 
     Attributes:
         origin: ``"pack"`` or ``"compiler"``.
-        said: That in words.
-        seconds: How long it took.
-        kept: Whether later processes find it.
+        said: The same as a sentence.
+        seconds: Time taken [s].
+        kept: Whether later processes can reuse it.
     """
 
     origin: str
@@ -68,7 +68,7 @@ def warm(progress: Callable[[int, int, str], None] | None = None) -> Ready:
     """Make sure that there is machine code for all kernels; compile what is missing.
 
     Args:
-        progress: Told how many functions of how many are compiled, and the name of the last.
+        progress: Called with the number of compiled functions, their total number and the name of the last one.
     """
     began, pack = time.perf_counter(), the_pack()
     if isinstance(pack, Pack):
@@ -80,7 +80,7 @@ def warm(progress: Callable[[int, int, str], None] | None = None) -> Ready:
     trouble = jit.warm(progress)
     seconds = time.perf_counter() - began
     if trouble:
-        said = f"compiled in {seconds:.1f} s, but nothing could be kept, so that each process does it again: {trouble}"
+        said = f"compiled in {seconds:.1f} s, but nothing could be kept, so each process compiles again: {trouble}"
     else:
         said = f"compiled in {seconds:.1f} s and kept in {', '.join(map(str, store.kept().folders))}; no pack: {pack}"
     return Ready("compiler", said, seconds, kept=not trouble)

@@ -1,8 +1,8 @@
-"""The search for poses that reach many goals: descents side by side in lanes; a lane that has ended is refilled.
+"""The search for poses that reach many goals: descents in parallel lanes; a lane that has ended is refilled.
 
-What a lane computes does not depend on its neighbours, so that answers are the same however problems are dealt out to
-lanes and threads. `chain_memory` says what stands in the arrays. `books` holds one goal, then the best pose of each
-lane, then room to aim in; `flow` is the lanes' memory as numbers.
+The result of a lane does not depend on its neighbours, so answers are the same however problems are distributed to
+lanes and threads. The arrays are laid out in `chain_memory`. `books` holds one goal, then the best pose of each lane,
+then workspace of `aim`; `flow` is the memory of the lanes as single numbers.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from .lanes import beyond, bits, cells, divided, flat, gather, load, scatter, se
 from .layout import Layout
 from .starts import FIRST_STARTS, in_reach, put_row, put_start, read_goal, starts_worth_trying
 
-CLOSING = 40.0  # more steps, from the best pose met, where no start has reached the goal
-IDLE = -1.0e30  # steps of a lane that has nothing to do
+CLOSING = 40.0  # further steps from the best pose found, if no start has reached the goal
+IDLE = -1.0e30  # step count of an idle lane
 UNSOLVED, REACHED, CLOSEST, BEYOND, INVALID = 0, 1, 2, 3, 4
-AGAIN, CLOSER = 5, 6  # what a lane does next where its problem is not over
-Batch = namedtuple("Batch", "targets count given any_given first seed tries leave")  # given: starts; first: number
-LANE = Layout("problem", "start", "taken", "allowed", "open")  # of a lane, see `take_problem`; -1 is no problem
+AGAIN, CLOSER = 5, 6  # what a lane does next if its problem is not finished
+Batch = namedtuple("Batch", "targets count given any_given first seed tries leave")  # given: starts; first: its number
+LANE = Layout("problem", "start", "taken", "allowed", "open")  # of a lane, see `take_problem`; problem -1: none
 
 
 @part
 def keep_best(lane, width, values, moved, turned, weight, q, best):
-    """Keep the pose of a lane and its errors in `best` if it is the closest so far; say whether it is."""
+    """Keep the pose of a lane and its errors in `best` if it is the closest so far; return whether it is."""
     error = moved + turned * weight * weight
     if not error < load(best, BEST.error):
         return False
@@ -45,7 +45,7 @@ def keep_best(lane, width, values, moved, turned, weight, q, best):
 
 @part
 def write_best(values, best, starts, steps, pose, report):
-    """Write the closest pose and its report, with the starts and the steps that it took."""
+    """Write the closest pose and its report, with the numbers of starts and steps."""
     for value in range(values):
         store(pose, value, load(best, BEST.size + value))
     store(report, REPORT.position_error, load(best, BEST.position))
@@ -56,7 +56,7 @@ def write_best(values, best, starts, steps, pose, report):
 
 @part
 def turn_back(limits, values, start, pose):
-    """Bring every value of a pose to its copy, whole turns away, that is nearest to a start within limits."""
+    """Replace every value of a pose by its copy, whole turns away, that is nearest to a start within the limits."""
     for value in range(values):
         store(pose, value, turned_back(limits, value, load(pose, value), load(start, value)))
 
@@ -84,14 +84,14 @@ def advance(chain, rows, values, lanes):
 
 @part
 def judge_end(settings, arrived, closer, tries, state, best):
-    """Return what a lane does after a descent: begin another one, close in on its best pose, or stop (its outcome).
+    """Return what a lane does after a descent: start again, refine its best pose, or stop (the status of its problem).
 
-    The first starts are always made. Then the best pose is brought as close as it will come, and how close that is
-    decides how many more starts are worth trying.
+    The first starts are always made. Then the best pose is refined as far as possible, and its error decides how many
+    more starts are worth trying.
     """
     if arrived:
         return REACHED
-    if load(state, LANE.open) < 0:  # it has closed in
+    if load(state, LANE.open) < 0:  # the best pose was refined
         store(state, LANE.open, 0)
         if load(state, LANE.allowed) >= FIRST_STARTS:
             store(state, LANE.allowed, starts_worth_trying(settings, load(best, BEST.error), tries))
@@ -106,10 +106,10 @@ def judge_end(settings, arrived, closer, tries, state, best):
 
 @part
 def take_problem(chain, batch, goals, one, state, best, status, lane, width, waiting):
-    """Give a lane the next problem that is still to be solved; return the one to look at after it.
+    """Give a lane the next unsolved problem; return the index of the problem after it.
 
-    The lane's problem is -1 where there are no more. Targets that are none are marked, and so are those out of reach if
-    they are to be left.
+    The lane's problem is -1 if there are no more. Invalid targets are marked, and so are targets out of reach if
+    `leave` is set.
     """
     settings = chain.settings
     store(state, LANE.problem, -1)
@@ -134,7 +134,7 @@ def take_problem(chain, batch, goals, one, state, best, status, lane, width, wai
 
 @part
 def begin_descent(chain, tables, batch, flow, books, state, best, lane, width, rows, values, then):
-    """Put into a lane what it does next: close in on its best pose, follow the start given, or take another one."""
+    """Prepare the next descent of a lane: refine its best pose, use the given start, or take the next start."""
     _, steps, _, _, _, after, _, _ = flow
     problem, start, one = load(state, LANE.problem), load(state, LANE.start), books
     if then == CLOSER:
@@ -160,9 +160,9 @@ def begin_descent(chain, tables, batch, flow, books, state, best, lane, width, r
 
 @part
 def refill_lane(chain, tables, batch, flow, books, states, out, lane, width, rows, values, near, waiting):
-    """See to a lane whose descent has ended: note its answer, give it another start or another problem.
+    """Handle a lane whose descent has ended: store its answer, and give it another start or another problem.
 
-    Return the problem to look at next, and by how much the number of lanes at work has changed.
+    Return the next problem to consider, and the change in the number of active lanes.
     """
     goals, steps, moved, turned, q, _, _, _ = flow
     poses, reports, status = out
@@ -171,9 +171,9 @@ def refill_lane(chain, tables, batch, flow, books, states, out, lane, width, row
     problem = load(state, LANE.problem)
     if problem >= 0:
         taken, arrived = load(state, LANE.taken) + np.int64(load(steps, lane)), (near >> lane) & 1 == 1
-        if arrived:  # whatever came close before it
+        if arrived:  # it wins even if its error is larger than an earlier one
             store(best, BEST.error, math.inf)
-            taken -= 1  # the last one was only looked at
+            taken -= 1  # the last step was only evaluated
         store(state, LANE.taken, taken)
         p, r = np.float64(load(moved, lane)), np.float64(load(turned, lane))
         weight = np.float64(load(chain.settings, SETTINGS.rotation_weight))
@@ -198,7 +198,7 @@ def refill_lane(chain, tables, batch, flow, books, states, out, lane, width, row
 
 @inner
 def swapped(memory):
-    """Return the memory of lanes with the pose after a step as the pose."""
+    """Return the memory of lanes with the pose and the pose after a step exchanged."""
     goal, steps, moved, turned, q, after, work, ranks = memory
     return Lanes(goal, steps, moved, turned, after, q, work, ranks)
 
@@ -213,10 +213,10 @@ def search_many(
 ):
     """Search for the targets (m * 16,) whose status (m,) is UNSOLVED; write poses (m * values,), reports and status.
 
-    `numbers` are the chain's settings, limits and numbers, in the precision of the search; `given` is a start for each
-    problem, or empty; `first` is the number of the first problem, for its random starts. Goals that are plainly out of
-    reach are marked and not searched for where `leave` says so. `room` tells how large the arrays to work in must be:
-    `memory` in the same precision, `books`, and `state`, which begins with -1 throughout.
+    `numbers` are the chain's settings, limits and numbers, in the precision of the search; `given` has a start for each
+    problem, or is empty; `first` is the number of the first problem, used for its random starts. If `leave` is set,
+    goals clearly out of reach are marked and not searched. `room` returns the sizes of the workspace: `memory` in the
+    same precision, `books`, and `state`, which must be filled with -1.
     """
     rows, count, values = codes.size // CODE.size, status.size, poses.size // status.size
     width = memory.shape[1]
@@ -244,7 +244,7 @@ def search_many(
 
 @part
 def gather_goals(numbers, spin, targets, first, goal):
-    """Bring the goals of targets from `first` on side by side into lanes, as `read_goal` does for one."""
+    """Load the goals of targets from `first` on into lanes, as `read_goal` does for one."""
     for row in range(3):
         item = 16 * first + 4 * row
         axes = gather(targets, item, 16), gather(targets, item + 1, 16), gather(targets, item + 2, 16)
@@ -253,7 +253,7 @@ def gather_goals(numbers, spin, targets, first, goal):
 
 @kernel("i8[] f8[] f8[] f8[] f8[,] f8[]", nogil=True)
 def check_many(codes, numbers, targets, poses, memory, report):
-    """Bring poses (m * values,) within limits and write their squared errors into their reports; all targets are rigid.
+    """Clamp poses (m * values,) to their limits and write their squared errors to the reports; all targets are rigid.
 
     There is at least one pose for every lane. The arrays are those of `search_many`.
     """
@@ -262,7 +262,7 @@ def check_many(codes, numbers, targets, poses, memory, report):
     chain = chain_of(cells(codes), cells(numbers), values)
     goal, _, _, _, q, _, work, _ = divided(cells(memory), lane_sizes(rows, values, 1))
     for first in range(0, count, width):
-        begin_at = min(first, count - width)  # the last ones are looked at twice
+        begin_at = min(first, count - width)  # the last block overlaps the one before
         gather_goals(chain.numbers, load(chain.settings, SETTINGS.spin), cells(targets), begin_at, goal)
         for value in range(values):
             x = within(chain.limits, value, gather(cells(poses), values * begin_at + value, values))
@@ -276,8 +276,7 @@ def check_many(codes, numbers, targets, poses, memory, report):
 def room(rows: int, values: int, width: int) -> tuple[tuple[int, int], int, int]:
     """Return the shape of `memory` and the sizes of `books` and `state` for a chain's rows and values.
 
-    Each lane has two rows for its ranks. The books hold one goal, the best pose of each lane, and room
-    to aim in.
+    Each lane has two rows for its ranks. The books hold one goal, the best pose of each lane, and workspace of `aim`.
     """
     return (
         (sum(lane_sizes.py_func(rows, values, 1)) + 2 * width, width),

@@ -1,6 +1,6 @@
-"""The search for one pose: rounds of eight starts of one goal, side by side in the lanes; the first to arrive wins.
+"""The search for one pose: rounds of eight starts for one goal, in parallel lanes; the first to arrive wins.
 
-`chain_memory` says what stands in the arrays.
+The arrays are laid out in `chain_memory`.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from .search_many import (
 )
 from .starts import FIRST_STARTS, TABLE_STARTS, in_reach, put_start, read_goal, starts_worth_trying, uniform
 
-WIDTH = TABLE_STARTS  # lanes: a round makes the starts of one table
+WIDTH = TABLE_STARTS  # lanes: one round runs the starts of one table
 ALL = (1 << WIDTH) - 1
-GIVEN, AROUND, NEW, BEST_MET = 0, 1, 2, 3  # what the lanes of a round begin with
-NEARBY = 0.02  # how far, for each lane, starts lie from a given one: a share of the range
+GIVEN, AROUND, NEW, BEST_MET = 0, 1, 2, 3  # what the lanes of a round start from
+NEARBY = 0.02  # spread of starts around a given one, per lane: a share of the range
 
 
 @part
 def put_around(limits, values, seed, given, q):
-    """Write a given start into the first lane, and others the further from it the higher the lane."""
+    """Write a given start into the first lane, and random starts around it into the others, with growing distance."""
     for value in range(values):
         at = LIMITS.size * value
         room = NEARBY * (load(limits, at + LIMITS.start_high) - load(limits, at + LIMITS.start_low))
@@ -49,7 +49,7 @@ def put_around(limits, values, seed, given, q):
 
 @part
 def nearest(near, limits, values, given, q):
-    """Return which of the lanes that have arrived, given as bits, is nearest to a pose, whole turns aside."""
+    """Return which of the arrived lanes, given as bits, is nearest to a pose, up to whole turns."""
     best, least = 0, math.inf
     for lane in range(WIDTH):
         if (near >> lane) & 1:
@@ -65,7 +65,7 @@ def nearest(near, limits, values, given, q):
 
 @part
 def first_bit(bits):
-    """Return the place of the lowest bit that is set."""
+    """Return the position of the lowest set bit."""
     place = 0
     while (bits >> place) & 1 == 0:
         place += 1
@@ -74,7 +74,7 @@ def first_bit(bits):
 
 @part
 def arrived_after(chain, rows, lanes):
-    """Return which lanes have arrived after a step, as bits, without taking another; then their errors are noted."""
+    """Return as bits which lanes have arrived after a step, without taking another; if any, store their errors."""
     codes, numbers, settings, _ = chain
     goal, _, moved, turned, _, after, work, _ = lanes
     _, _, _, p, r = tip_error(codes, numbers, rows, settings, goal, after, work)
@@ -87,10 +87,10 @@ def arrived_after(chain, rows, lanes):
 
 @part
 def run_round(chain, rows, values, lanes, mode):
-    """Step all lanes until one arrives or all have ended; around a given start, until all have.
+    """Step all lanes until one arrives or all have ended; in the mode AROUND, until all have ended.
 
-    Poses end in `q`. From a given start the way is short: there, poses are looked at after each step. Return which have
-    arrived, and the steps taken.
+    Final poses are in `q`. From a given start few steps are needed, so in the mode GIVEN the pose is also checked right
+    after each step. Return the lanes that have arrived, as bits, and the number of steps.
     """
     over, taken = 0, 0
     while True:
@@ -124,20 +124,20 @@ def fill_round(chain, tables, values, mode, seed, begun, goal, best, out, q):
 
 @part
 def aim_round(chain, rows, values, mode, goal, room, q):
-    """Bring the bases of all starts to the goal."""
+    """Move the bases of all starts towards the goal."""
     for lane in range(WIDTH):
         aim(chain, rows, values, goal, mode != NEW, room, q, lane, WIDTH)
 
 
 @inner
 def tables_place(rows, values):
-    """Return where the tables begin in what `pack` makes, in rows of eight."""
+    """Return where the tables begin in the array made by `pack`, in rows of eight."""
     return (SETTINGS.size + LIMITS.size * values + ENDS.size + ROW_NUMBERS.size * rows + WIDTH - 1) // WIDTH
 
 
 @inner
 def answer_places(values):
-    """Return where the report, the start and the target begin in an answer, and its size; the pose is first."""
+    """Return the offsets of the report, the start and the target in an answer, and its size; the pose comes first."""
     start = values + REPORT.size
     return values, start, start + values, start + values + 16
 
@@ -153,12 +153,12 @@ def keep_goal(target, one, kept, goals):
 
 @kernel("i8[] f8[,] f8[,] f8[,] i8 i8 b1 f8[] -> i8")
 def search_one(codes, packed, room, target, seed, tries, given, out):
-    """Search for one target (4, 4); write the pose, its errors, the starts and the steps into `out`.
+    """Search for one target (4, 4); write the pose, its errors, and the numbers of starts and steps into `out`.
 
-    `packed` holds all that is known, eight numbers a row, see `pack`; `room` is to work in, see `Answer`; `out` is
-    laid out by `answer_places`: where a start is `given`, it stands there; the target is copied there. The start is
-    followed first, and of the answers around it the nearest is taken. Return how it ended; UNSOLVED where the start is
-    not finite.
+    `packed` holds the chain, its settings and tables, eight numbers a row, see `pack`; `room` is workspace, see
+    `Answer`; `out` is laid out by `answer_places`. If `given`, a start is read from `out`; the target is copied there.
+    A given start is tried first, then starts around it, of whose solutions the nearest to it is taken. Return the
+    status; UNSOLVED if the start is not finite.
     """
     rows, values = codes.size // CODE.size, (out.size - REPORT.size - 16) // 2
     to_tables = tables_place(rows, values)
@@ -208,23 +208,23 @@ def search_one(codes, packed, room, target, seed, tries, given, out):
 
 
 def pack(numbers: NDArray[np.float64], table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what `search_one` reads, from settings, limits and chain, and what `search_table` makes."""
+    """Return the array that `search_one` reads, from settings, limits and chain, and the table of `search_table`."""
     head = np.zeros((-(-numbers.size // WIDTH), WIDTH))
     head.reshape(-1)[: numbers.size] = numbers
     return np.concatenate([head, table])
 
 
 class Answer:
-    """How large the arrays of `search_one` are for a chain, and the parts of an answer.
+    """Sizes of the arrays of `search_one` for a chain, and the parts of an answer.
 
     Args:
-        rows: Rows of the chain.
-        values: Values that drive them.
+        rows: Number of rows of the chain.
+        values: Number of values that drive them.
 
     Attributes:
-        size: Numbers of an answer.
-        room: Shape of the room to work in.
-        start: Where a start is given.
+        size: Number of items of an answer.
+        room: Shape of the workspace.
+        start: Slice of an answer for a given start.
     """
 
     def __init__(self, rows: int, values: int) -> None:

@@ -1,7 +1,7 @@
-"""Signatures of kernels: what their arguments are, in NumPy's short names of types.
+"""Signatures of kernels: the types of their arguments, in NumPy's short names.
 
-``i8[] f8[,] i8 b1 -> i8`` takes a row of whole numbers, a matrix, a whole number and a truth value, and returns a whole
-number. Arrays are contiguous, in C's order. ``Goals(i8 f8[])`` is a named tuple of the kernel's module.
+``i8[] f8[,] i8 b1 -> i8`` takes an array of integers, a matrix, an integer and a boolean, and returns an integer.
+Arrays are C-contiguous. ``Goals(i8 f8[])`` is a named tuple of the kernel's module.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from dataclasses import dataclass
 from functools import cached_property
 
 DTYPES = ("f8", "f4", "i8", "i4", "u1", "b1")
-NUMBERS = ("f8", "i8", "b1")  # what a number that is no array can be
+NUMBERS = ("f8", "i8", "b1")  # types of scalar arguments
 WORD = re.compile(r"\s*(?:(\w+)\(([^()]*)\)|(\w\d)(\[,*\])?)")
 
 
 @dataclass(frozen=True)
 class Item:
-    """An argument: a number, or an array of so many axes."""
+    """An argument: a number, or an array with a number of axes."""
 
     dtype: str
     axes: int = -1
 
     @property
     def slots(self) -> int:
-        """How many 8-byte slots it takes in a block of arguments: an address and a length for each axis, or one."""
+        """Number of 8-byte slots in a block of arguments: an address and the lengths of all axes, or one."""
         return 1 if self.axes < 0 else 1 + self.axes
 
     def __str__(self) -> str:
@@ -33,14 +33,14 @@ class Item:
 
 @dataclass(frozen=True)
 class Group:
-    """An argument that is a named tuple of others."""
+    """An argument that is a named tuple of items."""
 
     name: str
     items: tuple[Item, ...]
 
     @property
     def slots(self) -> int:
-        """How many slots all of it takes."""
+        """Number of slots of all its items."""
         return sum(item.slots for item in self.items)
 
     def __str__(self) -> str:
@@ -49,19 +49,19 @@ class Group:
 
 @dataclass(frozen=True)
 class Signature:
-    """The arguments of a kernel and what it returns: a dtype, or nothing."""
+    """The arguments of a kernel, and the dtype that it returns, or an empty string."""
 
     arguments: tuple[Item | Group, ...]
     returns: str
 
     @cached_property
     def slots(self) -> int:
-        """How many slots a block of arguments has."""
+        """Number of slots of a block of arguments."""
         return sum(argument.slots for argument in self.arguments)
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
-        """All items, those of groups among them."""
+        """All items, including those of groups."""
         return tuple(item for a in self.arguments for item in (a.items if isinstance(a, Group) else (a,)))
 
     def __str__(self) -> str:
@@ -69,7 +69,7 @@ class Signature:
 
 
 def parse(text: str) -> Signature:
-    """Return the signature of a text.
+    """Return the signature that a text describes.
 
     Example:
         >>> str(parse("i8[] f8[,] b1 -> i8")), parse("i8[] f8[,] b1 -> i8").slots
@@ -101,12 +101,12 @@ def _arguments(text: str) -> list[Item | Group]:
 
 def _item(dtype: str, axes: str | None) -> Item:
     if dtype not in (NUMBERS if axes is None else DTYPES):
-        raise ValueError(f"{dtype}{axes or ''} is no argument of kernels; dtypes are {', '.join(DTYPES)}.")
+        raise ValueError(f"{dtype}{axes or ''} is not an argument of kernels; dtypes are {', '.join(DTYPES)}.")
     return Item(dtype, -1 if axes is None else axes.count(",") + 1)
 
 
 def symbols(name: str, signatures: tuple[Signature, ...]) -> tuple[str, ...]:
-    """Return the names of a kernel's entry points, one for each signature; the first has the kernel's own."""
+    """Return the names of a kernel's entry points, one for each signature; the first is the kernel's own name."""
     first = signatures[0].items
     result = [name]
     for signature in signatures[1:]:

@@ -1,4 +1,4 @@
-"""The sources of the machine code: a number made from them says what it was compiled from."""
+"""Hashes of the sources, which identify what machine code was compiled from."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-HOST = {  # nothing in them is compiled, or says how
+HOST = {  # files that are neither compiled nor influence how others are
     "__main__.py", "binding.py", "build.py", "devices.py", "inspection.py", "jit.py", "linker.py", "pack.py",
     "runtime.py", "sources.py", "store.py", "threads.py", "web.py", "workers.py",
 }  # fmt: skip
@@ -18,9 +18,9 @@ COMPILING = ("__init__.py", "calling.py", "compiler.py", "emission.py", "libm.zi
 
 @cache
 def source_hash(folder: Path = FOLDER, *, cards: bool = False) -> str:
-    """Return a number, as text, that changes with the sources in a folder, those of `HOST` aside.
+    """Return a hash, as text, of the sources in a folder, without those of `HOST`.
 
-    Only `cards` are interested in what is written for them.
+    Sources for GPUs (``cuda*``) are included only if `cards` is set.
     """
     found = (*folder.glob("*.py"), *folder.glob("*/*.py"), *folder.glob("*.zig"))
     return _hash(path for path in found if cards or not path.name.startswith("cuda"))
@@ -28,7 +28,7 @@ def source_hash(folder: Path = FOLDER, *, cards: bool = False) -> str:
 
 @cache
 def hash_of(module: str) -> str:
-    """Return a number that changes with what one module's kernels are compiled from: it, what it imports, and so on."""
+    """Return a hash of the sources of one module's kernels: the module, its imports, their imports, and so on."""
     needed, waiting = set(), [*(FOLDER / name for name in COMPILING), _file(module)]
     while waiting:
         path = waiting.pop()
@@ -49,7 +49,7 @@ def _hash(paths: Iterable[Path]) -> str:
 
 @cache
 def _imported(path: Path) -> list[Path]:
-    """Return the files of this package that a file imports, wherever in it."""
+    """Return the files of this package that a file imports, anywhere in it."""
     if path.suffix != ".py" or path.name in HOST:
         return []
     found = []
@@ -64,6 +64,6 @@ def _imported(path: Path) -> list[Path]:
 
 
 def _file(module: str, home: Path = FOLDER) -> Path:
-    """Return the file of a module, by its name below a folder; there may be none."""
+    """Return the file of a module, by its name below a folder; it may not exist."""
     path = home.joinpath(*module.split("."))
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")

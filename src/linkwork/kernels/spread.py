@@ -1,7 +1,7 @@
-"""Of many poses that reach a goal, a few that are far apart: each next one is the furthest from those taken before it.
+"""From many poses that reach a goal, pick a few that are far apart: each next one is the furthest from those picked.
 
-A joint differs by an angle, the short way round, or by a length; as a share of the most that it can differ by, joints
-of all kinds compare. Two poses are as far apart as the joint that differs by the largest share.
+A joint differs by an angle, the short way round, or by a length. Differences are divided by the largest possible one,
+so that joints of all kinds compare. The distance of two poses is the largest such share over all joints.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from . import inner, kernel
 from .layout import Layout
 
 TURN, PER_TURN = 2.0 * math.pi, 0.5 / math.pi
-SLIDES, TURNS, BALL = 0, 1, 2  # kinds of joints: a length, an angle, a quaternion
-TIE = 1e-9  # branches are often as far apart as others to rounding: then the first of them is taken
-ITEM = Layout("place", "kind")  # of a joint: where its value stands in a pose, and its kind
+SLIDES, TURNS, BALL = 0, 1, 2  # kinds of joints: length, angle, quaternion
+TIE = 1e-9  # branches are often equally far apart up to rounding; then the first is picked
+ITEM = Layout("place", "kind")  # of a joint: index of its value in a pose, and its kind
 
 
 @inner
 def difference(items, k, one, two):
-    """Return by how much a joint differs in two poses [rad, m]."""
+    """Return the difference of one joint between two poses [rad, m]."""
     place, kind = items[k, ITEM.place], items[k, ITEM.kind]
     if kind == BALL:
         near, far = 0.0, 0.0
@@ -35,7 +35,7 @@ def difference(items, k, one, two):
 
 @inner
 def far_apart(items, shares, one, two):
-    """Return how far apart two poses are: the largest share, and the largest angle or length [rad, m]."""
+    """Return the distance of two poses: the largest share, and the largest angle or length [rad, m]."""
     share, size = 0.0, 0.0
     for k in range(items.shape[0]):
         away = difference(items, k, one, two)
@@ -45,7 +45,7 @@ def far_apart(items, shares, one, two):
 
 @inner
 def first_of(items, poses, good, start, given):
-    """Return the first of the good poses, or the one nearest to a start; -1 where none is good."""
+    """Return the index of the first good pose, or of the good pose nearest to a given start; -1 if none is good."""
     best, least = -1, math.inf
     for i in range(poses.shape[0]):
         if good[i] == 0:
@@ -63,26 +63,24 @@ def first_of(items, poses, good, start, given):
 
 @kernel("i8[,] f8[] f8[,,] u1[,] f8[,] f8 f8[] i8[,] i8[]", nogil=True)
 def spread_out(items, shares, poses, good, starts, apart, room, picked, counts):
-    """Pick, for each goal, good ones of its poses (m, c, nq) that are apart from each other, and count them.
+    """Pick, for each goal, good poses of (m, c, nq) that are far apart from each other, and count them.
 
     Args:
         items: The joints that count: ITEM, shape (j, 2).
-        shares: One over the most that each can differ by, shape (j,).
+        shares: Reciprocal of the largest possible difference of each joint, shape (j,).
         poses: The poses of each goal.
-        good: Which of them serve, shape (m, c).
-        starts: The pose (m, nq) that the first one picked is nearest to, or none (0, nq): the first good one is first.
-        apart: Two poses that differ by less than this in every joint are one [rad, m]; zero lets all be different.
-        room: Numbers to work with, shape (c,).
-        picked: Takes their numbers, in the order they were picked, -1 after the last; at most k, shape (m, k).
-        counts: Takes how many they are, shape (m,).
+        good: Which of them may be picked, shape (m, c).
+        starts: Start poses (m, nq): the pose nearest to it is picked first. If empty (0, nq), the first good pose is.
+        apart: Two poses that differ by less than this in every joint are the same [rad, m]; with 0, all are different.
+        room: Workspace, shape (c,).
+        picked: Receives the indices of the poses in the order picked, then -1; at most k, shape (m, k).
+        counts: Receives the number of poses picked, shape (m,).
     """
     most, given = picked.shape[1], starts.shape[0] > 0
     for goal in range(poses.shape[0]):
         own, serve = poses[goal], good[goal]
         for i in range(own.shape[0]):
-            room[i] = (
-                math.inf if serve[i] != 0 else -1.0
-            )  # how far each is from all that were picked; -1: not to be had
+            room[i] = math.inf if serve[i] != 0 else -1.0  # distance from all picked poses; -1 if not available
         counts[goal] = 0
         for k in range(most):
             picked[goal, k] = -1
@@ -104,9 +102,9 @@ def spread_out(items, shares, poses, good, starts, apart, room, picked, counts):
 
 @kernel("i8[,] f8[] f8[,,] u1[,] f8[,]", nogil=True)
 def spacing(items, shares, poses, good, out):
-    """Write how far apart the good ones of poses (m, k, nq) are: the nearest two of a goal, and pairs in the mean.
+    """Write the spacing of the good poses of (m, k, nq): the smallest and the mean distance of pairs of a goal.
 
-    `out` has the shape (m, 2): not numbers where fewer than two are good. `spread_out` has the other arguments.
+    `out` has the shape (m, 2); NaN if fewer than two poses are good. The other arguments are those of `spread_out`.
     """
     for goal in range(poses.shape[0]):
         own, pairs, least, total = poses[goal], 0, math.inf, 0.0

@@ -1,6 +1,6 @@
-"""Where descents begin and when they are given up: goals, starts from tables and from hashed numbers.
+"""Start poses from tables and hashed random numbers, goals, and when a search gives up.
 
-Shared by the searches for one goal, for many, and on a graphics card. `chain_memory` says what stands in the arrays.
+Shared by the searches for one goal, for many goals, and on a GPU. The arrays are laid out in `chain_memory`.
 """
 
 from __future__ import annotations
@@ -13,21 +13,19 @@ from . import inner, part
 from .chain_memory import ENDS, FRAME, LIMITS, NARROW, SETTINGS, WIDE
 from .damped import axes_of
 from .joint_step import TRANSFORM, blend, pick, vector
-from .lanes import fill, load, select, store
-from .rotations import cross, dot, minus
+from .lanes import beyond, fill, load, select, store
+from .rigid import is_rigid
+from .rotations import dot, minus
 
-TABLE_STARTS = 8  # taken from each of the two tables
+TABLE_STARTS = 8  # number taken from each of the two tables
 FIRST_STARTS = 2 * TABLE_STARTS
-PLENTY, EDGE = 300.0, 0.25  # starts that are enough, and the share of the bound that is allowed beyond them
-MIDDLE, SPREAD = 40, 0.7  # up to this one, random starts keep to the middle of the range
-FARTHEST = 1.0e100  # squares of longer ways would not be finite [m]
-OVERFLOW = 1.7976931348623157e308 / FARTHEST  # times a longer one is infinite, and zero times that no number
-RIGID = 1e-11  # sum of the squared flaws from which on a matrix is not a rotation
+PLENTY, EDGE = 300.0, 0.25  # a sufficient number of starts, and the share of the bound that is allowed beyond it
+MIDDLE, SPREAD = 40, 0.7  # starts before this one lie in the middle part of the range
 
 
 @inner
 def mixed(key):
-    """Return 64 well-mixed bits (splitmix64)."""
+    """Return 64 well-mixed bits of a key (splitmix64)."""
     z = key + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -36,7 +34,7 @@ def mixed(key):
 
 @inner
 def uniform(seed, problem, start, value):
-    """Return a number from 0 to 1 that depends on these four alone."""
+    """Return a number in [0, 1) that depends only on these four arguments."""
     key = mixed(np.uint64(seed) ^ mixed(np.uint64(problem) ^ mixed(np.uint64(start) ^ mixed(np.uint64(value)))))
     return np.float64(key >> np.uint64(11)) * 2.0**-53
 
@@ -54,7 +52,7 @@ def random_value(limits, seed, problem, start, value):
 
 @inner
 def put_row(numbers, spin, row, axes, p, goal):
-    """Write a row of a target, numbers or lanes, into a goal; take the tip's rotation off it unless it may spin."""
+    """Write a row of a target, numbers or lanes, into a goal; unless it may spin, the tip's own rotation is removed."""
     store(goal, TRANSFORM.origin + row, p)
     for k in range(3):
         tip = ENDS.tip + TRANSFORM.axes + k
@@ -64,16 +62,10 @@ def put_row(numbers, spin, row, axes, p, goal):
 
 @part
 def read_goal(numbers, spin, targets, at, goal):
-    """Write the goal of a 4x4 target, row by row from `at` on; return whether it is a rigid transform, not too far."""
-    flaw = 0.0
+    """Write the goal of a 4x4 target stored row by row from `at` on; return whether it is rigid and not too far."""
     for row in range(3):
-        axes, other = vector(targets, at + 4 * row), vector(targets, at + 4 * ((row + 1) % 3))
-        p = load(targets, at + 4 * row + 3)
-        flaw += (dot(axes, axes) - 1.0) ** 2 + dot(axes, other) ** 2 + 0.0 * (OVERFLOW * p)
-        put_row(numbers, spin, row, axes, p, goal)
-    last = vector(targets, at + 12)
-    flaw += dot(last, last) + (load(targets, at + 15) - 1.0) ** 2
-    return (flaw < RIGID) & (dot(vector(targets, at), cross(vector(targets, at + 4), vector(targets, at + 8))) > 0.0)
+        put_row(numbers, spin, row, vector(targets, at + 4 * row), load(targets, at + 4 * row + 3), goal)
+    return is_rigid(beyond(targets, at))
 
 
 @inner
@@ -86,7 +78,7 @@ def inside(settings, shell, p):
 
 @part
 def in_reach(settings, goal):
-    """Return whether a goal lies in the shell of the tip, and the point of the last axis that it implies in its own."""
+    """Return whether a goal lies in the shell of the tip, and the point it implies on the last axis in its shell."""
     x, y, z, p = axes_of(goal, 0)
     point = minus(p, blend(x, y, z, *vector(settings, SETTINGS.point)))
     return inside(settings, SETTINGS.shell, p) & inside(settings, SETTINGS.point_shell, point)
@@ -94,10 +86,11 @@ def in_reach(settings, goal):
 
 @part
 def rank(table, first, blocks, goal, ranks, at):
-    """Write, for each lane of a table, its frame nearest to the goal: how far, and the block it is in; at two rows.
+    """Write, for each lane of a table, the distance and block of its frame nearest to the goal, to two rows from `at`.
 
-    A frame's squared distance from a goal is a constant of the frame, plus the goal's numbers times the frame's own,
-    plus what is the same for all frames; the table holds the constant and the twelve numbers, weighted.
+    The squared distance of a frame from a goal is a constant of the frame, plus the dot product of the goal's twelve
+    numbers with the frame's, plus a term common to all frames. The table holds the constant and the twelve numbers,
+    weighted.
     """
     best, where = fill(table, math.inf), fill(table, 0.0)
     for block in range(first, first + blocks):
@@ -113,7 +106,7 @@ def rank(table, first, blocks, goal, ranks, at):
 
 @part
 def take_best(scores, at, width):
-    """Return the nearest frame that `rank` has found and that was not taken yet."""
+    """Return the index of the nearest frame found by `rank` that was not taken yet, and mark it as taken."""
     best, lane = load(scores, at), 0
     for k in range(1, width):
         score = load(scores, at + k)
@@ -125,10 +118,10 @@ def take_best(scores, at, width):
 
 @part
 def put_start(chain, values, tables, goal, row, seed, problem, start, q, lane, width):
-    """Write a start of a goal into a lane of `q`.
+    """Write one start for a goal into a lane of `q`.
 
-    The first come from the tables, which are ranked when their first pose is wanted; ranks are kept at two rows, from
-    `row` on. The others are random.
+    The first starts come from the tables, which are ranked when their first pose is needed; ranks are kept in two rows
+    from `row` on. The others are random.
     """
     table, poses, ranks, scores = tables
     if start == 0:
@@ -146,11 +139,11 @@ def put_start(chain, values, tables, goal, row, seed, problem, start, q, lane, w
 
 @part
 def starts_worth_trying(settings, error, tries):
-    """Return how many starts are worth trying when the closest pose so far has this squared error.
+    """Return the number of starts worth trying, given the squared error of the closest pose so far.
 
     With more starts, failed ones end closer to a goal that can be reached: after n starts, the best of them is rarely
-    further than a bound over n. A goal that is further is taken to be out of reach. Hundreds are enough for all but the
-    goals at the very edge of reach, where the best pose is almost there.
+    further than a bound divided by n. A goal further than that is considered out of reach. A few hundred starts are
+    enough except for goals at the very edge of reach, where the best pose is almost there.
     """
     bound = load(settings, SETTINGS.start_bound) / math.sqrt(max(error, 1e-300))
     return np.int64(min(max(min(bound, PLENTY), EDGE * bound, FIRST_STARTS), tries))

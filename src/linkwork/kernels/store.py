@@ -1,7 +1,7 @@
-"""Object code of kernels that were compiled on the fly, kept on disk for later runs and other processes.
+"""Disk cache of the object code of kernels compiled on the fly, for later runs and other processes.
 
-Whatever is wrong with a file, a folder or a disk is a miss, never an error: at worst a kernel is compiled again.
-Machine code is run as it is read, so a file counts only if this user or root wrote it, where no one else can write.
+A problem with a file, a folder or a disk is a cache miss, never an error: at worst a kernel is compiled again. Machine
+code from the cache is executed, so a file is used only if this user or root wrote it, and no one else can write there.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ NAMED = "LINKWORK_CACHE_DIR"
 
 MAGIC, FORMAT = b"LWKERNEL", 1
 HEADER = struct.Struct("<8sIIQ32s")  # magic, format, bytes of the key, bytes of the code, SHA-256 of both
-CODE, DRAFT, LOCK = ".kernel", ".draft", ".lock"  # how names of files end
-LARGEST = 64 * 2**20  # bytes of one file
-MOST = 256 * 2**20  # bytes of code in a folder; beyond them the oldest goes
-STALE = 3600.0  # s after which a draft or a lock was left behind by a process that died
-PATIENCE, PAUSE = 300.0, 0.02  # s to wait for another process that compiles, and from one look to the next
-OPEN = sum(getattr(os, f"O_{name}", 0) for name in ("BINARY", "CLOEXEC", "NOFOLLOW", "NONBLOCK"))  # no pipe blocks
-BUSY = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)  # what systems say of a lock that is taken
+CODE, DRAFT, LOCK = ".kernel", ".draft", ".lock"  # suffixes of file names
+LARGEST = 64 * 2**20  # largest size of a file [bytes]
+MOST = 256 * 2**20  # largest total size of code in a folder [bytes]; above it, the oldest files are removed
+STALE = 3600.0  # age [s] after which a draft or a lock is taken to be left by a process that died
+PATIENCE, PAUSE = 300.0, 0.02  # how long to wait for another compiling process, and the time between checks [s]
+OPEN = sum(getattr(os, f"O_{name}", 0) for name in ("BINARY", "CLOEXEC", "NOFOLLOW", "NONBLOCK"))  # pipes never block
+BUSY = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)  # error codes for a lock that is taken
 
 _troubles: dict[Path, str] = {}  # why nothing could be written, by folder
 
 
 class Kept(NamedTuple):
-    """What is kept now.
+    """The present contents of the cache.
 
     Attributes:
-        folders: Those that hold code which this process would use, in the order in which it looks.
-        files: How many pieces of code there are.
-        size: Their size [bytes].
-        trouble: Why code that this process compiled could not be kept; nothing if all was.
+        folders: Folders with code that this process would use, in search order.
+        files: Number of code files.
+        size: Their total size [bytes].
+        trouble: Why code compiled by this process could not be kept; empty if there was no problem.
     """
 
     folders: tuple[Path, ...]
@@ -53,16 +53,16 @@ class Kept(NamedTuple):
 
 
 def folders() -> list[Path]:
-    """Return where code is looked for, in this order; it is written to the first that can be written.
+    """Return the folders of the cache, in search order; code is written to the first writable one.
 
-    ``LINKWORK_CACHE_DIR`` names the only one. Otherwise it is beside the package, so that one compiled by root serves
-    all users, then where this user's programs keep such things.
+    ``LINKWORK_CACHE_DIR`` names the only one. Otherwise the first is beside the package, so that code compiled by root
+    serves all users; the second is in the user's cache folder.
     """
     named = os.environ.get(NAMED)
     if named:
         try:
             return [Path(named).absolute() / "kernels"]
-        except OSError:  # it is relative to a folder that is gone
+        except OSError:  # relative to a folder that no longer exists
             return []
     found = [PACKAGE / "__pycache__" / "linkwork"]
     with suppress(RuntimeError):  # a user without a home
@@ -82,7 +82,7 @@ def find(key: str) -> bytes | None:
 
 
 def keep(key: str, code: bytes) -> bool:
-    """Keep code for a key, and return whether it could be kept; the first time it cannot, a log says why."""
+    """Keep code for a key, and return whether that succeeded; the first failure is logged with its reason."""
     told = bool(_troubles)
     troubles = {}
     for folder in folders():
@@ -94,12 +94,12 @@ def keep(key: str, code: bytes) -> bool:
         else:
             _trim(folder, spare=_name(key))
             return True
-    if find(key) is not None:  # another process has kept it; Windows replaces no file that someone reads
+    if find(key) is not None:  # another process has kept it; Windows cannot replace a file that is being read
         return True
     _troubles.update(troubles or {PACKAGE: "there is no folder to write to"})
     if not told:
         logging.getLogger("linkwork").warning(
-            "compiled kernels cannot be kept, so that every process compiles them again (%s); "
+            "compiled kernels cannot be kept, so every process compiles them again (%s); "
             "%s may name a folder for them.", _trouble(), NAMED
         )  # fmt: skip
     return False
@@ -107,21 +107,22 @@ def keep(key: str, code: bytes) -> bool:
 
 @contextmanager
 def alone(key: str) -> Iterator[None]:
-    """Let one process at a time pass with a key: the others wait, and then find what it has kept.
+    """Let one process at a time enter with a key: the others wait, and then find what it has kept.
 
-    A process that dies lets go. Where no lock can be had, or another process takes very long, it goes on without one.
+    A process that dies releases the lock. If no lock is available, or another process takes very long, it proceeds
+    without one.
     """
     held = _first_lock(key)
     try:
         yield
     finally:
         if held is not None:
-            with held, suppress(OSError):  # Windows keeps a file that is open
+            with held, suppress(OSError):  # Windows keeps open files
                 Path(held.name).unlink()
 
 
 def forget() -> int:
-    """Remove what is kept, as far as this user can, and return how many pieces of code that were."""
+    """Remove everything that this user can remove from the cache, and return the number of code files removed."""
     count = 0
     for folder in folders():
         for path, _ in _listed(folder):
@@ -132,7 +133,7 @@ def forget() -> int:
 
 
 def kept() -> Kept:
-    """Return what is kept now, for those who want to know."""
+    """Return the present contents of the cache."""
     code = [(path, status) for folder in folders() for path, status in _listed(folder) if path.suffix == CODE]
     places = dict.fromkeys(path.parent for path, _ in code)
     return Kept(tuple(places), len(code), sum(status.st_size for _, status in code), _trouble())
@@ -142,7 +143,7 @@ def kept() -> Kept:
 
 
 def user_folder() -> Path:
-    """Return where programs of this user keep what can be made again."""
+    """Return the cache folder of this user."""
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA")
         return Path(local) if local else Path.home() / "AppData" / "Local"
@@ -153,7 +154,7 @@ def user_folder() -> Path:
 
 
 def _distrust(status: os.stat_result, *, owner_only: bool = False) -> str:
-    """Return why a file or folder may be the work of another user; Windows keeps users apart by itself."""
+    """Return why a file or folder may have been written by another user, or ''; Windows separates users itself."""
     if not hasattr(os, "geteuid"):
         return ""
     if status.st_uid not in (0, os.geteuid()):
@@ -162,20 +163,20 @@ def _distrust(status: os.stat_result, *, owner_only: bool = False) -> str:
 
 
 def _make(folder: Path) -> None:
-    """Make a folder that all can read, if it is not there; raise OSError if it is not one to trust."""
+    """Create a world-readable folder if it does not exist; raise OSError if it is not trustworthy."""
     if not folder.exists():
         ground = next(path for path in folder.parents if path.exists())
         if not os.environ.get(NAMED) and (why := _distrust(ground.stat(), owner_only=True)):
-            raise PermissionError(errno.EPERM, why)  # root leaves nothing in a user's folders that they cannot remove
+            raise PermissionError(errno.EPERM, why)  # root must leave nothing in user folders that users cannot remove
         with suppress(FileExistsError):  # another process was faster
             folder.mkdir(0o755, parents=True)
-            folder.chmod(0o755)  # also where new files are for no one else
+            folder.chmod(0o755)  # in spite of a restrictive umask
     if why := _distrust(folder.stat()):
         raise PermissionError(errno.EPERM, why)
 
 
 def _listed(folder: Path) -> list[tuple[Path, os.stat_result]]:
-    """Return our files in a folder, if it is there and to be trusted."""
+    """Return our files in a folder, if it exists and is trustworthy."""
     found = []
     with suppress(OSError, ValueError):
         if not _distrust(folder.stat()):
@@ -188,13 +189,13 @@ def _listed(folder: Path) -> list[tuple[Path, os.stat_result]]:
 
 
 def _trim(folder: Path, spare: str) -> None:
-    """Remove what processes left behind, and the oldest code while there is too much; one file is spared."""
+    """Remove stale drafts and locks, and the oldest code while there is too much, but never the file `spare`."""
     files = sorted(_listed(folder), key=lambda one: one[1].st_mtime_ns)
     total = sum(status.st_size for _, status in files)
     for path, status in files:
         late = status.st_mtime < time.time() - STALE
         if (total > MOST and path.name != spare) if path.suffix == CODE else late:
-            with suppress(OSError):  # it is not ours to remove
+            with suppress(OSError):  # no permission to remove it
                 path.unlink()
                 total -= status.st_size
 
@@ -208,13 +209,13 @@ def _trouble() -> str:
 
 
 def _name(key: str) -> str:
-    """Return the name of a key's file: its first word, for people, and a digest."""
+    """Return the file name of a key: its first word, for people to read, and a digest."""
     word = re.match(r"\w*", key, re.ASCII)
     return f"{word[0][:48] if word else ''}-{hashlib.sha256(key.encode()).hexdigest()[:32]}{CODE}"
 
 
 def _read(path: Path, key: str) -> bytes | None:
-    """Return the code of a file, or None if it is damaged, for another key or not to be trusted."""
+    """Return the code in a file, or None if it is damaged, for another key or not trustworthy."""
     handle = os.open(path, os.O_RDONLY | OPEN)
     try:
         status = os.fstat(handle)
@@ -230,13 +231,13 @@ def _read(path: Path, key: str) -> bytes | None:
 
 
 def _packed(name: bytes, code: bytes) -> bytes:
-    """Return what a file holds."""
+    """Return the contents of a file."""
     digest = hashlib.sha256(name + code).digest()
     return HEADER.pack(MAGIC, FORMAT, len(name), len(code), digest) + name + code
 
 
 def _write(path: Path, key: str, code: bytes) -> None:
-    """Write a file that is there in full or not at all."""
+    """Write a file atomically: completely or not at all."""
     data = _packed(key.encode(), code)
     if len(data) > LARGEST:
         raise OSError(errno.EFBIG, f"a file has {LARGEST} bytes at most")
@@ -245,7 +246,7 @@ def _write(path: Path, key: str, code: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        draft.chmod(0o644)  # also where new files are for no one else
+        draft.chmod(0o644)  # in spite of a restrictive umask
         draft.replace(path)
     except BaseException:
         with suppress(OSError):
@@ -257,7 +258,7 @@ def _write(path: Path, key: str, code: bytes) -> None:
 
 
 def _first_lock(key: str) -> BinaryIO | None:
-    """Return a locked file in the first folder that can be written to; it is let go when it is closed."""
+    """Return a locked file in the first writable folder, or None; closing it releases the lock."""
     for folder in folders():
         with suppress(OSError, ValueError):
             _make(folder)
@@ -266,14 +267,14 @@ def _first_lock(key: str) -> BinaryIO | None:
 
 
 def _locked(path: Path) -> BinaryIO | None:
-    """Return a file, locked, once no one else has it, or None after a while."""
+    """Return a file once it could be locked, or None after a timeout."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         file = open(path, "ab", opener=_opened)  # noqa: SIM115
         try:
             if lock(file.fileno()) and os.path.samestat(os.fstat(file.fileno()), path.stat()):
                 return file
-        except FileNotFoundError:  # who held it has removed it
+        except FileNotFoundError:  # its holder has removed it
             pass
         except BaseException:
             file.close()
@@ -288,12 +289,12 @@ def _opened(name: str, flags: int) -> int:
 
 
 def lock(handle: int) -> bool:
-    """Return whether an open file could be locked, which lasts until it is closed.
+    """Try to lock an open file and return whether that succeeded; the lock lasts until the file is closed.
 
-    It is open for writing: on a network disk a lock needs that.
+    The file must be open for writing, which locks on network disks require.
 
     Raises:
-        OSError: If the system, or the disk that the file is on, has no locks.
+        OSError: If the system, or the disk of the file, has no locks.
     """
     try:
         if sys.platform == "win32":

@@ -1,6 +1,6 @@
-"""Ball joints with limits of swing and twist: the directions that lead out of them, and the way back.
+"""Ball joints with limits of swing and twist: the directions that leave the limits, and the projection back.
 
-The compiled form of `linkwork.linkage.swing_twist`, whose docstrings have the formulas.
+The compiled form of `linkwork.linkage.swing_twist`; the formulas are in its docstrings.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from .layout import Layout
 from .rotations import cross, dot, length, minus, place, plus, times, vector
 from .starts import uniform
 
-CONE = Layout(("axis", 3), "swing", "low", "high")  # twist axis in the child's frame; largest swing; range of twist
+CONE = Layout(("axis", 3), "swing", "low", "high")  # twist axis in the child's frame; largest swing; twist range
 TINY = 1.0e-12
-OPEN = 1.0e300  # beyond this there is no limit
+OPEN = 1.0e300  # larger values mean no limit
 
 
 @inner
@@ -26,7 +26,7 @@ def axis_of(cone):
 
 @inner
 def parts_of(axis, q):
-    """Return w, the part of the quaternion's vector along the axis, and the part across it; w is not negative."""
+    """Return w, and the parts of the quaternion's vector along and across the axis; the sign is such that w >= 0."""
     sign = -1.0 if q[0] < 0.0 else 1.0
     v = times(sign, (q[1], q[2], q[3]))
     along = dot(v, axis)
@@ -35,7 +35,7 @@ def parts_of(axis, q):
 
 @part
 def swing_twist(cone, q):
-    """Return the angles of swing and twist."""
+    """Return the angles of swing and twist [rad]."""
     w, along, across = parts_of(axis_of(cone), q)
     both = math.sqrt(w * w + along * along)
     twist = 2.0 * math.atan2(along, w) if both > TINY else 0.0
@@ -44,7 +44,7 @@ def swing_twist(cone, q):
 
 @inner
 def aside_of(axis):
-    """Return a unit vector across an axis."""
+    """Return a unit vector perpendicular to an axis."""
     other = (1.0, 0.0, 0.0) if abs(axis[0]) < 0.6 else (0.0, 1.0, 0.0)
     normal = cross(axis, other)
     return times(1.0 / length(normal), normal)
@@ -52,9 +52,9 @@ def aside_of(axis):
 
 @part
 def cone_axes(cone, q, out):
-    """Write three axes of the ball's velocity, at right angles: out of the swing, out of the twist, the third.
+    """Write three perpendicular axes of the ball's angular velocity: increasing swing, increasing twist, the third.
 
-    Return how fast the twist grows along the second.
+    Return the rate of the twist along the second.
     """
     axis = axis_of(cone)
     w, along, across = parts_of(axis, q)
@@ -72,7 +72,7 @@ def cone_axes(cone, q, out):
 
 @part
 def cone_bounds(cone, q, work, low, high):
-    """Write how far the ball may turn about each of its three axes."""
+    """Write how far the ball may rotate about each of its three axes [rad]."""
     rate = cone_axes(cone, q, work)
     swing, twist = swing_twist(cone, q)
     low[0], high[0] = -math.inf, max(cone[CONE.swing] - swing, 0.0)
@@ -82,7 +82,7 @@ def cone_bounds(cone, q, work, low, high):
 
 @part
 def compose(cone, swing, twist, swing_axis, out):
-    """Write the quaternion of a swing about an axis across the cone's, times a twist about the cone's."""
+    """Write the quaternion of a swing about an axis perpendicular to the cone's, times a twist about the latter."""
     cs, ss, ct, st = math.cos(0.5 * swing), math.sin(0.5 * swing), math.cos(0.5 * twist), math.sin(0.5 * twist)
     axis = axis_of(cone)
     v = plus(times(cs * st, axis), plus(times(ss * ct, swing_axis), times(ss * st, cross(swing_axis, axis))))
@@ -92,14 +92,14 @@ def compose(cone, swing, twist, swing_axis, out):
 
 @inner
 def apart(a, b):
-    """Return how far two angles are from each other, the shorter way round."""
+    """Return the distance between two angles, the shorter way round."""
     turns = (a - b + math.pi) / (2.0 * math.pi)
     return abs((turns - math.floor(turns)) * 2.0 * math.pi - math.pi)
 
 
 @part
 def back_to_cone(cone, q):
-    """Bring a quaternion that is beyond its limits onto the cone and to the nearer end of its range of twist."""
+    """Project a quaternion beyond its limits onto the cone and to the nearer end of its twist range."""
     swing, twist = swing_twist(cone, q)
     if swing <= cone[CONE.swing] and cone[CONE.low] <= twist <= cone[CONE.high]:
         return
@@ -115,7 +115,7 @@ def back_to_cone(cone, q):
 
 @part
 def random_in_cone(cone, seed, problem, attempt, v, q):
-    """Write a random rotation within a cone: its axis uniform on the sphere, its twist in its range."""
+    """Write a random rotation within a cone: swing direction uniform on the sphere, twist uniform in its range."""
     least = math.cos(min(cone[CONE.swing], math.pi))
     swing = math.acos(min(max(least + (1.0 - least) * uniform(seed, problem, attempt, v), -1.0), 1.0))
     low, high = (cone[CONE.low], cone[CONE.high]) if cone[CONE.low] > -OPEN else (-math.pi, math.pi)

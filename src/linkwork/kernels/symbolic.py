@@ -1,8 +1,8 @@
-"""The kernels' functions written out for one chain: straight lines of arithmetic that fit into a thread's registers.
+"""Specialize kernel functions for one chain: straight-line arithmetic that fits into a thread's registers.
 
-A function of this package is run once, as Python, on symbols instead of numbers: `codes`
-and constants are known, so that its loops and branches are gone and terms with 0 and 1 with them; what is left is noted
-line by line. So the processor's lanes and a graphics card's threads run one source.
+A function of this package is run once, as Python, on symbols instead of numbers. `codes` and constants are known, so
+loops and branches disappear, and so do terms with 0 and 1; the remaining operations are recorded line by line. This way
+the lanes of the processor and the threads of a GPU run the same source.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ COMPARED = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operato
 
 
 class Cells(list[Any]):
-    """Memory of symbols and numbers, as `lanes.load` and `lanes.store` see it."""
+    """Memory of symbols and numbers, for `lanes.load` and `lanes.store`."""
 
     def beyond(self, items: int) -> Beyond:
-        """Return the memory some items further on."""
+        """Return the memory that begins the given number of items further on."""
         return Beyond(self, items)
 
 
 class Beyond:
-    """Memory that begins some items further on in other memory."""
+    """A view of memory that begins some items further on."""
 
     def __init__(self, memory: Cells, first: int) -> None:
         self.memory, self.first = memory, first
@@ -49,12 +49,12 @@ class Beyond:
         self.memory[self.first + item] = value
 
     def beyond(self, items: int) -> Beyond:
-        """Return the memory some items further on."""
+        """Return the memory that begins the given number of items further on."""
         return Beyond(self.memory, self.first + items)
 
 
 class Symbol:
-    """A number, or a truth value, that is known only when the code runs."""
+    """A number, or a boolean, that is known only when the generated code runs."""
 
     __slots__ = ("name", "trace")
 
@@ -62,7 +62,7 @@ class Symbol:
         self.trace, self.name = trace, name
 
     def __bool__(self) -> bool:
-        raise TypeError("a branch on what is known only when the code runs")
+        raise TypeError("a branch depends on a value that is known only when the code runs")
 
     def __add__(self, other: Any) -> Any:
         return self if other == 0.0 else self.trace.note("+", self, other)
@@ -130,10 +130,10 @@ class Symbol:
 
 
 class Trace:
-    """What a function does, line by line.
+    """The recorded operations of a function, line by line.
 
     Args:
-        dtype: A NumPy type that all numbers have.
+        dtype: The NumPy type of all numbers.
     """
 
     def __init__(self, dtype: Any) -> None:
@@ -143,10 +143,10 @@ class Trace:
         self._known: dict[str, Symbol] = {}
         self._constants: dict[float, str] = {}
 
-    # Notes
+    # Recording
 
     def line(self, expression: str) -> Symbol:
-        """Note an expression, unless it is known, and return its value."""
+        """Record an expression, unless it is already recorded, and return its symbol."""
         if expression not in self._known:
             name = f"t{len(self.lines)}"
             self.lines.append(f"{name} = {expression}")
@@ -160,55 +160,55 @@ class Trace:
         value = float(operand)
         if value not in self._constants:
             self._constants[value] = f"k{len(self._constants)}"
-            with np.errstate(over="ignore"):  # a number beyond all is so in any precision
+            with np.errstate(over="ignore"):  # a number that overflows is infinite in this precision
                 self.names[self._constants[value]] = self.dtype(value)
         return self._constants[value]
 
     def note(self, sign: str, a: Any, b: Any) -> Symbol:
-        """Note an operation."""
+        """Record a binary operation and return its symbol."""
         return self.line(f"{self.text(a)} {sign} {self.text(b)}")
 
     def compare(self, sign: str, a: Any, b: Any) -> Any:
-        """Note a comparison, which is known where one side is infinite."""
+        """Record a comparison; with an infinite side, its result is already known."""
         if isinstance(b, float) and math.isinf(b):
             return COMPARED[sign](0.0, b)
         return self.note(sign, a, b)
 
-    # What stands in for the lanes' own functions
+    # Replacements of the functions of lanes
 
     def select(self, mask: Any, yes: Any, no: Any) -> Any:
-        """Return one of two, by a mask."""
+        """Return one of two values, selected by a mask."""
         if not isinstance(mask, Symbol):
             return yes if mask else no
         return self.line(f"choose({mask.name}, {self.text(yes)}, {self.text(no)})")
 
     def sine_cosine(self, angle: Any) -> tuple[Any, Any]:
-        """Return the target's own sine and cosine."""
+        """Return sine and cosine, computed by the target's own function."""
         if not isinstance(angle, Symbol):
             return math.sin(angle), math.cos(angle)
         pair = self.line(f"sine_cosine({angle.name})")
         return self.line(f"{pair.name}[0]"), self.line(f"{pair.name}[1]")
 
     def sqrt(self, x: Any) -> Any:
-        """Return a square root."""
+        """Return the square root."""
         return self.line(f"sqrt({x.name})") if isinstance(x, Symbol) else math.sqrt(x)
 
     def fabs(self, x: Any) -> Any:
-        """Return the size of a number."""
+        """Return the absolute value."""
         return self.line(f"fabs({x.name})") if isinstance(x, Symbol) else abs(x)
 
     def nearest_whole(self, x: Any) -> Any:
-        """Return the nearest whole number."""
+        """Return the nearest integer."""
         return self.line(f"floor({(x + 0.5).name})") if isinstance(x, Symbol) else float(round(x))
 
     def atan2(self, y: Any, x: Any) -> Any:
-        """Return the target's own angle of a point."""
+        """Return the angle of a point, computed by the target's own function."""
         if not isinstance(y, Symbol) and not isinstance(x, Symbol):
             return math.atan2(y, x)
         return self.line(f"atan2({self.text(y)}, {self.text(x)})")
 
     def of(self, function: Any) -> Callable[..., Any]:
-        """Return a kernel's function as one that runs on symbols, with all that it calls."""
+        """Return a kernel's function rebuilt to run on symbols, with all functions that it calls."""
         stand_ins: dict[Any, Any] = {
             lanes.load: lambda memory, item: memory[item],
             lanes.store: lambda memory, item, value: memory.__setitem__(item, value),
@@ -217,7 +217,7 @@ class Trace:
             lanes.select: self.select,
             lanes.sqrt: self.sqrt,
             lanes.fabs: self.fabs,
-            lanes.bits: lambda mask: int(isinstance(mask, Symbol) or bool(mask)),  # what may be so is reckoned with
+            lanes.bits: lambda mask: int(isinstance(mask, Symbol) or bool(mask)),  # an unknown mask may be set
             sine_cosine: self.sine_cosine,
             nearest_whole: self.nearest_whole,
             atan2: self.atan2,
@@ -225,14 +225,14 @@ class Trace:
         result: Callable[..., Any] = rebuilt(function, stand_ins, lambda plain: plain)
         return result
 
-    # The function
+    # The generated function
 
     def memory(self, name: str, count: int) -> Cells:
-        """Return the items of a tuple that the written function is given."""
+        """Return symbols for the items of a tuple that is an argument of the generated function."""
         return Cells(Symbol(self, f"{name}[{k}]") for k in range(count))
 
     def tuple(self, items: Iterable[Any]) -> str:
-        """Return a tuple's text."""
+        """Return the text of a tuple."""
         return "(" + "".join(f"{self.text(item)}, " for item in items) + ")"
 
     def source(self, name: str, parameters: Sequence[str], results: Sequence[str]) -> str:
@@ -244,8 +244,8 @@ class Trace:
 def by_need(lines: Sequence[str], givens: Sequence[str]) -> list[list[str]]:
     """Return the lines of a trace in groups: those that need none of some givens, that need the first, the second ...
 
-    A line stands in the group of the last given that it needs, directly or through other lines. So each group can stand
-    inside one more loop than the one before.
+    A line is in the group of the last given that it needs, directly or through other lines. So each group can be placed
+    inside one more nested loop than the group before.
     """
     groups: list[list[str]] = [[] for _ in range(len(givens) + 1)]
     needs = {name: k + 1 for k, name in enumerate(givens)}
@@ -257,12 +257,12 @@ def by_need(lines: Sequence[str], givens: Sequence[str]) -> list[list[str]]:
 
 
 def moved(depth: int, lines: Iterable[str]) -> list[str]:
-    """Return lines moved in."""
+    """Return lines indented by `depth` levels."""
     return [f"{'    ' * depth}{line}" for line in lines]
 
 
 def rebuilt(function: Any, stand_ins: dict[Any, Any], finish: Callable[[Any], Any]) -> Any:
-    """Return a kernel's function, and all that it calls, with other functions in place of some, each one finished."""
+    """Return a kernel's function and all that it calls, some replaced by `stand_ins`, each passed through `finish`."""
     plain = function.py_func
     names = dict(plain.__globals__)
     for name in _globals(plain):
@@ -275,13 +275,13 @@ def rebuilt(function: Any, stand_ins: dict[Any, Any], finish: Callable[[Any], An
 
 
 def _globals(function: FunctionType) -> list[str]:
-    """Return the global names that a function reads; `co_names` has those of attributes among them."""
+    """Return the global names that a function reads; `co_names` would also contain names of attributes."""
     read = {step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"}
     return sorted(read)
 
 
 def compiled(name: str, source: str, names: dict[str, Any]) -> Callable[..., Any]:
-    """Return the function of a text; tracebacks show its lines."""
+    """Return the function that a text defines; tracebacks show its lines."""
     file = f"<linkwork {name} {hash(source):x}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     exec(compile(source, file, "exec"), names)

@@ -1,4 +1,4 @@
-"""Columns of tables as the transforms that solvers take: each row in one pass, where NumPy takes twenty."""
+"""Convert columns of tables to the transforms that solvers take, in one pass where NumPy needs twenty."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .lanes import beyond, flat
 def transforms_of_columns(columns, place, unit, out):
     """Write transforms (n, 4, 4) of columns (k, n): `place` coordinates, then a quaternion, w first, or nine numbers.
 
-    Without coordinates they are rotations (n, 3, 3). A quaternion whose length is not one to within `unit`, or that is
-    not finite, gives NaN.
+    Without coordinates they are rotations (n, 3, 3). A quaternion that is not finite, or whose length differs from one
+    by more than `unit`, gives NaN.
     """
     count, width, size = columns.shape[1], out.shape[1], out.shape[1] * out.shape[2]
     read, written = flat(columns), flat(out)

@@ -1,6 +1,6 @@
-"""The table of platforms that kernels are compiled for ahead of time: what compiler, linker and wheel need to know.
+"""The table of platforms that kernels are compiled for ahead of time, with the data for compiler, linker and wheel.
 
-Plain data: it is read where a pack is loaded and where packs are built.
+Plain data: it is read both when packs are loaded and when they are built.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ class Level:
     """One instruction set of a target.
 
     Attributes:
-        name: What the symbols of its functions end in, as in ``search_one__v3``; empty where a target has one only.
-        cpu: The processor as LLVM names it.
-        features: More of its features, as LLVM writes them: ``+simd128,+sign-ext``.
+        name: Suffix of the symbols of its functions, as in ``search_one__v3``; empty if a target has only one level.
+        cpu: LLVM's name of the processor.
+        features: Further features, in LLVM's notation: ``+simd128,+sign-ext``.
     """
 
     name: str
@@ -30,14 +30,13 @@ class Target:
     """One platform.
 
     Attributes:
-        name: What it is called here, in folders and in pack.json.
+        name: Its name here, in folders and in pack.json.
         triple: LLVM's name of it.
         zig: Zig's name of it.
-        levels: Its instruction sets, the one that every machine has first.
-        file: The file name of its pack.
-        marker: Which machines it serves, as an environment marker of a package's metadata; empty where there
-            is no wheel.
-        tag: The platform tag of its wheel; empty where there is none.
+        levels: Its instruction sets; the first is the one that every machine has.
+        file: File name of its pack.
+        marker: The machines it serves, as an environment marker of package metadata; empty if there is no wheel.
+        tag: Platform tag of its wheel; empty if there is none.
         relocation: LLVM's relocation model.
     """
 
@@ -51,7 +50,7 @@ class Target:
     relocation: str = "pic"
 
     def symbol(self, function: str, level: Level) -> str:
-        """Return the name that a function of one level has in the pack.
+        """Return the symbol of a function of one level in the pack.
 
         Example:
             >>> linux = TARGETS["linux-x86_64"]
@@ -66,7 +65,7 @@ ARM = (Level("base", "generic", "+neon"),)
 APPLE = (Level("base", "apple-m1"),)
 WASM = (Level("", "mvp", "+simd128,+bulk-memory,+bulk-memory-opt,+sign-ext,+nontrapping-fptoint,+mutable-globals"),)
 
-# A pack needs no C library, so that Linux of any kind takes it: glibc from 2.17 on, and musl.
+# A pack needs no C library, so it works on every Linux: glibc from 2.17 on, and musl.
 # Linux calls its processors x86_64 and aarch64, macOS x86_64 and arm64, Windows AMD64 and ARM64.
 TARGETS: dict[str, Target] = {
     target.name: target
@@ -102,7 +101,7 @@ TARGETS: dict[str, Target] = {
             "macos-x86_64",
             "x86_64-apple-macosx10.13.0",
             "x86_64-macos.10.13",
-            X86[:2],  # macOS shows that it has AVX-512 only once a thread has used it
+            X86[:2],  # macOS reports AVX-512 only after a thread has used it
             "pack.dylib",
             "sys_platform == 'darwin' and platform_machine == 'x86_64'",
             "macosx_10_13_x86_64",
@@ -122,10 +121,10 @@ TARGETS: dict[str, Target] = {
 
 
 def host() -> Target | None:
-    """Return the target that this process of Python is one of, or None."""
+    """Return the target of this Python process, or None."""
     if sys.maxsize < 2**32:
         return None
-    if sys.platform == "win32":  # the process, not the machine: one made for AMD64 runs on ARM64 too
+    if sys.platform == "win32":  # of the process, not of the machine: Python for AMD64 also runs on ARM64
         return TARGETS["windows-x86_64"] if "amd64" in sys.version.lower() else None
     system = {"linux": "linux", "darwin": "macos"}.get(sys.platform, "")
     machine = os.uname().machine

@@ -1,8 +1,8 @@
-"""The steps of the textbook's methods on the Jacobian: each is its equation.
+"""The steps of the textbook's Jacobian methods: each is its equation.
 
-J is the weighted Jacobian (m, n), V the weighted error of m rows, the change has n values. The methods of
-`linkwork.solvers.jacobian` are the same equations in NumPy, with the chapter's numbers; they are what these are
-compared with. Matrices lie in memory row by row; `room` has `textbook_room` numbers to work in.
+J is the weighted Jacobian (m, n), V the weighted error of m rows; the change has n values. The methods of
+`linkwork.solvers.jacobian` are the same equations in NumPy, with the chapter's numbering; tests compare both. Matrices
+lie in memory row by row; `room` is workspace of `textbook_room` numbers.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from .dense import (
 from .lanes import beyond, divided, flat
 
 INVERSE, PSEUDOINVERSE, ROWS, COLUMNS, DAMPED, SELECTIVELY_DAMPED, CONTROL, ALTERNATIVE, TRANSPOSE = range(9)
-ADAPTIVE = -1.0  # in place of a damping: as the error asks for it
-GAIN, LEAST = 0.05, 1.0e-9  # of the adaptive damping: of the squared error, and of the squared length of the linkage
+ADAPTIVE = -1.0  # in place of a damping: depends on the error
+GAIN, LEAST = 0.05, 1.0e-9  # of the adaptive damping: factors on the squared error and on the linkage's squared length
 TINY = 1.0e-300
 Room = namedtuple("Room", "matrix u v sigma x")
 
 
 @inner
 def room_sizes(m, n):
-    """Return how much each part of the room takes."""
+    """Return the size of each part of the workspace."""
     return Room(max(m, n) * max(m, n), min(m, n) * m, min(m, n) * n, min(m, n), max(m, n))
 
 
 def textbook_room(m: int, n: int) -> int:
-    """Return how many numbers the steps need to work in, for a Jacobian (m, n)."""
+    """Return the size of the workspace of the steps for a Jacobian (m, n), in numbers."""
     return int(sum(room_sizes.py_func(m, n)))
 
 
@@ -45,9 +45,9 @@ def textbook_room(m: int, n: int) -> int:
 
 @part
 def transpose(J, V, m, n, alpha, room, out):
-    """Write ``alpha J^T V`` and return alpha: the one given or, where that is 0, the one that best fits V.
+    """Write ``alpha J^T V`` and return alpha: the given one or, if that is 0, the one that best fits V.
 
-    That is ``(V . JJ^T V) / |JJ^T V|²``; 0 where no joint helps.
+    That is ``(V . JJ^T V) / |JJ^T V|²``; 0 if no joint helps.
     """
     put_transposed(J, V, m, n, out)
     if alpha == 0.0:
@@ -61,9 +61,9 @@ def transpose(J, V, m, n, alpha, room, out):
 
 @part
 def damped(J, V, m, n, squared_damping, room, out):
-    """Write ``J^T (J J^T + lambda² I)^-1 V``, or the equal ``(J^T J + lambda² I)^-1 J^T V`` where that is smaller.
+    """Write ``J^T (J J^T + lambda² I)^-1 V``, or the equal ``(J^T J + lambda² I)^-1 J^T V`` if that is smaller.
 
-    Return whether the matrix is regular; any damping makes it so.
+    Return whether the matrix is regular; any damping makes it regular.
     """
     if m <= n:
         return through_rows(J, V, m, n, squared_damping, room, out)
@@ -91,7 +91,7 @@ def through_columns(J, V, m, n, squared_damping, room, out):
 
 @part
 def along_directions(V, m, n, least, room, out):
-    """Write ``sum (u_i . V) v_i / sigma_i`` over the singular values above the least; return how many there are."""
+    """Write ``sum (u_i . V) v_i / sigma_i`` over the singular values above `least`; return how many there are."""
     kept = 0
     for j in range(n):
         out[j] = 0.0
@@ -106,16 +106,16 @@ def along_directions(V, m, n, least, room, out):
 
 @part
 def pseudoinverse(J, V, m, n, rank, room, out):
-    """Write ``J^+ V`` through the singular values, those below `rank` of the largest left out; return the rank."""
+    """Write ``J^+ V`` by singular values, without those below `rank` times the largest; return the rank."""
     largest = decompose(J, m, n, room.sigma, room.u, room.v)
     return along_directions(V, m, n, rank * largest, room, out)
 
 
 @part
 def inverse(J, V, n, singular, rank, room, out):
-    """Write ``J^-1 V`` or, where the least singular value is not above `singular` of the largest, ``J^+ V``.
+    """Write ``J^-1 V`` or, if the smallest singular value is not above `singular` times the largest, ``J^+ V``.
 
-    Return whether it is: near a singularity.
+    Return whether it is near a singularity in this sense.
     """
     largest = decompose(J, n, n, room.sigma, room.u, room.v)
     least = largest
@@ -135,7 +135,7 @@ def inverse(J, V, n, singular, rank, room, out):
 
 @part
 def control(J, V, m, n, z, rank, room, out):
-    """Write ``J^+ (V + J z) - z``: the pseudoinverse, with a wish z in the null space. V is changed."""
+    """Write ``J^+ (V + J z) - z``: the pseudoinverse, with a preferred change -z in the null space. V is changed."""
     put_product(J, z, m, n, room.x)
     for i in range(m):
         V[i] += room.x[i]
@@ -146,7 +146,7 @@ def control(J, V, m, n, z, rank, room, out):
 
 @part
 def clamp(vector, count, largest):
-    """Scale a vector down, where needed, so that no entry is larger than a bound."""
+    """Scale a vector down, if needed, so that no entry exceeds a bound."""
     size = 0.0
     for j in range(count):
         size = max(size, abs(vector[j]))
@@ -157,7 +157,7 @@ def clamp(vector, count, largest):
 
 @inner
 def block_norms(entries, stride, m, blocks, count):
-    """Return the sum of the lengths of the blocks of a column: entries that are `stride` apart."""
+    """Return the sum of the norms of the blocks of a column, whose entries are `stride` apart."""
     total = 0.0
     for b in range(count):
         square = 0.0
@@ -169,11 +169,11 @@ def block_norms(entries, stride, m, blocks, count):
 
 @part
 def selectively_damped(J, V, m, n, blocks, count, gamma, rank, room, out):
-    """Write the step of Buss and Kim: each singular direction is held back by its own need.
+    """Write the step of Buss and Kim: each singular direction is damped individually.
 
     Direction i would change the pose by ``phi_i = (u_i . V) v_i / sigma_i``. It may move no joint by more than
     ``gamma_i = min(1, N_i / M_i) gamma``, where N_i is how far it moves the effectors and M_i how far the joints, one
-    by one, would move them meanwhile. `blocks` are the rows where the effectors' positions and turns begin.
+    by one, would move them. `blocks` are the rows where the positions and rotations of the effectors begin.
     """
     largest = decompose(J, m, n, room.sigma, room.u, room.v)
     phi = room.x
@@ -195,12 +195,12 @@ def selectively_damped(J, V, m, n, blocks, count, gamma, rank, room, out):
     clamp(out, n, gamma)
 
 
-# One of them
+# Dispatch
 
 
 @inner
 def squared_damping(damping, V, m, length):
-    """Return lambda² for an error V and a linkage of some length."""
+    """Return lambda² for an error V and a linkage of a given length [m]."""
     if damping == ADAPTIVE:
         return GAIN * product(V, V, m) + LEAST * length * length + TINY
     return damping * damping + TINY
@@ -208,9 +208,9 @@ def squared_damping(damping, V, m, length):
 
 @part
 def jacobian_step(method, J, V, m, n, blocks, count, z, amount, length, rank, room, out):
-    """Write the step of a method and return what a trace notes of it; NaN where a printed form meets no inverse.
+    """Write the step of a method and return its note for a trace; NaN if a printed form has no inverse.
 
-    `amount` is the method's own number: singular, damping, gamma or alpha. V may be changed.
+    `amount` is the method's own parameter: singular, damping, gamma or alpha. V may be changed.
     """
     if method == INVERSE:
         return 1.0 if inverse(J, V, n, amount, rank, room, out) else 0.0

@@ -1,4 +1,4 @@
-"""Goals of frames at a pose: how far there is still to go, and the Jacobian of that."""
+"""Goals of frames at a pose: their errors and the Jacobian of these."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .textbook_plan import HEAD, ROW
 
 @part
 def measure_pose(plan, targets, q, desk):
-    """Write where the frames are at a pose, all error rows and residuals; return the cost, and whether all is reached.
+    """Compute the frames at a pose, all error rows and residuals; return the cost, and whether all goals are reached.
 
     `targets` has a matrix for each goal.
     """
@@ -40,7 +40,7 @@ def measure_pose(plan, targets, q, desk):
 
 @part
 def put_six(plan, desk):
-    """Write the Jacobians of the frames, six rows each, at the pose that was measured last."""
+    """Write the Jacobians of the frames, six rows each, at the pose measured last."""
     head, wholes, reals = plan.head, plan.wholes, plan.reals
     for g in range(head[HEAD.goals]):
         first, world = wholes.first[g], beyond(desk.world, 16 * g)
@@ -52,16 +52,16 @@ def put_six(plan, desk):
 
 @part
 def move_to_goals(plan, desk):
-    """Turn the Jacobians of the effectors into those of the points that are now where the goals are.
+    """Convert the Jacobians of the effectors to those of the points that are now at the positions of the goals.
 
-    A point off the effector by a lever moves faster by the angular velocity times the lever.
+    A point offset from the effector by a lever arm is faster by the angular velocity times the lever arm.
     """
     head, wholes, nv = plan.head, plan.wholes, plan.head[HEAD.nv]
     for g in range(head[HEAD.goals]):
         jac, asked = beyond(desk.six, 6 * nv * g), (0.0, 0.0, 0.0)
         for i in range(head[HEAD.errors]):
             row = beyond(wholes.row, ROW.size * i)
-            if row[ROW.goal] == g:  # coordinates that are left alone have no lever
+            if row[ROW.goal] == g:  # unconstrained coordinates have no lever arm
                 six = row[ROW.six]
                 asked = (asked[0] + (six == 0), asked[1] + (six == 1), asked[2] + (six == 2))
         way = beyond(desk.way, 6 * g)

@@ -1,9 +1,9 @@
-"""What the textbook's loop reads and works in: a linkage, goals of frames and a method's options, in two arrays.
+"""The arrays and the workspace of the textbook's loop: a linkage, goals of frames and a method's options.
 
     wholes    HEAD, then the parts of `Wholes`
     reals     OPTIONS, then the parts of `Reals`
 
-`plan_arrays` lays them out by name; in kernels `plan_of` gives the parts back.
+`plan_arrays` lays them out by name; in kernels `plan_of` returns the parts.
 """
 
 from __future__ import annotations
@@ -26,37 +26,37 @@ HEAD = Layout(
     "method",
     "nq",
     "nv",
-    "free",  # how many velocities may change
-    "errors",  # rows of the error
-    "changing",  # how many of them joints can change
-    "blocks",  # runs of error rows that are judged together
-    "starts",  # of such runs among the rows that change
+    "free",  # number of velocities that may change
+    "errors",  # number of error rows
+    "changing",  # number of those that joints can change
+    "blocks",  # number of blocks of error rows that are judged together
+    "starts",  # number of such blocks among the rows that can change
     "goals",
-    "motions",  # rows of all chains
-    "rates",  # velocities of all chains
+    "motions",  # number of rows of all chains
+    "rates",  # number of velocities of all chains
     "balls",
     "cones",
-    "periodic",  # how many values may be taken back by whole turns
-    "places",  # whole numbers that a method knows of the linkage: FABRIK's bones, a planar arm
-    "figures",  # and how many others
+    "periodic",  # number of values that may be shifted by whole turns
+    "places",  # number of integers that a method stores about the linkage: FABRIK's bones, a planar arm
+    "figures",  # number of its floats
     "iterations",
     "halvings",
     "patience",
-    "overshoots",  # whether steps have a length that was given
+    "overshoots",  # whether steps have a given length
     "limited",  # whether poses are kept within limits
     "choice",  # of a method: how joints are ranked, whether a wish is as printed
-    "matrices",  # how much the steps of `textbook` work in
-    "work",  # how much a method works in beside that
+    "matrices",  # size of the workspace of the steps of `textbook`
+    "work",  # size of a method's other workspace
 )
 OPTIONS = Layout(
     "amount",  # of a method: singular, damping, gamma, alpha
     "length",  # of the linkage
-    "radius",  # metres that a radian counts
+    "radius",  # length that weighs a radian [m]
     "rank",
     "max_step",
     "stray",
 )
-ROW = Layout("goal", "six", "place")  # of an error row: its goal, which of six, and where it is among those that change
+ROW = Layout("goal", "six", "place")  # of an error row: its goal, index of six, and index among those that change
 VALUE = Layout("lower", "upper", "desired")  # of a value of the pose
 RECORD = Layout("note")  # of a step in a trace; pose, residuals and velocity follow
 REPORT = Layout("status", "iterations")  # of an answer; residuals follow
@@ -66,21 +66,21 @@ Wholes = namedtuple(
     (
         "codes",  # of the chains, one after another
         "rates",
-        "first",  # where the rows of each chain begin
-        "owned",  # where the rates of each chain begin
+        "first",  # first row of each chain
+        "owned",  # first rate of each chain
         "row",  # ROW
         "block",  # the first row of each block
-        "starts",  # where, among the rows that change, each block begins
-        "coordinates",  # of each goal: how many of the position are asked for
-        "oriented",  # whether the orientation is
+        "starts",  # first row of each block among the rows that change
+        "coordinates",  # of each goal: number of position coordinates that count
+        "oriented",  # whether the orientation counts
         "columns",  # the velocities that may change
         "moving",  # of each velocity: whether it may change
-        "value",  # its place in the pose, -1 for a ball's
-        "kind",  # whether it turns or slides
-        "periodic",  # places of values that may be taken back by whole turns
-        "balls",  # place of each quaternion and of its velocities
-        "cones",  # place of each quaternion that has a cone
-        "places",  # that a method knows of the linkage
+        "value",  # its index in the pose, -1 for a ball's
+        "kind",  # whether it is a rotation or a translation
+        "periodic",  # indices of values that may be shifted by whole turns
+        "balls",  # index of each quaternion and of its velocities
+        "cones",  # index of each quaternion with a cone
+        "places",  # integers that a method stores about the linkage
     ),
 )
 Reals = namedtuple(
@@ -89,11 +89,11 @@ Reals = namedtuple(
         "numbers",  # of the chains
         "weights",  # of the error rows
         "tolerances",  # of the blocks
-        "counts",  # how much each goal counts
+        "counts",  # weight of each goal
         "values",  # VALUE
-        "measures",  # what each velocity is measured in
+        "measures",  # unit of each velocity
         "gains",  # of each velocity, for a wish
-        "wraps",  # 1 for each velocity whose value goes round without end, else 0
+        "wraps",  # 1 for each velocity whose value wraps around, else 0
         "cones",  # CONE
         "figures",
     ),
@@ -103,25 +103,25 @@ Desk = namedtuple(
     "Desk",
     (
         "axes",  # of the chains: axis and point of every velocity
-        "world",  # of each goal: where its frame is
-        "way",  # the six numbers from there to the target
+        "world",  # of each goal: its frame
+        "way",  # the six errors from there to the target
         "six",  # the Jacobian of its frame
         "error",
         "residuals",
         "before",  # the error before a step
         "jacobian",  # weighted, of the rows and velocities that change
         "wanted",  # the weighted error of these rows
-        "short",  # the change of the velocities that may change
+        "short",  # the change of these velocities
         "wish",  # the wish for them
         "change",
         "begin",  # the pose before a step
         "best",
-        "low",  # how far each velocity may go, or limits of each value
+        "low",  # allowed change of each velocity, or limits of each value
         "high",
         "gain",
-        "last",  # when each velocity was last changed
+        "last",  # iteration in which each velocity was last changed
         "progress",  # PROGRESS
-        "matrices",  # what the steps of `textbook` work in
+        "matrices",  # workspace of the steps of `textbook`
         "work",
     ),
 )
@@ -130,7 +130,7 @@ PROGRESS = Layout("best", "first", "mark", "waiting", "count", "status", "growth
 
 @inner
 def whole_sizes(head):
-    """Return how many whole numbers each part takes."""
+    """Return the size of each part, in integers."""
     goals, nv = head[HEAD.goals], head[HEAD.nv]
     return Wholes(
         ROW_CODES.size * head[HEAD.motions],
@@ -155,7 +155,7 @@ def whole_sizes(head):
 
 @inner
 def real_sizes(head):
-    """Return how many numbers each part takes."""
+    """Return the size of each part, in floats."""
     return Reals(
         ROW_NUMBERS.size * head[HEAD.motions],
         head[HEAD.errors],
@@ -172,7 +172,7 @@ def real_sizes(head):
 
 @inner
 def desk_sizes(head):
-    """Return how much each part of the memory to work in takes."""
+    """Return the size of each part of the workspace."""
     nq, nv, goals, rows = head[HEAD.nq], head[HEAD.nv], head[HEAD.goals], head[HEAD.errors]
     m, n = head[HEAD.changing], head[HEAD.free]
     return Desk(
@@ -225,19 +225,19 @@ def _joined(first: ArrayLike, parts: Any, dtype: Any) -> NDArray[Any]:
 
 
 def desk_size(wholes: NDArray[np.int64]) -> int:
-    """Return how many numbers a walk works in."""
+    """Return the size of the workspace of a walk, in numbers."""
     return int(sum(desk_sizes.py_func(wholes)))
 
 
 def real_places(wholes: NDArray[np.int64]) -> dict[str, int]:
-    """Return where each part of a plan's other numbers begins, by name."""
+    """Return the offset of each part of a plan's floats, by name."""
     sizes = real_sizes.py_func(wholes)
     ends = np.cumsum([OPTIONS.size, *sizes]).tolist()
     return dict(zip(Reals._fields, ends, strict=False))
 
 
 def record_places(wholes: NDArray[np.int64]) -> dict[str, int]:
-    """Return where the parts of a record begin, by name, and its size."""
+    """Return the offsets of the parts of a record, by name, and its size."""
     counts = [int(wholes[place]) for place in (HEAD.nq, HEAD.blocks, HEAD.nv)]
     ends = np.cumsum([RECORD.size, *counts]).tolist()
     return {"note": RECORD.note} | dict(zip(("q", "residuals", "velocity", "size"), ends, strict=True))

@@ -1,4 +1,4 @@
-"""Poses on the way: what a velocity leads to, within limits, and whole turns taken back at the end."""
+"""Poses of the textbook's loop: integrate a velocity within limits, and shift angles by whole turns at the end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .rotations import quaternion_product
 from .swing_twist import CONE, back_to_cone
 from .textbook_plan import HEAD, VALUE
 
-SHORT = 1.0e-8  # half angles whose sine is the angle itself
+SHORT = 1.0e-8  # half angles below this equal their sine
 TURN = 2.0 * math.pi
 
 
@@ -24,7 +24,7 @@ def vector_quaternion(x, y, z):
 
 @part
 def keep_within(plan, q):
-    """Bring a pose within its limits, and balls onto their cones; values that stay have none."""
+    """Clamp a pose to its limits, and project balls onto their cones; fixed values have no limits."""
     head, wholes, reals = plan.head, plan.wholes, plan.reals
     for k in range(head[HEAD.nq]):
         value = beyond(reals.values, VALUE.size * k)
@@ -35,7 +35,7 @@ def keep_within(plan, q):
 
 @part
 def move(plan, begin, change, factor, q):
-    """Write the pose that a share of a velocity, kept for unit time, leads to, within limits."""
+    """Write the pose after a share of a velocity, applied for unit time, within limits."""
     head, wholes = plan.head, plan.wholes
     for k in range(head[HEAD.nq]):
         q[k] = begin[k]
@@ -56,7 +56,7 @@ def move(plan, begin, change, factor, q):
 
 @part
 def turn_back(plan, start, q):
-    """Put every angle at its copy, whole turns away, that is nearest to a start within limits."""
+    """Replace every angle by its copy, whole turns away, that is nearest to a start within limits."""
     wholes, reals = plan.wholes, plan.reals
     for k in range(plan.head[HEAD.periodic]):
         at = wholes.periodic[k]
@@ -71,7 +71,7 @@ def turn_back(plan, start, q):
 
 @part
 def keeps_limits(plan, q):
-    """Return whether a pose breaks no limit."""
+    """Return whether a pose is within all limits."""
     kept = True
     for k in range(plan.head[HEAD.nq]):
         value = beyond(plan.reals.values, VALUE.size * k)

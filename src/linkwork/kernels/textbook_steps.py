@@ -1,4 +1,4 @@
-"""What each of the textbook's methods proposes at a pose: a velocity for unit time."""
+"""The step that each of the textbook's methods proposes at a pose: a velocity for unit time."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .textbook_pose import keep_within, keeps_limits
 
 CCD, RANKED_CCD, FABRIK, ANALYTIC = range(TRANSPOSE + 1, TRANSPOSE + 5)
 EXACT = 1.0e-9  # metres per metre of the linkage, and radians
-SAME_ROOT = 1.0e-7  # closed forms give poses to the bit: those further apart are two, however near a singular pose
+SAME_ROOT = 1.0e-7  # closed forms are exact: poses that differ by more are two solutions, even near a singular pose
 xyz_turn = inner(xyz_quaternion)
 
 
 @part
 def shorten(plan, desk):
-    """Make the step shorter, where needed, so that no value changes by more than the largest change allowed."""
+    """Shorten the step, if needed, so that no value changes by more than the largest allowed change."""
     most, largest = 0.0, plan.options[OPTIONS.max_step]
     for v in range(plan.head[HEAD.nv]):
         most = max(most, abs(desk.change[v]))
@@ -36,7 +36,7 @@ def shorten(plan, desk):
 
 @part
 def put_wish(plan, q, desk):
-    """Write the wish of the control method, ``gains (theta - desired)`` or its square as printed, as it is measured."""
+    """Write the wish of the control method, ``gains (theta - desired)`` or its square as printed, in velocity units."""
     wholes, reals, change = plan.wholes, plan.reals, desk.change
     for v in range(plan.head[HEAD.nv]):
         at = wholes.value[v]
@@ -61,7 +61,7 @@ def put_wish(plan, q, desk):
 
 @part
 def step_along(plan, q, desk):
-    """Propose the step of a method on the Jacobian; return its note."""
+    """Propose the step of a Jacobian method; return its note."""
     head, options, wholes, method = plan.head, plan.options, plan.wholes, plan.head[HEAD.method]
     m, n = head[HEAD.changing], head[HEAD.free]
     put_jacobian(plan, desk)
@@ -102,7 +102,7 @@ def step_by_joints(plan, targets, q, iteration, desk):
         desk.last[chosen] = iteration
         for v in range(nv):
             desk.change[v] = desk.change[v] if v == chosen else 0.0
-    for k in range(head[HEAD.balls]):  # three turns, one after another, as one rotation vector
+    for k in range(head[HEAD.balls]):  # three rotations, one after another, as one rotation vector
         turn = beyond(desk.change, wholes.balls[2 * k + 1])
         a, b, c = 0.5 * turn[0], 0.5 * turn[1], 0.5 * turn[2]
         sines, cosines = (math.sin(a), math.sin(b), math.sin(c)), (math.cos(a), math.cos(b), math.cos(c))
@@ -112,7 +112,7 @@ def step_by_joints(plan, targets, q, iteration, desk):
 
 @part
 def step_of_bones(plan, targets, q, desk):
-    """Propose what the best trial of FABRIK's passes asks for; return the number of the trial."""
+    """Propose the change of the best trial of FABRIK's passes; return the number of the trial."""
     wholes, reals, goals = plan.wholes, plan.reals, plan.head[HEAD.goals]
     skeleton, rest = skeleton_of(wholes.places, reals.figures)
     aim, spot, memory = divided(desk.work, (9 * goals, 3 * goals, 0))
@@ -131,12 +131,12 @@ def step_of_bones(plan, targets, q, desk):
     return float(chosen)
 
 
-# The analysis of planar arms
+# Closed forms of planar arms
 
 
 @part
 def missed_by(plan, targets, q, desk):
-    """Return how far a pose is from its goal: metres as a share of the linkage's length, and radians."""
+    """Return the error of a pose: metres relative to the linkage's length, and radians; the larger of both."""
     measure_pose(plan, targets, q, desk)
     length, miss = plan.options[OPTIONS.length], 0.0
     for b in range(plan.head[HEAD.blocks]):
@@ -147,7 +147,7 @@ def missed_by(plan, targets, q, desk):
 
 @inner
 def asked_for(plan, side):
-    """Return whether the elbow may be on a side; where its axis points the other way, down is up."""
+    """Return whether the elbow may be on a side; if its axis points the other way, down and up are exchanged."""
     wish, sign = plan.wholes.places[PLACES.elbow], plan.reals.figures[FIGURES.signs + 1]
     return wish == NEAREST or wish == (side if sign > 0.0 else 1 - side)
 
@@ -156,7 +156,7 @@ def asked_for(plan, side):
 def reach_by_analysis(plan, targets, start, desk, other, best):
     """Write the solution nearest to a start; return whether there is one.
 
-    If what is chosen freely breaks a limit, other directions of the last link are tried, the nearest first.
+    If a free choice violates a limit, other directions of the last link are tried, the nearest first.
     """
     places, figures, nq = plan.wholes.places, plan.reals.figures, plan.head[HEAD.nq]
     free = places[PLACES.links] == 3 and not places[PLACES.directed] and not places[PLACES.turned]
@@ -198,14 +198,14 @@ def come_closest(plan, targets, start, desk, other, best):
 
 @inner
 def copy_pose(a, nq, out):
-    """Write a pose."""
+    """Copy a pose."""
     for k in range(nq):
         out[k] = a[k]
 
 
 @inner
 def distances(nq, start, pose, best):
-    """Return how far a pose is from a start, and the largest of its differences from another pose."""
+    """Return the distance of a pose from a start, and its largest difference from another pose."""
     square, apart = 0.0, 0.0
     for k in range(nq):
         square += (pose[k] - start[k]) * (pose[k] - start[k])
@@ -215,7 +215,7 @@ def distances(nq, start, pose, best):
 
 @part
 def step_by_analysis(plan, targets, q, desk):
-    """Propose the way to the pose that the closed form of a planar arm gives."""
+    """Propose the change to the pose that the closed form of a planar arm gives."""
     head, wholes, nq = plan.head, plan.wholes, plan.head[HEAD.nq]
     other, best, _ = divided(desk.work, (nq, nq, 0))
     for k in range(nq):
@@ -226,7 +226,7 @@ def step_by_analysis(plan, targets, q, desk):
     for v in range(head[HEAD.nv]):
         desk.change[v] = best[wholes.value[v]] - q[wholes.value[v]] if wholes.value[v] >= 0 else 0.0
     shorten(plan, desk)
-    measure_pose(plan, targets, q, desk)  # others have been measured meanwhile
+    measure_pose(plan, targets, q, desk)  # other poses have been measured meanwhile
 
 
 @part

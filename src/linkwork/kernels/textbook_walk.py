@@ -1,6 +1,6 @@
 """The textbook's loop: forward kinematics, Jacobian, error, step, limits and tolerance, until a goal is reached.
 
-The compiled form of `linkwork.solvers.iterate`, for one problem after another; that says why things are done so.
+The compiled form of `linkwork.solvers.iterate`, for one problem after another; the reasons for each rule are there.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ from . import inner, kernel, part
 from .chain import flaw
 from .lanes import beyond, divided, flat
 from .progress import ACTIVE, DIVERGED, REACHED, STALLED, judged
-from .rotations import cross, dot
-from .starts import RIGID
+from .rigid import is_rigid
 from .textbook_goals import measure_pose
 from .textbook_plan import HEAD, OPTIONS, PROGRESS, RECORD, REPORT, desk_sizes, plan_of
 from .textbook_pose import keep_within, keeps_limits, move, turn_back
 from .textbook_steps import copy_pose, propose
 
-DONE, SINGULAR, BAD_START, BAD_TARGET = 0, 1, 2, 3  # what `walk` returns
-RESTLESS = 1.0e-12  # of a pose: less is rounding, no step
+DONE, SINGULAR, BAD_START, BAD_TARGET = 0, 1, 2, 3  # results of `walk`
+RESTLESS = 1.0e-12  # change of a pose below which it is only rounding
 
 
 @inner
@@ -30,7 +29,7 @@ def at_progress(desk, place):
 
 @part
 def strays(plan, desk):
-    """Return whether a step has left the straight way to the goals by more than it may."""
+    """Return whether a step deviates from the straight line to the goals by more than allowed."""
     most, weights, rows = plan.options[OPTIONS.stray], plan.reals.weights, plan.head[HEAD.errors]
     if most == math.inf:
         return False
@@ -48,7 +47,7 @@ def strays(plan, desk):
 
 @part
 def note_step(plan, q, note, desk, trace, k):
-    """Write the record of a step: what is noted, the pose, its residuals and the velocity."""
+    """Write the record of a step: its note, the pose, its residuals and the velocity."""
     nq, nv, blocks = plan.head[HEAD.nq], plan.head[HEAD.nv], plan.head[HEAD.blocks]
     record = beyond(trace, (RECORD.size + nq + blocks + nv) * k)
     record[RECORD.note] = note
@@ -60,7 +59,7 @@ def note_step(plan, q, note, desk, trace, k):
 
 @part
 def judge_length(plan, before, cost, q, desk):
-    """Tell why steps of a given length come no nearer: they are too long and errors grow, or short and go on."""
+    """Decide why steps of a given length make no progress: too long, so that errors grow, or short but still moving."""
     p, nq, nv = desk.progress, plan.head[HEAD.nq], plan.head[HEAD.nv]
     grew = cost > before * (1.0 + RESTLESS)
     p[PROGRESS.growths] += 1.0 if grew else 0.0
@@ -81,7 +80,7 @@ def judge_length(plan, before, cost, q, desk):
 
 @part
 def take_step(plan, targets, cost, q, desk):
-    """Take the proposed step, halved while the error would grow, and note how things stand; return the cost."""
+    """Take the proposed step, halved while the error would grow, and update the progress; return the cost."""
     head = plan.head
     copy_pose(q, head[HEAD.nq], desk.begin)
     copy_pose(desk.error, head[HEAD.errors], desk.before)
@@ -92,7 +91,7 @@ def take_step(plan, targets, cost, q, desk):
         grows = now > cost
         if not (grows or strays(plan, desk)):
             break
-        factor = 1.0 if grows and halving == halvings - 1 else factor / 2.0  # a way round may lead uphill
+        factor = 1.0 if grows and halving == halvings - 1 else factor / 2.0  # a detour may lead uphill
         move(plan, desk.begin, desk.change, factor, q)
         now, reached = measure_pose(plan, targets, q, desk)
     costs = at_progress(desk, PROGRESS.best), at_progress(desk, PROGRESS.first), at_progress(desk, PROGRESS.mark)
@@ -109,9 +108,9 @@ def take_step(plan, targets, cost, q, desk):
 
 @part
 def solve(plan, targets, start, desk, trace, most, q):
-    """Walk from a start until the goals are reached or there is no hope; leave the best pose met, and its residuals.
+    """Iterate from a start until the goals are reached or progress ends; write the best pose, and its residuals.
 
-    Return how it ended; SINGULAR, below zero, where a printed form meets a matrix without an inverse.
+    Return the status; -SINGULAR if a printed form meets a matrix without an inverse.
     """
     head, p, nq = plan.head, desk.progress, plan.head[HEAD.nq]
     copy_pose(start, nq, q)
@@ -150,9 +149,9 @@ def solve(plan, targets, start, desk, trace, most, q):
 
 @part
 def follow(plan, targets, steps, first, desk, trace, most, q):
-    """Take a number of plain steps, no halving and no judging; return how many there have been, or SINGULAR below zero.
+    """Take a number of plain steps, without halving or judging; return the total number of steps, or -SINGULAR.
 
-    A step that is not finite is not taken. `first` is how many steps there were before.
+    A step that is not finite is not taken. `first` is the number of steps before.
     """
     for iteration in range(steps):
         measure_pose(plan, targets, q, desk)
@@ -167,24 +166,13 @@ def follow(plan, targets, steps, first, desk, trace, most, q):
     return first + steps
 
 
-@part
-def is_rigid(target):
-    """Return whether a target (4, 4) is a rigid transform of finite numbers."""
-    x, y, z = (target[0], target[1], target[2]), (target[4], target[5], target[6]), (target[8], target[9], target[10])
-    off = (dot(x, x) - 1.0) ** 2 + (dot(y, y) - 1.0) ** 2 + (dot(z, z) - 1.0) ** 2
-    off += dot(x, y) ** 2 + dot(y, z) ** 2 + dot(z, x) ** 2
-    off += target[12] ** 2 + target[13] ** 2 + target[14] ** 2 + (target[15] - 1.0) ** 2
-    off += (target[3] - target[3]) + (target[7] - target[7]) + (target[11] - target[11])
-    return off < RIGID and dot(x, cross(y, z)) > 0.0
-
-
 @kernel("i8[] f8[] f8[,,,] i8 f8[,] f8[] f8[,] f8[,] f8[,] -> i8")
 def walk(wholes, reals, targets, steps, start, memory, q, report, trace):
     """Write a pose for every row of targets (n, goals, 4, 4), and a report for each.
 
-    With no `steps`, each row is a problem of its own, from its start or the only one, solved by the loop. With steps,
-    the rows are frames: the first is the start, and so many plain steps lead from each to the next. `memory` is to work
-    in; `trace` has a record for as many steps as are wanted. Return DONE, or what is wrong.
+    If `steps` is 0, each row is a separate problem, solved by the loop from its own start or the only one. Otherwise
+    the rows are frames: the first pose is the start, and `steps` plain steps lead from each to the next. `memory` is
+    workspace; `trace` has a record for each step to be recorded. Return DONE, or an error code.
     """
     plan, aims, poses = plan_of(flat(wholes), flat(reals)), flat(targets), flat(q)
     desk = divided(flat(memory), desk_sizes(flat(wholes)))

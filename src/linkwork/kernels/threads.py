@@ -1,9 +1,9 @@
-"""Work dealt out to threads so that Ctrl-C, at whatever moment it comes, ends it and leaves nothing waiting.
+"""Distribute work to threads so that Ctrl-C ends it at any moment and leaves nothing waiting.
 
-An interrupt is raised between any two steps of the main thread. Inside the locks of `threading` and
-`concurrent.futures`, which are Python themselves, it leaves a lock taken that the workers need, and all wait for ever.
-So the main thread takes none of those here: what is shared is changed in single steps, and queues written in C, which
-an interrupt cannot tear, only say when to look.
+An interrupt can be raised between any two steps of the main thread. Within the locks of `threading` and
+`concurrent.futures`, which are written in Python, it would leave a lock taken that the workers need, and all would wait
+for ever. So the main thread uses none of them here: shared data is changed in single steps, and queues written in C,
+which an interrupt cannot leave inconsistent, only tell when to look.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
-LOOK = 0.1  # s: whoever waits looks around so often, also where nothing wakes it (Windows holds Ctrl-C back so long)
+LOOK = 0.1  # s: interval at which waiting threads wake up to check (Windows delays Ctrl-C until then)
 
 
 def cores() -> int:
-    """Return how many cores this process may use: what `taskset`, a batch system or ``PYTHON_CPU_COUNT`` leave it."""
-    counted = getattr(os, "process_cpu_count", None)  # from Python 3.13 on
+    """Return the number of cores this process may use; `taskset`, batch systems or ``PYTHON_CPU_COUNT`` limit it."""
+    counted = getattr(os, "process_cpu_count", None)  # since Python 3.13
     if counted is not None:
         return int(counted() or 1)
     allowed = getattr(os, "sched_getaffinity", None)
@@ -33,10 +33,10 @@ def cores() -> int:
 
 
 def dealt(work: Callable[[Item], Answer], items: Sequence[Item], threads: int) -> Generator[Answer, None, None]:
-    """Yield what work makes of each item, as it is done; idle threads take the next, so that a busy core holds up none.
+    """Yield the results of work on each item as they are completed; idle threads take the next item.
 
-    Work is at most two items a thread ahead of who takes the answers. Where it raises, or who takes the answers ends
-    early, items that are under way are brought to their end, and no others are begun.
+    Work is at most two items per thread ahead of the consumer. If it raises, or the consumer stops early, running items
+    are completed and no others are started.
 
     Example:
         >>> sorted(dealt(abs, [-3, 1, -2], threads=2))
@@ -49,7 +49,7 @@ def dealt(work: Callable[[Item], Answer], items: Sequence[Item], threads: int) -
     def worker(number: int) -> None:
         sys.settrace(threading.gettrace())  # as `threading` does, for debuggers and coverage
         while not over:
-            busy.add(number)  # before it takes an item: with nothing to do and no one busy, no work goes on
+            busy.add(number)  # before taking an item: if nothing is left to do and no thread is busy, all work is done
             try:
                 item = todo.popleft()
             except IndexError:
@@ -88,7 +88,7 @@ def dealt(work: Callable[[Item], Answer], items: Sequence[Item], threads: int) -
 
 
 def _wait(queue: SimpleQueue[Answer]) -> Answer | None:
-    """Return what comes out of a queue, or None after a while."""
+    """Return the next item of a queue, or None after a timeout."""
     with suppress(Empty):
         return queue.get(timeout=LOOK)
     return None

@@ -1,6 +1,6 @@
-"""The machine code of web pages, linkwork.wasm: which kernels it has, and where it is found.
+"""The machine code of web pages, linkwork.wasm: the kernels it contains, and where it is found.
 
-It is built beside the pack of this machine and is in every wheel.
+It is built beside the pack of this machine and is part of every wheel.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ..errors import PageError
 from .pack import HOME, PackError, check_library, read_listing
 from .targets import TARGETS
 
-FUNCTIONS = (  # that the scripts in web/ call
+FUNCTIONS = (  # called by the scripts in web/
     "frames_one", "tip_one", "jacobian_one",
     "search_one", "closest_many", "follow_one", "search_bodies", "step_body",
     "walk",
@@ -20,10 +20,10 @@ WEB_HOME = HOME / "web"
 
 
 def web_code(folder: Path = WEB_HOME) -> bytes:
-    """Return linkwork.wasm.
+    """Return the contents of linkwork.wasm.
 
     Raises:
-        PageError: If it is not there, damaged, or made from other sources.
+        PageError: If it is missing, damaged, or built from other sources.
     """
     wasm = TARGETS["wasm"]
     file = folder / wasm.file

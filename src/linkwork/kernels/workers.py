@@ -1,4 +1,4 @@
-"""Processes that compile kernels side by side."""
+"""Processes that compile kernels in parallel."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ def work_on(
     apart: bool = False,
     progress: Progress | None = None,
 ) -> list[Any]:
-    """Return what some work gives for each symbol, in no order; it is done in as many processes as there are cores.
+    """Return the results of some work for each symbol, in any order, computed by parallel processes.
 
-    An application that was frozen into one file has no Python to start, and would start itself: it works alone.
+    A frozen single-file application has no Python to start, and would start itself: it does the work in this process.
 
     Args:
-        symbols: Names of functions, those that take long first.
+        symbols: Names of functions, the slowest first.
         work: Called with a symbol and the arguments, in another process.
-        *arguments: What else it is called with.
-        workers: How many processes at a time.
-        apart: Whether each symbol has a process of its own. Numba counts what it has compiled and puts the counts into
-            names, so that code depends on what came before it in its process.
-        progress: Told how many symbols of how many are done, and the last of them.
+        *arguments: Further arguments of `work`.
+        workers: Number of processes; by default the number of cores.
+        apart: Whether each symbol gets its own process. Numba numbers the functions that it compiles and puts the
+            numbers into names, so code depends on what was compiled before in the same process.
+        progress: Called with the number of completed symbols, their total number and the last symbol.
     """
     if not can_start_python():
         return _here([*symbols], work, arguments, progress)
@@ -58,7 +58,7 @@ def work_on(
 
 
 def can_start_python() -> bool:
-    """Return whether `sys.executable` is a Python, not an application with linkwork in it, as PyInstaller makes."""
+    """Return whether `sys.executable` is Python, not an application that contains linkwork, as made by PyInstaller."""
     return bool(sys.executable) and not getattr(sys, "frozen", False)
 
 
@@ -75,7 +75,7 @@ def _here(
 
 
 def _end_with_parent() -> None:
-    """End this process when the one that started it is killed: no one waits for its work."""
+    """End this process if its parent is killed, since no one waits for its work then."""
 
     def wait() -> None:
         parent = parent_process()

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import DeviceError, GoalError
 from ..goals import Reach
 from ..kernels.devices import on_card
-from ..kernels.rigid_targets import rigid_targets
+from ..kernels.rigid import rigid_targets
 from ..transforms import FloatArray
 
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import GoalError, listed
 from ..goals import Align, Balance, Bend, Distance, Goal, Hold, LookAt, OnLine, OnPlane, Reach, Relate, Rest
 from ..kernels.layout import Record
-from ..kernels.starts import FARTHEST
+from ..kernels.rigid import FARTHEST
 from ..linkage.linkage import Linkage
 from ..linkage.poses import start_pose
 from ..transforms import LONGEST, SHORTEST, FloatArray, inverse

@@ -1,1 +1,1 @@
-"""Closed forms of arms: one file a family, all made of a few subproblems; for numbers, lanes and graphics cards."""
+"""Closed forms of arms: one file for each family, all made of a few subproblems; for numbers, lanes and GPUs."""

@@ -1,7 +1,7 @@
 """Angles as pairs of cosine and sine, and the angle of a pair.
 
-Closed forms work on pairs throughout: a turn is applied, undone and added to another without its angle, which is made
-once, at the end.
+Closed forms work on pairs throughout: rotations are applied, inverted and added without their angles, which are
+computed once, at the end.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ QUARTER_REST, HALF_REST, WHOLE_REST = 3.061616997868383e-17, 6.123233995736766e-
 
 @inner
 def atan2(y, x):
-    """Return the angle of the point (x, y), in [-pi, pi], to two units in the last place; zero for the origin.
+    """Return the angle of the point (x, y), in [-pi, pi], accurate to two units in the last place; zero for the origin.
 
-    The lesser of the two sizes over the larger is a tangent up to 1; above tan(pi/8), the angle from pi/4 on is taken
-    instead, ``(t - 1) / (t + 1)``, before the one division. A polynomial of degree 10 in the square, the best on that
-    range, its even and its odd powers apart, gives the angle, which is then unfolded.
+    The smaller absolute value divided by the larger is a tangent up to 1; above tan(pi/8), the angle relative to pi/4
+    is used instead, ``(t - 1) / (t + 1)``, before the one division. A minimax polynomial of degree 10 in the square,
+    evaluated by even and odd powers, gives the angle, which is then moved to its octant.
     """
     across, up = fabs(x), fabs(y)
     steep = up > across
@@ -61,5 +61,5 @@ def scaled(factor, pair):
 
 @inner
 def unit(pair):
-    """Return a pair made as long as pairs are: one."""
+    """Return a pair normalized to length one."""
     return scaled(1.0 / sqrt(pair[0] * pair[0] + pair[1] * pair[1]), pair)

@@ -1,8 +1,8 @@
-"""One answer of a closed form: of one goal, or of many, written where the chain's search writes its own.
+"""One answer of a closed form, for one goal or for many, written in the format of the chain search.
 
 Of the solutions within limits it is the nearest to a start, whole turns included; without a start, the nearest to the
-middle of the limits. Where there is none, that is certain, but for goals at an edge: a tolerance lets a search reach
-what the form, exactly, does not. Such goals are left to it.
+middle of the limits. If there is none, that is certain, except for goals at an edge: with its tolerance, a search may
+reach what the exact form does not. Such goals are left to the search.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from .polish import POLISH_ROOM
 from .solve_six import ROOTS, WIDTH, gather_goals, put_home, solve_branches
 
 BRANCHES = 8
-EXACT = 1.0e-16  # squared errors of solutions that no tolerance makes ones, for lengths as a share of the arm's extent
+EXACT = 1.0e-16  # squared errors of exact solutions, not merely within tolerance; lengths relative to the arm's extent
 FAR = 1.0e9
-EDGE = Layout(("roots", ROOTS), "limits")  # how near to an edge goals are left to a search: of roots, and of limits
-# by lane: the start, the answer so far, whether a search may find one, and what comes nearest
+EDGE = Layout(("roots", ROOTS), "limits")  # margins within which goals are left to a search: of roots, and of limits
+# in lanes: the start, the answer so far, whether a search may find one, and the closest values
 CHOICE = Layout(
     ("home", JOINTS), "away", ("values", JOINTS), "position", "rotation", "doubt", "least", ("closest", JOINTS)
 )
@@ -34,11 +34,11 @@ CHOICE = Layout(
 
 @inner
 def judge(numbers, settings, edge, choice, found):
-    """Return which lanes of a branch are solutions, how far from the start, and which a search may make ones.
+    """Return which lanes of a branch are solutions, their distance from the start, and which a search may make ones.
 
-    Values are brought within limits. What is a solution by tolerance only is farther than all that are exact. A root
-    that is there, or misses that by little, and is next to where two become one, has other poses around it that a
-    tolerance allows; and so has one that breaks limits by little.
+    Values are brought within limits. Solutions only within tolerance count as further away than all exact ones. A root
+    that is real, or nearly so, and close to where two roots coincide has other poses around it that a tolerance allows;
+    so has one that violates limits by little.
     """
     away, worst = fill(found, 0.0), fill(found, -1.0)
     for joint in range(JOINTS):
@@ -62,13 +62,13 @@ def judge(numbers, settings, edge, choice, found):
 
 @inner
 def squared(found, weight):
-    """Return the squared error of a branch, rotations weighted."""
+    """Return the squared error of a branch, with weighted rotation."""
     return load(found, BRANCH.position) + load(found, BRANCH.rotation) * (weight * weight)
 
 
 @part
 def write_report(report, position, rotation):
-    """Write the report of an answer that took no start and no step."""
+    """Write the report of an answer that needed no starts and no steps."""
     store(report, REPORT.position_error, position)
     store(report, REPORT.rotation_error, rotation)
     store(report, REPORT.starts, 0.0)
@@ -77,10 +77,10 @@ def write_report(report, position, rotation):
 
 @kernel("i8[] f8[] f8[,] f8[] f8[] f8[,] f8[,] b1 f8[] -> i8")
 def answer_one(codes, numbers, signs, edge, packed, room, target, given, out):
-    """Write the answer to a target (4, 4) into `out`, as `search_one` does; return how it ended.
+    """Write the answer to a target (4, 4) into `out`, as `search_one` does; return the status.
 
-    UNSOLVED leaves it to a search. Branches stand in lanes. `packed` are settings, limits and numbers of the chain;
-    `edge` is EDGE; `room` is as `answer_room` says.
+    UNSOLVED leaves the target to a search. Branches are in lanes. `packed` are settings, limits and numbers of the
+    chain; `edge` is EDGE; `room` has the shape `answer_room`.
     """
     to_report, to_start, to_target, _ = answer_places(JOINTS)
     goal, found, choice, work = divided(cells(room), (GOAL.size, BRANCH.size, CHOICE.size, POLISH_ROOM))
@@ -122,7 +122,7 @@ def answer_one(codes, numbers, signs, edge, packed, room, target, given, out):
 
 @part
 def choose_branches(numbers, settings, edge, choice, found):
-    """Leave in `choice` the nearest solution of every lane, and what comes closest; branches follow one another."""
+    """Write to `choice` the nearest solution of every lane, and the closest branch; branches follow one another."""
     weight = load(settings, SETTINGS.rotation_weight)
     away, least, doubt = fill(choice, math.inf), fill(choice, math.inf), fill(choice, 0.0)
     for branch in range(BRANCHES):
@@ -146,7 +146,7 @@ def choose_branches(numbers, settings, edge, choice, found):
 
 @part
 def write_lane(chain, flow, lane, targets, one, pose, report, problem, status):
-    """Write the answer that stands in a lane, or what comes closest; `flow` is the choice as numbers."""
+    """Write the answer of a lane, or its closest branch; `flow` is the choice as single numbers."""
     if not read_goal(chain.numbers, 0.0, targets, 16 * problem, one):
         store(status, problem, INVALID)
         return
@@ -166,15 +166,15 @@ def write_lane(chain, flow, lane, targets, one, pose, report, problem, status):
 def answer_many(codes, numbers, signs, edge, packed, room, targets, given, poses, report, status):
     """Write the answers to targets (m * 16,) whose status (m,) is UNSOLVED: poses (m * 6,), reports and status.
 
-    Those that are left to a search stay UNSOLVED. Goals stand in lanes; there are at least as many as lanes. `given`
-    holds a start for each, or nothing; the rest is as in `answer_one`.
+    Targets left to a search stay UNSOLVED. Goals are in lanes; there are at least as many as lanes. `given` holds a
+    start for each, or is empty; the other arguments are those of `answer_one`.
     """
     count, memory, chain = status.size, cells(numbers), chain_of(cells(codes), cells(packed), JOINTS)
     goal, found, choice, work = divided(cells(room), (GOAL.size, BRANCHES * BRANCH.size, CHOICE.size, POLISH_ROOM))
     head = GOAL.size + BRANCHES * BRANCH.size
     flow, one = beyond(flat(room), WIDTH * head), beyond(flat(room), WIDTH * (head + CHOICE.size + POLISH_ROOM))
     for first in range(0, count, WIDTH):
-        begin = min(first, count - WIDTH)  # the last ones are looked at again
+        begin = min(first, count - WIDTH)  # the last block overlaps the one before
         gather_goals(cells(targets), begin, goal)
         for joint in range(JOINTS):
             home = fill(choice, load(memory, NUMBERS.middle + joint))
@@ -193,9 +193,10 @@ def answer_many(codes, numbers, signs, edge, packed, room, targets, given, poses
 
 @kernel("i8[] f8[] f8[] f8[] f8[] i8[] i8[]", nogil=True)
 def mark_beyond(codes, packed, room, targets, poses, rows, status):
-    """Mark the targets (m * 16,) that are out of reach, of some that have no answer, given by their numbers.
+    """Mark the targets (m * 16,) that are out of reach, of those without an answer, given by their indices `rows`.
 
-    `packed` are settings, with the shells of the reach, limits and numbers of the chain; `room` is for a transform.
+    `packed` are settings, with the shells of the reach, limits and numbers of the chain; `room` is workspace for a
+    transform.
     """
     chain, one = chain_of(cells(codes), cells(packed), poses.size // status.size), cells(room)
     for k in range(rows.size):
@@ -206,6 +207,6 @@ def mark_beyond(codes, packed, room, targets, poses, rows, status):
 
 
 def answer_room(many: bool) -> tuple[int, int]:
-    """Return the shape of the room to work in: of one goal, or of many."""
+    """Return the shape of the workspace, for one goal or for many."""
     goal = -(-TRANSFORM.size // WIDTH)
     return (GOAL.size + (BRANCHES if many else 1) * BRANCH.size + CHOICE.size + POLISH_ROOM + goal, WIDTH)

@@ -1,8 +1,8 @@
-"""Every answer checked: a branch's values, turned into the limits, and where the arm itself then is.
+"""Check every answer: bring a branch's values within limits, and compute where the actual arm then is.
 
-The family says how an arm is solved; here stands the arm as it is. Its two ends are carried towards each other, each by
-the joints on its side, and compared where they meet: branches share joints, which then move an end once for all of
-them. Where an arm is not quite of its family, or digits were lost, Newton's method brings the values to it (`polish`).
+The family tells how an arm is solved; here the arm is used as it is. Its two ends are carried towards each other, each
+by the joints on its side, and compared where they meet: branches share joints, which then move an end once for all of
+them. If an arm deviates slightly from its family, or digits were lost, Newton's method corrects the values (`polish`).
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from ..lanes import bits, by_precision, load, select, store
 from ..rotations import cross, dot, minus, plus, times
 from .form_layout import BRANCH, CODES, GOAL, JOINTS, NUMBERS, OWN_LINE, columns, filled
 
-SLACK = 1.0e-7  # what a value may be beyond its limit by rounding, most of it at folds, and is then put on it
+SLACK = 1.0e-7  # rounding, mostly at folds, by which a value may exceed its limit before it is clamped to it
 
 
 @inner
 def nearest_whole(x):
-    """Return the nearest whole number."""
+    """Return the nearest integer."""
     bias = by_precision(x, ROUND, ROUND_32)
     return (x + bias) - bias
 
 
 @inner
 def turn_rows(h, squares, products, cosine, sine):
-    """Return the rows of the rotation about a unit vector; `squares` and `products` are of its parts, see OWN_LINE."""
+    """Return the rows of the rotation matrix about a unit vector; `squares` and `products`: see OWN_LINE."""
     left = 1.0 - cosine
     xy, yz, zx = left * products[0], left * products[1], left * products[2]
     sx, sy, sz = sine * h[0], sine * h[1], sine * h[2]
@@ -38,7 +38,7 @@ def turn_rows(h, squares, products, cosine, sine):
 
 @inner
 def turn_matrix(h, cosine, sine):
-    """Return the rows of the rotation about a unit vector."""
+    """Return the rows of the rotation matrix about a unit vector."""
     x, y, z = h
     return turn_rows(h, (x * x, y * y, z * z), (x * y, y * z, z * x), cosine, sine)
 
@@ -51,9 +51,9 @@ def applied(rows, v):
 
 @inner
 def ends(codes, numbers, goal):
-    """Return two frames, each its x and y axis and its origin: the solved joints must bring the first to the second.
+    """Return two frames, each as x axis, y axis and origin: the solved joints must bring the first to the second.
 
-    They are tip and target, or target and tip where the arm is seen from its end.
+    They are tip and target, or target and tip if the arm is seen from its end.
     """
     tx, ty, _, tp = columns(numbers, NUMBERS.tip)
     tip = filled(goal, tx), filled(goal, ty), filled(goal, tp)
@@ -65,7 +65,7 @@ def ends(codes, numbers, goal):
 
 @inner
 def carried_along(slides, numbers, joint, pair, frame):
-    """Return a frame, moved by a solved joint of the arm as it is; `pair` is cosine and sine, or a travel."""
+    """Return a frame moved by a solved joint of the actual arm; `pair` is cosine and sine, or a travel."""
     own, (x, y, p) = NUMBERS.own + OWN_LINE.size * joint, frame
     h, c = vector(numbers, own + OWN_LINE.direction), vector(numbers, own + OWN_LINE.point)
     if slides:
@@ -77,16 +77,16 @@ def carried_along(slides, numbers, joint, pair, frame):
 
 @inner
 def carried_back(slides, numbers, joint, pair, frame):
-    """Return a frame, moved by a solved joint the other way."""
+    """Return a frame moved by a solved joint in the opposite direction."""
     back = (-pair[0], pair[1]) if slides else (pair[0], -pair[1])
     return carried_along(slides, numbers, joint, back, frame)
 
 
 @inner
 def put_errors(goal, found, frame, wanted):
-    """Write the squared errors of a branch: what the joints make of one end, and the other end.
+    """Write the squared errors of a branch: between one end as moved by the joints, and the other end.
 
-    Only x and y axes were carried along, so what is wrong with the target's z axis is added.
+    Only x and y axes were moved, so the deviation of the target's z axis is added.
     """
     away = minus(frame[2], wanted[2])
     store(found, BRANCH.position, dot(away, away))
@@ -95,7 +95,7 @@ def put_errors(goal, found, frame, wanted):
 
 @inner
 def rotation_error(goal, frame, wanted):
-    """Return the squared error of a frame's rotation: half the squared lengths between axes."""
+    """Return the squared rotation error of a frame: half the squared distances between axes."""
     (x, y, _), (a, b, _) = frame, wanted
     dx, dy, dz = minus(x, a), minus(y, b), minus(cross(x, y), cross(a, b))
     return 0.5 * (dot(dx, dx) + dot(dy, dy) + dot(dz, dz)) + load(goal, GOAL.flaw)
@@ -103,7 +103,7 @@ def rotation_error(goal, frame, wanted):
 
 @inner
 def put_values(codes, numbers, found):
-    """Write the values of a branch: of the arm's joints, in their order and sense."""
+    """Write the values of a branch: of the arm's joints, in their own order and sense."""
     for joint in range(JOINTS):
         amount = load(found, BRANCH.amounts + load(codes, CODES.place + joint))
         store(found, BRANCH.values + joint, amount * load(numbers, NUMBERS.unscale + joint))
@@ -111,17 +111,17 @@ def put_values(codes, numbers, found):
 
 @inner
 def broken_by(value, lower, upper):
-    """Return by how much a value breaks its limits; negative within them."""
+    """Return by how much a value violates its limits; negative within them."""
     over, under = value - upper, lower - value
     return select(over > under, over, under)
 
 
 @inner
 def within_limits(numbers, found, joint, home):
-    """Return a value in its copy, whole turns away, nearest to `home` within limits, and by how much it breaks them.
+    """Return the copy of a value, whole turns away, nearest to `home` within limits, and by how much it violates them.
 
-    Where every copy breaks them, it is the one that breaks them least, put on the limit. Seen from a home within
-    limits, the nearest copy is within them, or the next one towards the middle is, or none.
+    If every copy violates them, it is the one that does so least, clamped to the limit. From a home within limits, the
+    nearest copy is within them, or the next one towards the middle is, or none.
     """
     value, period = load(found, BRANCH.values + joint), load(numbers, NUMBERS.period + joint)
     lower, upper = load(numbers, NUMBERS.lower + joint), load(numbers, NUMBERS.upper + joint)
@@ -142,7 +142,7 @@ def within_limits(numbers, found, joint, home):
 
 @inner
 def count_in(numbers, found, joint, step):
-    """Add what a small step of one value may do to the errors of a branch: no more than this."""
+    """Add to the errors of a branch an upper bound of the effect of a small step of one value."""
     turn = step * load(numbers, NUMBERS.scale + joint)
     added = 2.0 * turn * turn
     for item in (BRANCH.position, BRANCH.rotation):

@@ -1,6 +1,6 @@
-"""The closest poses to goals that a closed form has no solution of: its branches, as near as each comes, descend.
+"""Closest poses to goals that a closed form cannot solve: descents from all branches, each as near as it comes.
 
-`closest` does the same from poses of a table, which takes many more of them.
+`closest` does the same from poses of a table, and needs many more of them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from .solve_six import WIDTH, gather_goals, put_home, solve_branches
 def branch_poses(codes, numbers, signs, edge, packed, room, targets, tried):
     """Write the values of all branches of targets (m * 16,), within limits: (m * 8 * 6,); m is at least 8.
 
-    A branch that is not there comes as near as its roots can. The rest is as in `answers.answer_many`.
+    A branch that does not exist comes as near as its roots allow. The other arguments are those of
+    `answers.answer_many`.
     """
     count, memory, chain = targets.size // 16, cells(numbers), chain_of(cells(codes), cells(packed), JOINTS)
     goal, found, choice, work = divided(cells(room), (GOAL.size, BRANCHES * BRANCH.size, CHOICE.size, POLISH_ROOM))
@@ -40,7 +41,7 @@ def branch_poses(codes, numbers, signs, edge, packed, room, targets, tried):
         store(choice, CHOICE.home + joint, fill(choice, load(memory, NUMBERS.middle + joint)))
     put_home(cells(codes), memory, memory, False, goal)
     for first in range(0, count, WIDTH):
-        begin = min(first, count - WIDTH)  # the last ones are looked at again
+        begin = min(first, count - WIDTH)  # the last block overlaps the one before
         gather_goals(cells(targets), begin, goal)
         solve_branches(cells(codes), memory, cells(signs), 2, goal, found, work)
         for branch in range(BRANCHES):
@@ -53,7 +54,7 @@ def branch_poses(codes, numbers, signs, edge, packed, room, targets, tried):
 
 @part
 def put_tried(limits, values, starts, tried, slots):
-    """Write the poses to begin with into the slots of a goal."""
+    """Write the start poses into the slots of a goal."""
     for k in range(starts):
         own = beyond(slots, (SLOT.size + values) * k)
         store(own, SLOT.error, math.inf)
@@ -66,10 +67,10 @@ def put_tried(limits, values, starts, tried, slots):
 def closer_many(
     codes, numbers, rough, tried, targets, given, stages, memory, rough_memory, books, notes, poses, report, status
 ):
-    """Bring the poses of targets that were missed as close as they come, as `closest.closest_many` does.
+    """Bring the poses of missed targets as close as possible, as `closest.closest_many` does.
 
-    `tried` are the poses to begin with, as many of each target as the first stage keeps; where starts are `given`,
-    the first of them is the start.
+    `tried` are the start poses, as many for each target as the first stage keeps; if starts are `given`, the first of
+    them is the start.
     """
     rows, count, values = codes.size // CODE.size, status.size, poses.size // status.size
     chain, quick = chain_of(cells(codes), cells(numbers), values), chain_of(cells(codes), cells(rough), values)

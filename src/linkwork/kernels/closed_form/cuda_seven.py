@@ -1,12 +1,12 @@
-"""One solution of an arm of seven joints on a graphics card: angles of the held joint are tried until one has a pose.
+"""One solution of a seven-joint arm on a GPU: angles of the held joint are tried until one has a pose.
 
-Angles are shares of the two arcs on which joint c reaches, as on the processor: TRY.
+Angles are shares of the two arcs on which joint c can reach, as on the CPU: TRY.
 
-Two kernels, written out for one arm. `choose` finds, for each goal, the first angle that has a pose within limits and
-the best of its eight; a thread whose goal is seen to takes the next one of its block at once. Angles differ in how many
-goals need them, so that threads that stayed together would wait for the slowest. `settle` makes the pose that was
-chosen and looks at it in double precision, as for every answer: what does not hold is left to a search, as are goals
-that no angle serves.
+There are two kernels, generated for one arm. `choose` finds, for each goal, the first angle with a pose within limits
+and the best of its eight; a thread whose goal is done takes the next one of its block at once. Goals differ in the
+number of angles they need, so threads in lockstep would wait for the slowest. `settle` computes the chosen pose and
+checks it in double precision, as for every answer: poses that fail are left to a search, as are goals that no angle
+solves.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ from .seven import (
 )
 from .seven_answers import TRY, arc_angle
 
-TARGET = 12  # numbers of a target that say anything
-POSES = 8  # for an angle: the codes of what is chosen count them
+TARGET = 12  # significant numbers of a target
+POSES = 8  # per angle: the codes of chosen poses count them
 TRIED, SIGNS = ("share", "arc"), ("elbow", "side", "flip")
 BLOCKS = {"float32": 6, "float64": 3}  # of `choose` that must fit on a multiprocessor
 
@@ -68,7 +68,7 @@ class SevenKernels(NamedTuple):
 
 
 def seven_kernels(numbers: NDArray[np.float64], parts: Parts) -> SevenKernels:
-    """Return the kernels for what is known of an arm, and the parts of the search that goes with them."""
+    """Return the kernels for an arm, ARM, and the parts of the search that goes with them."""
     form = WrittenSeven(numbers, parts.dtype)
     kinds, fast = arguments("f4" if parts.dtype is np.float32 else "f8"), parts.dtype is np.float32
     kinds |= {"angles": kinds["pose"]}
@@ -84,16 +84,16 @@ class WrittenSeven:
     """The device functions of an arm, in one precision.
 
     Args:
-        numbers: What is known of the arm: ARM.
+        numbers: The arm: ARM.
         dtype: The precision.
 
     Attributes:
-        aim: ``aim(target)`` returns what angles have in common, of the numbers of a target.
-        best: ``best(common, share, arc)`` returns which of the eight poses for an angle is the best, or -1 for none;
-            and all that keep their limits, as bits.
+        aim: ``aim(target)`` returns what all angles share, from the numbers of a target.
+        best: ``best(common, share, arc)`` returns which of the eight poses for an angle is the best, or -1 if there is
+            none; and all within limits, as bits.
         pose_of: ``pose_of(target, share, arc, pose)`` returns the chain's values of one of the eight.
         take: Reads the numbers of a target from memory.
-        key: What they were written from.
+        key: Identifies what they were generated from.
     """
 
     def __init__(self, numbers: NDArray[np.float64], dtype: Any) -> None:
@@ -145,7 +145,7 @@ class WrittenSeven:
 
 
 def _signed(values: Any, dtype: Any) -> Any:
-    """Return the function `pose_of` of one that takes signs."""
+    """Return the function `pose_of`, from one that takes signs."""
     plus, minus = dtype(1.0), dtype(-1.0)
 
     def pose_of(target, share, arc, pose):
@@ -156,9 +156,9 @@ def _signed(values: Any, dtype: Any) -> Any:
 
 
 def _searching(trace: Trace, begun: Any, bent: Any, scores: tuple[Any, Any]) -> tuple[tuple[Any, Any], str]:
-    """Return the functions `aim` and `best`, and a text that says all about them.
+    """Return the functions `aim` and `best`, and a text that identifies them.
 
-    Each line of a trace stands where it is needed least often: for a goal, an angle, a c or a side of a and b.
+    Each line of a trace is placed where it runs least often: per goal, angle, c or side of a and b.
     """
     plus, minus, none = trace.text(1.0), trace.text(-1.0), trace.text(NONE)
     zero = trace.text(0.0)
@@ -186,7 +186,7 @@ def _searching(trace: Trace, begun: Any, bent: Any, scores: tuple[Any, Any]) -> 
 
 
 def _needed_later(lines: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Return the names of lines that other lines need."""
+    """Return the names of lines that other lines use."""
     words = {word for line in others for word in WORD.findall(line)}
     return [name for name in (line.partition(" = ")[0] for line in lines) if name in words]
 

@@ -1,7 +1,7 @@
-"""All solutions on a graphics card: a branch of `solve_six` written out for one arm, eight of them to a goal's thread.
+"""All solutions on a GPU: a branch of `solve_six` generated for one arm; each thread solves eight for a goal.
 
-Single precision is fast and loses roots where two of them meet. A goal of which it is not sure is noted, and solved
-again in double precision.
+Single precision is fast and loses roots where two of them meet. A goal in doubt is recorded, and solved again in double
+precision.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from .parallel import solve as solve_parallel
 from .solve_six import ROOTS, kind_of, may_be_continuum, put_home, put_motion, reaches, settle
 from .wrist import solve as solve_wrists
 
-DOUBT = 1e-5  # of a size: nearer to where two roots meet than that, single precision is not sure of them
-SINGLE = 2e-5  # error of solutions in single precision, as a share of the arm's size [rad]
+DOUBT = 1e-5  # relative distance to where two roots meet below which single precision is in doubt
+SINGLE = 2e-5  # error of solutions in single precision, relative to the arm's size [rad]
 SIGNS = ("first", "second", "third")  # of the three roots
-HALF = BRANCHES // 2  # branches of a warp's goals that its shared memory has room for
+HALF = BRANCHES // 2  # number of branches of a warp's goals that its shared memory holds
 WIDTH = HALF * JOINTS
-ROW = WIDTH + 1  # of a thread in that memory: an odd number, so that neighbours do not wait for each other
+ROW = WIDTH + 1  # size of a thread's row in that memory: odd, which avoids bank conflicts
 WARP = min(THREADS, 32)
 ROOM = THREADS * ROW
-SIDE, TARGET = 8, 16  # numbers of an answer, and of a target, that neighbours bring and take side by side
+SIDE, TARGET = 8, 16  # numbers of an answer, and of a target, that neighbouring threads move together
 BLOCKS = {"float32": 5, "float64": 4}  # that must fit on a multiprocessor
 
 
@@ -42,14 +42,14 @@ class WrittenForm:
     Args:
         codes: The form's codes.
         numbers: Its numbers.
-        tolerance: Squared errors that solutions may have: of position and rotation.
+        tolerance: Largest squared errors of solutions: of position and rotation.
         dtype: The precision.
 
     Attributes:
         branches: ``branches(goal, first, memory, at)`` writes the values of the four branches whose first root has a
-            sign, NaN where there is no solution, into memory. It returns which are solutions, a byte each, whether one
-            is in doubt, and whether none stands for a continuum.
-        key: What it was written from.
+            given sign, NaN if there is no solution, to memory. It returns which are solutions, a byte each, whether one
+            is in doubt, and whether none represents a continuum.
+        key: Identifies what it was generated from.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class WrittenForm:
 
 
 def _looped(trace: Trace, values: list[str], good: str, doubt: str, free: str) -> str:
-    """Return the text of a function in which each line stands in no more loops over signs than it must."""
+    """Return the text of a function with each line in as few nested loops over signs as possible."""
     plus, minus, none = trace.text(1.0), trace.text(-1.0), trace.text(math.nan)
     once, first, second, third = by_need(trace.lines, SIGNS)
     ends = [f"memory[place(at + {JOINTS} * b + {k})] = {value} if {good} else {none}" for k, value in enumerate(values)]
@@ -96,7 +96,7 @@ def _looped(trace: Trace, values: list[str], good: str, doubt: str, free: str) -
 
 
 def _doubt(found: Cells, there: Any, size: float, angle: int) -> Any:
-    """Return whether a root is near to where it ends, or a branch that has all roots does not reach the goal."""
+    """Return whether a root is near to where it ends, or a branch with all roots does not reach the goal."""
     close, real = False, True
     for stage, miss in enumerate(found[BRANCH.miss : BRANCH.miss + ROOTS]):
         edge = DOUBT * (1.0 if stage == angle else size)
@@ -110,12 +110,12 @@ def _not(mask: Any) -> Any:
 
 
 def all_kernels(codes: Any, numbers: Any, tolerance: tuple[float, float], dtype: Any) -> tuple[Any, Any]:
-    """Return the kernel for all goals in a precision and, where that is single, the one for goals in doubt; else None.
+    """Return the kernel for all goals in a precision, and in single precision the one for goals in doubt; else None.
 
     Args:
         codes: The form's codes.
         numbers: Its numbers.
-        tolerance: Squared errors of position and rotation that solutions may have.
+        tolerance: Largest squared errors of position and rotation of solutions.
         dtype: The precision of the first kernel, and of all arrays.
     """
     quick, doubts = WrittenForm(codes, numbers, tolerance, dtype), dtype is np.float32
@@ -142,17 +142,17 @@ def _kernel(function: Any, form: WrittenForm, dtype: Any) -> Any:
 
 
 def goal_with(form: WrittenForm) -> Any:
-    """Return the device function that takes a goal from a target in memory, by columns."""
+    """Return the device function that reads a goal from a target in memory, by columns."""
     listed = ", ".join(f"kind(memory[place(at + {4 * row + column})])" for column in range(4) for row in range(3))
     names = {"place": PLACE, "kind": KINDS[np.dtype(form.dtype).name]}
     return device(compiled("goal_of", f"def goal_of(memory, at):\n    return ({listed})\n", names))
 
 
 def _all_goals(form: WrittenForm, doubts: bool) -> Any:
-    """Return the kernel for all goals: a warp brings their targets, and takes their answers away, side by side.
+    """Return the kernel for all goals: the threads of a warp load targets and store answers together.
 
-    Each thread alone would read and write rows of its own, far from its neighbours', which takes three times as long.
-    Which thread carries what is such that all places but the first are constants further on.
+    If each thread read and wrote its own rows, far from its neighbours', it would take three times as long. The
+    assignment of data to threads makes all offsets but the first constant.
     """
     goal_of, kind = goal_with(form), KINDS[np.dtype(form.dtype).name]
     branches, plus, minus = form.branches, form.dtype(1.0), form.dtype(-1.0)

@@ -1,14 +1,15 @@
-"""Curves of poses that all reach one goal: where one dimension is left, the set of solutions is followed step by step.
+"""Curves of poses that all reach one goal: a one-dimensional set of solutions, followed step by step.
 
 A chain of n values and a goal of n - 1 independent errors leave a curve. A step goes along its tangent, then Newton's
-method brings it back onto the curve in the plane across the tangent (pseudo-arclength continuation)::
+method returns to the curve in the plane perpendicular to the tangent (pseudo-arclength continuation)::
 
     [ J ]          [ e ]            [ J ]            [ 0 ]
     [ t ] change = [ 0 ]            [ t ] tangent  = [ 1 ]
 
-A fold, where a joint turns back, is nothing special to it. The determinant of the matrix keeps its sign along a regular
-curve: a step that changes it has jumped to another curve, close by, and is taken again with half the length. Memory of
-the chain is that of `chain_memory`; values are measured in `scales`, so that slides and turns can be compared.
+Folds, where a joint reverses its direction, need no special treatment. The determinant of the matrix keeps its sign
+along a regular curve: a step that changes it has jumped to another curve, close by, and is repeated with half the
+length. The arrays of the chain are laid out in `chain_memory`; values are divided by `scales`, so that translations and
+rotations are comparable.
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ from ..chain_memory import CODE, LIMITS, chain_of
 from ..damped import TURN, columns, tip_error
 from ..lanes import beyond, cells, divided, flat, load, store
 
-CLOSED, LEFT, FULL, STUCK = 0, 1, 2, 3  # how a trace ends: at its beginning, beyond a stop, out of room, singular
+CLOSED, LEFT, FULL, STUCK = 0, 1, 2, 3  # how a trace ends: closed, beyond a stop, out of memory, singular
 FIRST_STEP, LONGEST_STEP, SHORTEST_STEP = 0.03, 0.25, 1.0e-7
-TURN_WANTED, TURN_MOST = 0.12, 0.25  # angle between the tangents of neighbours [rad]
-ASIDE, ALWAYS = 0.7, 1.0e-3  # how far Newton's method may take a step aside, times angle and step; and at least
+TURN_WANTED, TURN_MOST = 0.12, 0.25  # wanted and largest angle between the tangents of neighbours [rad]
+ASIDE, ALWAYS = 0.7, 1.0e-3  # how far Newton's method may move a step sideways, times angle and step; and minimum
 NEWTON, NEAR, NEAR_ENOUGH = 8, 1.0e-12, 1.0e-8
-SAME = 1.0e-6  # a curve that comes back to its beginning comes that close
-SINGULAR = 1.0e-14  # least pivot
+SAME = 1.0e-6  # a closed curve returns to its start within this distance
+SINGULAR = 1.0e-14  # smallest pivot
 Room = namedtuple("Room", "work error matrix change tangent trial plane")
 Curve = namedtuple("Curve", "chain rows values goal mix scales")
 
 
 @inner
 def room_sizes(rows, values):
-    """Return how many numbers each part of the room takes."""
+    """Return the size of each part of the workspace, in numbers."""
     return Room(6 * rows, 6, values * values, values, values, values, values)
 
 
@@ -77,7 +78,7 @@ def swap(memory, i, j):
 
 @part
 def eliminate_both(matrix, one, two, n):
-    """Solve for two right sides in place; return the sign of the determinant, 0 where the matrix is singular."""
+    """Solve for two right sides in place; return the sign of the determinant, 0 if the matrix is singular."""
     sign = 1
     for k in range(n):
         pivot = k
@@ -113,7 +114,7 @@ def eliminate_both(matrix, one, two, n):
 
 @part
 def size_of(v, n):
-    """Return the length of a vector in memory."""
+    """Return the norm of a vector in memory."""
     total = 0.0
     for k in range(n):
         total += load(v, k) * load(v, k)
@@ -122,9 +123,9 @@ def size_of(v, n):
 
 @part
 def corrected(curve, room, v):
-    """Bring values `v` onto the curve within the plane; return the sign of the determinant, 0 where that fails.
+    """Bring values `v` onto the curve within the plane; return the sign of the determinant, 0 on failure.
 
-    The unit tangent there, on the plane's side, is left in the room.
+    The unit tangent there, on the plane's side, is written to `room.tangent`.
     """
     n, least = curve.values, math.inf
     for _ in range(NEWTON):
@@ -137,7 +138,7 @@ def corrected(curve, room, v):
             return 0
         for k in range(n):
             store(v, k, load(v, k) + load(room.change, k) * load(curve.scales, k))
-        if step < NEAR or (step < NEAR_ENOUGH and step > 0.1 * least):  # rounding allows no more
+        if step < NEAR or (step < NEAR_ENOUGH and step > 0.1 * least):  # limited by rounding
             size = size_of(room.tangent, n)
             for k in range(n):
                 store(room.tangent, k, load(room.tangent, k) / size)
@@ -148,7 +149,7 @@ def corrected(curve, room, v):
 
 @part
 def put_first_tangent(curve, room, v):
-    """Bring the first values onto the curve and leave the tangent there; return the determinant's sign, or 0."""
+    """Bring the first values onto the curve and write the tangent there; return the determinant's sign, or 0."""
     n, best, least = curve.values, -1, math.inf
     for j in range(n):
         for k in range(n):
@@ -165,7 +166,7 @@ def put_first_tangent(curve, room, v):
 
 @inner
 def towards(curve, from_values, to_values, k):
-    """Return how far a value is from another, in its scale; the nearest copy where a whole turn moves nothing."""
+    """Return the scaled difference of two values; to the nearest copy if a whole turn changes nothing."""
     d = load(to_values, k) - load(from_values, k)
     if load(curve.chain.limits, LIMITS.size * k + LIMITS.periodic) != 0.0:
         d -= TURN * math.floor(d / TURN + 0.5)
@@ -174,7 +175,7 @@ def towards(curve, from_values, to_values, k):
 
 @part
 def put_trial(curve, room, v, tangent, step):
-    """Write the values a step further along a tangent, and the plane across it."""
+    """Write the values a step further along a tangent, and the plane perpendicular to it."""
     for k in range(curve.values):
         store(room.trial, k, load(v, k) + step * load(tangent, k))
         store(room.plane, k, load(tangent, k) / load(curve.scales, k))
@@ -182,7 +183,7 @@ def put_trial(curve, room, v, tangent, step):
 
 @part
 def comes_back(curve, room, first, v, tangent, step):
-    """Return the distance along the tangent after which the curve is back where it began, or -1; trial is spoiled."""
+    """Return the distance along the tangent at which the curve returns to its start, or -1; overwrites `trial`."""
     ahead, square = 0.0, 0.0
     for k in range(curve.values):
         d = towards(curve, v, first, k)
@@ -201,7 +202,7 @@ def comes_back(curve, room, first, v, tangent, step):
 
 @part
 def judge(curve, room, v, tangent):
-    """Return by how much the tangent turns to the trial, how far that is aside of the tangent, and how far away."""
+    """Return the angle between the tangents at `v` and at the trial, the trial's sideways offset, and its distance."""
     cosine, square, ahead = 0.0, 0.0, 0.0
     for k in range(curve.values):
         scale = load(curve.scales, k)
@@ -214,7 +215,7 @@ def judge(curve, room, v, tangent):
 
 @part
 def beyond_stops(stops, v, n):
-    """Return whether a value is beyond where a trace stops."""
+    """Return whether a value is beyond its stops."""
     outside = False
     for k in range(n):
         outside |= not load(stops, 2 * k) <= load(v, k) <= load(stops, 2 * k + 1)
@@ -223,7 +224,7 @@ def beyond_stops(stops, v, n):
 
 @part
 def write_knot(curve, room, knot, along):
-    """Write the trial values, their rates along the curve, and how far along the curve they are."""
+    """Write the trial values, their rates along the curve, and the arc length so far."""
     n = curve.values
     for k in range(n):
         store(knot, k, load(room.trial, k))
@@ -233,11 +234,11 @@ def write_knot(curve, room, knot, along):
 
 @kernel("i8[] f8[] f8[] f8[] f8[] f8[] b1 f8[] f8[,] i8[] -> i8", nogil=True)
 def trace_curve(codes, numbers, goal, mix, scales, stops, back, room, knots, count):
-    """Follow the curve through the values of the first knot; write its knots (m, 2 n + 1) and how many there are.
+    """Follow the curve through the values of the first knot; write its knots (m, 2 n + 1) and their number.
 
-    A knot is values, their rates along the curve, and the length so far. `goal` is as the search has it, `mix`
-    (n - 1, 6) are the combinations of errors that count, `stops` (n, 2) where to stop; `back` follows it the other way.
-    Return how it ended; the last knot of a closed curve is the first one again, whole turns further.
+    A knot is values, their rates along the curve, and the length so far. `goal` is that of the search, `mix` (n - 1, 6)
+    are the combinations of errors that count, `stops` (n, 2) the bounds at which to stop; `back` reverses the
+    direction. Return how it ended; the last knot of a closed curve is the first one again, up to whole turns.
     """
     n, most = scales.size, knots.shape[0]
     rows, width = codes.size // CODE.size, 2 * n + 1
@@ -257,7 +258,7 @@ def trace_curve(codes, numbers, goal, mix, scales, stops, back, room, knots, cou
         sign = -sign
     write_knot(curve, own, first, 0.0)
     put_trial(curve, own, first, beyond(first, n), 0.0)
-    sign = corrected(curve, own, own.trial)  # with the tangent as the plane, as in all that follow
+    sign = corrected(curve, own, own.trial)  # with the tangent as the plane, as in all later steps
     while taken < most:
         v = beyond(first, width * (taken - 1))
         tangent = beyond(v, n)
@@ -295,7 +296,7 @@ def trace_curve(codes, numbers, goal, mix, scales, stops, back, room, knots, cou
 
 @kernel("i8[] f8[] f8[] f8[] f8[] f8[,] f8[] f8[,] f8[,]", nogil=True)
 def put_on_curve(codes, numbers, goal, mix, scales, planes, room, values, errors):
-    """Bring values (m, n) onto the curve within planes (m, n); write squared errors (m, 2), NaN where that fails."""
+    """Bring values (m, n) onto the curve within planes (m, n); write squared errors (m, 2), NaN on failure."""
     n, rows = scales.size, codes.size // CODE.size
     chain = chain_of(cells(codes), cells(numbers), n)
     curve = Curve(chain, rows, n, cells(goal), cells(mix), cells(scales))
@@ -312,7 +313,7 @@ def put_on_curve(codes, numbers, goal, mix, scales, planes, room, values, errors
 
 @kernel("i8[] f8[] f8[] f8[,] f8[] f8[,]")
 def curve_rows(codes, numbers, goal, values, room, columns_out):
-    """Write the weighted columns of the Jacobian, 6 for each value, of values (m, n)."""
+    """Write the weighted columns of the Jacobian, 6 for each value, at values (m, n)."""
     n, rows = values.shape[1], codes.size // CODE.size
     chain = chain_of(cells(codes), cells(numbers), n)
     own = divided(cells(room), room_sizes(rows, n))
@@ -325,5 +326,5 @@ def curve_rows(codes, numbers, goal, values, room, columns_out):
 
 
 def room_size(rows: int, values: int) -> int:
-    """Return how many numbers the kernels work in."""
+    """Return the size of the workspace of the kernels, in numbers."""
     return sum(room_sizes.py_func(rows, values))

@@ -1,17 +1,16 @@
-"""All solutions of any arm of six revolute joints: elimination to one angle, all roots, and Newton's method from each.
+"""All solutions of any arm with six revolute joints: elimination to one angle, all its roots, and Newton from each.
 
-What `general_elimination` leaves is a trigonometric polynomial of degree 8 in one joint's angle, times a factor that
-depends on the arm only and is divided out. Its coefficients are fitted to the determinant at 24 angles, taken side by
-side in lanes; all of its (up to) sixteen complex roots are found at once; each that lies near the unit circle gives a
-pose by linear equations, which Newton's method brings to the last digit and which counts if forward kinematics
-confirms it.
+`general_elimination` gives a trigonometric polynomial of degree 8 in one joint's angle, times a factor that depends on
+the arm only and is divided out. Its coefficients are fitted to the determinant at 24 angles, computed in parallel
+lanes. All of its (up to) sixteen complex roots are found at once. Each root near the unit circle gives a pose by linear
+equations, which Newton's method refines to full precision and which counts if forward kinematics confirms it.
 
-What is proven: a pose that reaches the goal makes the determinant vanish, and there are no more than sixteen roots
+What is proven: a pose that reaches the goal makes the determinant vanish, and there are at most sixteen roots
 (Primrose, 1986), all of them known. What is floating point: roots that lie close together, or where the determinant is
-small all around, have fewer digits; a pose is lost if Newton's method does not come to it from there. So a root that
-should be real but gave no pose of its own is a *doubt*, the misfit says how far the determinants are from a polynomial
-of the degree, and an arm has a second *way* of elimination with another unknown angle, which is taken as well where the
-first leaves a doubt.
+small all around, have fewer digits; a pose is lost if Newton's method does not converge to it from there. So a root
+that should be real but gave no pose of its own is a *doubt*, the misfit tells how far the determinants are from a
+polynomial of that degree, and an arm has a second *way* of elimination with another unknown angle, which is used as
+well if the first leaves a doubt.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ import math
 from .. import inner, kernel, part
 from ..joint_step import TRANSFORM
 from ..lanes import beyond, bits, cells, flat, load, store
+from ..rigid import is_rigid
 from .angles import atan2
 from .form_layout import ANSWER, BRANCH, CLOSE, DISTINCT, DOUBLE, FREE, NUMBERS
 from .general_back import put_half_tangents, put_other_joints
@@ -52,23 +52,23 @@ from .general_memory import (
 )
 from .general_polish import polish
 from .general_roots import LAST, put_roots
-from .solve_six import is_rigid, reaches, settle, sort_in
+from .solve_six import reaches, settle, sort_in
 
-NEAR = 0.04  # how far from the unit circle a root may lie to be looked at
-NEAR_ASIDE = (0.3, 0.3, 0.1, 0.1)  # the same beside a goal, where what is real at the goal may be complex
-ACCEPTED = 1.0e-9  # error of a pose, lengths as a share of the arm
-OWN, OWN_ASIDE = 3.0e-5, 0.3  # how far the angle of a pose may be from its root [rad]
-SAME, SAME_FOLDED = 1.0e-6, 1.0e-4  # angles of two poses that are one, and of two such solutions in one [rad]
-ROUNDING, CERTAIN = 1.0e-14, 1.0e3  # of coefficients; what is so many times this and the misfit is not zero
-REGULAR = 1.0e-3  # least pivot of a solution that a goal a little aside has as well
-FOLDED, NEARLY_FOLDED = 3.0e-6, 1.0e-4  # least pivot, against the largest, of two solutions in one, or close
-ATTEMPTS, ASIDE = 6, 3  # how often roots are sought; from which attempt on with a goal a little aside
-COARSE, VANISHED = 1.0e-7, 1.0e-3  # misfit, against the largest coefficient, that leaves a doubt
+NEAR = 0.04  # largest distance from the unit circle of roots that are tried
+NEAR_ASIDE = (0.3, 0.3, 0.1, 0.1)  # the same for displaced goals, where real roots of the goal may be complex
+ACCEPTED = 1.0e-9  # error of a pose, lengths relative to the arm
+OWN, OWN_ASIDE = 3.0e-5, 0.3  # largest distance of a pose's angle from its root [rad]
+SAME, SAME_FOLDED = 1.0e-6, 1.0e-4  # largest difference of two poses that are the same, and of two folded ones [rad]
+ROUNDING, CERTAIN = 1.0e-14, 1.0e3  # of coefficients; values CERTAIN times above this and the misfit are not zero
+REGULAR = 1.0e-3  # smallest pivot of a solution that a slightly displaced goal has as well
+FOLDED, NEARLY_FOLDED = 3.0e-6, 1.0e-4  # smallest pivot, relative to the largest, of coinciding or close solutions
+ATTEMPTS, ASIDE = 6, 3  # largest number of attempts; the first attempt with a displaced goal
+COARSE, VANISHED = 1.0e-7, 1.0e-3  # misfit, relative to the largest coefficient, that leaves a doubt
 
 
 @part
 def put_coefficients(fit, values, room, flat_room):
-    """Write the coefficients that fit the determinants; return the misfit against the largest of them."""
+    """Write the coefficients that fit the determinants; return the misfit relative to the largest of them."""
     for k in range(COEFFICIENTS):
         total = values[0] * load(fit, k)
         for node in range(1, NODES):
@@ -85,7 +85,7 @@ def put_coefficients(fit, values, room, flat_room):
 
 @part
 def put_polynomial(way, room, flat_way, flat_room, target, attempt):
-    """Write the polynomial of a target, and all that leads back from its roots; return the misfit."""
+    """Write the polynomial of a target, and the data for back substitution of its roots; return the misfit."""
     figures = flat_way
     triple, unity = beyond(way, WAY.triple), beyond(way, WAY.unity)
     goal, sides = beyond(flat_room, WIDTH * ROOM.goal), beyond(flat_room, WIDTH * ROOM.sides)
@@ -109,7 +109,7 @@ def put_polynomial(way, room, flat_way, flat_room, target, attempt):
 
 @part
 def value_at(coefficients, degree, c, s):
-    """Return the trigonometric polynomial at an angle, given as a pair."""
+    """Return the trigonometric polynomial at an angle, given as cosine and sine."""
     total, x, y = coefficients[0], 1.0, 0.0
     for k in range(1, degree + 1):
         x, y = x * c - y * s, x * s + y * c
@@ -121,8 +121,8 @@ def value_at(coefficients, degree, c, s):
 def chosen_roots(coefficients, degree, noise, widest, roots, near, off):
     """Write the pairs of the roots near the unit circle, and how certain each is off it; return their number.
 
-    A root ``r e^(i q)`` is looked at from ``q + log r``: of a pair that rounding has taken off the circle, one begins
-    on either side. Where the polynomial at q is more than rounding, the root is truly off the circle.
+    A root ``r e^(i q)`` is tried from ``q + log r``: of a pair that rounding has moved off the circle, one starts on
+    either side. If the polynomial at q is larger than rounding, the root is truly off the circle.
     """
     largest, count = 0.0, 0
     for k in range(17):
@@ -141,7 +141,7 @@ def chosen_roots(coefficients, degree, noise, widest, roots, near, off):
 
 @part
 def least_imaginary(roots, degree):
-    """Return the least imaginary part of the angles that are roots: the logarithm of the size of z."""
+    """Return the smallest imaginary part of the angles that are roots: the logarithm of the absolute value of z."""
     least = math.inf
     for k in range(2 * degree):
         square = roots[k] * roots[k] + roots[MOST + k] * roots[MOST + k]
@@ -167,7 +167,7 @@ def put_poses(figures, room, flat_room, group):
 
 @inner
 def known(out, angles, pivot, lane):
-    """Return which of the solutions a pose of the lanes is, -1 if it is new; where two are one, it is less exact."""
+    """Return the index of the solution that equals a pose of a lane, or -1; coinciding solutions are less exact."""
     for k in range(int(out[REPORT.count])):
         one, apart = beyond(out, REPORT.size + SOLUTION.size * k), 0.0
         for joint in range(JOINTS):
@@ -180,9 +180,9 @@ def known(out, angles, pivot, lane):
 
 @inner
 def keep(figures, angles, lane, moved, missing, pivot, attempt, out):
-    """Add a pose of the lanes to the solutions; return whether it is a doubt: another root of this attempt gave it.
+    """Add a pose of a lane to the solutions; return whether it is a doubt: another root of this attempt gave it.
 
-    Two roots may give one pose only where two solutions are one.
+    Two roots may give one pose only if two solutions coincide.
     """
     k = known(out, angles, pivot, lane)
     if k < 0 and out[REPORT.count] >= MOST:
@@ -207,7 +207,7 @@ def keep(figures, angles, lane, moved, missing, pivot, attempt, out):
 def keep_poses(figures, room, flat_room, group, count, attempt, out):
     """Add the confirmed poses of eight roots to the solutions; count the roots that gave none of their own."""
     turned = figures[FIGURES.turned] != 0.0
-    for joint in range(JOINTS):  # the axes are done with: room for the angles
+    for joint in range(JOINTS):  # the axes are no longer needed: their memory holds the angles
         at = ROOM.pairs + 2 * joint
         place = JOINTS - 1 - joint if turned else joint
         store(room, ROOM.axes + place, atan2(load(room, at + 1), load(room, at)))
@@ -226,14 +226,14 @@ def keep_poses(figures, room, flat_room, group, count, attempt, out):
             again = keep(figures, angles, lane, moved, missing, errors[2 * WIDTH + lane], attempt, out)
             doubt |= again
             if again and not away:
-                off[root] = 0.0  # a pair of roots that should be one each
+                off[root] = 0.0  # two roots that should give a pose each
         if doubt and off[root] < 1.0:
             out[REPORT.doubts] += 1.0
 
 
 @part
 def seen_in(attempt, out):
-    """Return how many solutions an attempt has seen; folded ones count as two."""
+    """Return how many solutions an attempt has found; folded ones count twice."""
     total = 0
     for k in range(int(out[REPORT.count])):
         one = beyond(out, REPORT.size + SOLUTION.size * k)
@@ -244,7 +244,7 @@ def seen_in(attempt, out):
 
 @part
 def all_regular(attempt, out):
-    """Return whether all solutions were seen by an attempt and none is near a fold: near such a goal all is alike."""
+    """Return whether an attempt found all solutions and none is near a fold, so that nearby goals have the same."""
     for k in range(int(out[REPORT.count])):
         one = beyond(out, REPORT.size + SOLUTION.size * k)
         if one[SOLUTION.seen] != attempt or one[SOLUTION.pivot] < REGULAR:
@@ -262,7 +262,7 @@ def go_one_way(way, flat_way, room, flat_room, target, attempt, out):
     near, off = beyond(flat_room, WIDTH * ROOM.near), beyond(flat_room, WIDTH * ROOM.off)
     steps = put_roots(coefficients, degree, beyond(room, ROOM.roots), roots)
     widest, noise = NEAR, CERTAIN * (ROUNDING + misfit)
-    if attempt >= ASIDE:  # what is complex beside the goal may be real at the goal
+    if attempt >= ASIDE:  # complex roots of a displaced goal may be real at the goal
         widest, noise = NEAR_ASIDE[attempt - ASIDE], math.inf
     count = chosen_roots(coefficients, degree, noise, widest, roots, near, off)
     for k in range(count, WIDTH * ((count + WIDTH - 1) // WIDTH)):
@@ -285,8 +285,8 @@ def go_one_way(way, flat_way, room, flat_room, target, attempt, out):
 def go_all_ways(packed, flat_packed, ways, room, flat_room, target, out):
     """Write all solutions of a target.
 
-    Each way is gone once; while doubts are left, again with goals a little aside, on which special poses (joints at
-    right angles, axes in line) are none, and where every solution that is not folded has its neighbour.
+    Each way of elimination is tried once; while doubts remain, again with slightly displaced goals, which avoid special
+    poses (perpendicular joints, aligned axes), and near which every solution that is not folded has a neighbour.
     """
     for k in range(REPORT.size):
         out[k] = 0.0
@@ -298,12 +298,12 @@ def go_all_ways(packed, flat_packed, ways, room, flat_room, target, out):
             break
 
 
-# Answers, as those of other closed forms: within limits, near a start
+# Answers in the format of other closed forms: within limits, near a start
 
 
 @part
 def put_answers(numbers, start, given, near, aligned, raw, found, flat_found, out):
-    """Write the solutions that have a copy within limits, nearest to a start first; return how many have."""
+    """Write the solutions that have a copy within limits, nearest to a start first; return their number."""
     count, written, solutions = int(raw[REPORT.count]), 0, beyond(raw, REPORT.size)
     for first in range(0, count, WIDTH):
         for lane in range(WIDTH):
@@ -329,7 +329,7 @@ def put_answers(numbers, start, given, near, aligned, raw, found, flat_found, ou
 
 @inner
 def answered(packed, numbers, target, start, given, near, aligned, room):
-    """Write the answers of a target; return how many there are."""
+    """Write the answers for a target; return their number."""
     lanes, plain, ways = cells(room), flat(room), packed.shape[0] // WAY.size
     raw, found, aim = beyond(plain, WIDTH * ROOM.out), beyond(lanes, ROOM.branch), beyond(plain, WIDTH * ROOM.target)
     for k in range(16):
@@ -341,12 +341,12 @@ def answered(packed, numbers, target, start, given, near, aligned, room):
 
 @kernel("f8[,] f8[] f8[,] f8[] f8 f8 f8[,] -> i8")
 def general_one(packed, numbers, target, start, near, aligned, room):
-    """Write all solutions of a target, nearest to a start (or none: empty) first; return how many.
+    """Write all solutions of a target, nearest to a start (if not empty) first; return their number.
 
-    It is -1 where the target is no rigid transform (4, 4).
+    It is -1 if the target is not a rigid transform (4, 4).
 
-    `packed` are the arm's ways, `numbers` its NUMBERS. Squared errors may be up to `near` and `aligned`. `room` has
-    ROOM.size rows; it begins with the answers, and keeps the target and a REPORT.
+    `packed` holds the arm's ways of elimination, `numbers` its NUMBERS. Squared errors may be up to `near` and
+    `aligned`. `room` has ROOM.size rows; it begins with the answers, and keeps the target and a REPORT.
     """
     if target.shape[0] != 4 or target.shape[1] != 4 or not is_rigid(flat(target)):
         return -1
@@ -355,9 +355,9 @@ def general_one(packed, numbers, target, start, near, aligned, room):
 
 @kernel("f8[,] f8[] f8[] f8 f8 f8[,] f8[] u1[] u1[]", nogil=True)
 def general_many(packed, numbers, targets, near, aligned, room, values, mask, clear):
-    """Write all solutions of targets (m * 16,): values (m * 16 * 6,), NaN where there is none, and a mask (m * 16,).
+    """Write all solutions of targets (m * 16,): values (m * 16 * 6,), NaN if unused, and a mask (m * 16,).
 
-    `clear` (m,) says of which targets it is certain that all were found; what is no rigid transform has none.
+    `clear` (m,) tells for which targets it is certain that all were found; a target that is not rigid has none.
     """
     answers, report = flat(room), beyond(flat(room), WIDTH * ROOM.out)
     for k in range(targets.size // 16):
@@ -375,7 +375,7 @@ def general_many(packed, numbers, targets, near, aligned, room, values, mask, cl
 
 @kernel("f8[,] f8[,] f8[,] f8[] -> f8")
 def general_roots(packed, target, room, out):
-    """Write the roots of a target for the first way, 16 real and 16 imaginary parts; return the misfit."""
+    """Write the roots of a target for the first way of elimination, 16 real and imaginary parts; return the misfit."""
     way, flat_way, lanes, numbers = cells(packed), flat(packed), cells(room), flat(room)
     misfit = put_polynomial(way, lanes, flat_way, numbers, flat(target), 1)
     degree, roots = int(flat_way[FIGURES.degree]), beyond(numbers, WIDTH * ROOM.roots)

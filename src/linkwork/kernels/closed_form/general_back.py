@@ -1,7 +1,7 @@
-"""Back from a root of the elimination to all six joints, in lanes: one root a lane.
+"""Back substitution from a root of the elimination to all six joints, one root in each lane.
 
-The vector that the matrix makes zero has the half tangents u and v; the line that joints 1, 2 and 3 then move is where
-joints 5 and 0 must bring it, and joint 4 makes up for what is left to turn.
+The null vector of the matrix gives the half tangents u and v. The line as moved by joints 1, 2 and 3 is where joints 5
+and 0 must bring it, and joint 4 makes the remaining rotation.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .general_memory import FIGURES, REFLECTIONS, REST, STILL
 
 @inner
 def unit_pair(c, s):
-    """Return a pair brought to length one."""
+    """Return a pair normalized to length one; (1, 0) for a zero pair."""
     square = c * c + s * s
     scale = 1.0 / sqrt(select(square > 0.0, square, 1.0))
     return select(square > 0.0, c * scale, 1.0), s * scale
@@ -42,7 +42,7 @@ def put_half_tangents(figures, found, pairs):
 
 @inner
 def put_joint(pairs, joint, angle, figures, ahead):
-    """Write a joint's pair, turned on by what the elimination turned it back."""
+    """Write a joint's pair, adding back the angle that the elimination subtracted."""
     c, s = figures[ahead], figures[ahead + 1]
     store(pairs, 2 * joint, angle[0] * c - angle[1] * s)
     store(pairs, 2 * joint + 1, angle[1] * c + angle[0] * s)
@@ -50,7 +50,7 @@ def put_joint(pairs, joint, angle, figures, ahead):
 
 @part
 def put_other_joints(figures, sides, mirrors, goal, pairs):
-    """Write the pairs of joints 5, 0 and 4, joints 1, 2 and 3 known: where their line is says the first two."""
+    """Write the pairs of joints 5, 0 and 4, given joints 1, 2 and 3: the position of their line determines 5 and 0."""
     lines = beyond(figures, FIGURES.lines)
     zero = 0.0 * load(pairs, 2)
     l, p = vector(lines, 24), vector(lines, 27)  # noqa: E741

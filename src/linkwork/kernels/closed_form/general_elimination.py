@@ -1,25 +1,25 @@
 """Elimination for any six revolute joints: from a target to the determinant whose roots are one joint's angles.
 
-The joints are numbered from 0. With ``E`` the turn of a joint and X the fifth line (joint 4, which leaves it where it
-is), ``E0 ... E5 = G`` says that two lines are one:
+The joints are numbered from 0. With ``E`` the rotation of a joint and X the fifth line (joint 4, which leaves it in
+place), ``E0 ... E5 = G`` means that two lines are equal:
 
     E1 E2 E3 X  =  E0^-1 G E5^-1 X
 
 For a line through the point p along the unit vector l, the fourteen numbers ``p, p·p, l, p x l, p·l`` and
 ``(p·p) l - 2 (p·l) p`` of its left side are *linear* in the cosine and the sine of each of joints 1, 2 and 3, those of
-its right side in those of joints 0 and 5 (Raghavan and Roth, 1993): turns are linear maps of these numbers. In a frame
-whose z axis is joint 0, six of them do not see that joint, and of the other eight, pairs (x + i y) are only turned by
-it. So joints 5 and 0 go:
+its right side in those of joints 0 and 5 (Raghavan and Roth, 1993): rotations are linear maps of these numbers. In a
+frame whose z axis is joint 0, six of them do not depend on that joint, and of the other eight, pairs (x + i y) are only
+rotated by it. So joints 5 and 0 can be eliminated:
 
     six numbers are linear in (1, c5, s5)       two reflections leave four equations without them
-    four pairs are e^(-i q0) times the same     the vector at right angles to three columns leaves one complex equation
+    four pairs are e^(-i q0) times the same     the vector perpendicular to three columns leaves one complex equation
 
 Six equations remain in joints 1, 2, 3, with half tangents u, v for two of them, quadratic in each. They and u times
 them are twelve equations linear in the twelve products of (u³, u², u, 1) and (v², v, 1). The determinant of their
 matrix must vanish: it is a trigonometric polynomial in the third angle, the unknown.
 
-What joints 0 and 5 are to each other depends on the goal, which lies between them, and not on the arm: parallel and
-meeting neighbours, which spoil other splits, spoil this one only where they are joints 1 to 4.
+The relation of joints 0 and 5 depends on the goal, which lies between them, and not on the arm: parallel and
+intersecting neighbours, which spoil other splits, spoil this one only if they are joints 1 to 4.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from .general_matrices import eliminated
 from .general_memory import COLUMNS, FIGURES, NODES, REFLECTIONS, REST, ROOM, STILL, WIDTH
 
 THIRD, ROOT = 1.0 / 3.0, 1.0 / math.sqrt(3.0)
-ROWS, WIDE, REDUCED = 6, 9, 3  # of the block of six equations: rows, columns, and columns that are eliminated
+ROWS, WIDE, REDUCED = 6, 9, 3  # of the block of six equations: rows, columns, and eliminated columns
 MIDDLE = 6
-NEARBY = (2.0e-2, 2.0e-2, 1.0e-3, 1.0e-3)  # how far goals are set aside [rad]
+NEARBY = (2.0e-2, 2.0e-2, 1.0e-3, 1.0e-3)  # displacements of goals [rad]
 
 
 # The goal's side
@@ -44,9 +44,9 @@ NEARBY = (2.0e-2, 2.0e-2, 1.0e-3, 1.0e-3)  # how far goals are set aside [rad]
 
 @part
 def put_goal(figures, target, goal):
-    """Write the motion that the joints must make, as seen in the way's frame, as a TRANSFORM.
+    """Write the motion that the joints must make, in the frame of the elimination, as a TRANSFORM.
 
-    A target of fewer digits is made a rotation again.
+    A target with fewer digits is orthonormalized.
     """
     b, c, o = (target[0], target[4], target[8]), (target[1], target[5], target[9]), (target[3], target[7], target[11])
     b = times(1.0 / length(b), b)
@@ -68,7 +68,7 @@ def put_goal(figures, target, goal):
 
 @inner
 def turned(h, c, s, v):
-    """Return a vector turned about a unit vector."""
+    """Return a vector rotated about a unit vector."""
     across, along = cross(h, v), dot(h, v) * (1.0 - c)
     return (
         v[0] * c + across[0] * s + h[0] * along,
@@ -79,7 +79,7 @@ def turned(h, c, s, v):
 
 @part
 def put_aside(goal, which):
-    """Turn and shift a goal a little."""
+    """Rotate and shift a goal slightly."""
     size = NEARBY[which % len(NEARBY)]
     axis = (0.36, 0.48, 0.8) if which % 2 == 0 else (0.64, -0.6, 0.48)  # unit vectors
     c, s = math.cos(size), math.sin(size)
@@ -90,7 +90,7 @@ def put_aside(goal, which):
 
 @inner
 def numbers_of(p, l):  # noqa: E741
-    """Return the fourteen numbers of a line: six that a turn about z leaves, four x parts, four y parts."""
+    """Return the fourteen numbers of a line: six invariant to rotation about z, four x parts, four y parts."""
     pp, pl = dot(p, p), dot(p, l)
     m, w = cross(p, l), minus(times(pp, l), times(2.0 * pl, p))
     return p[2], pp, l[2], m[2], pl, w[2], p[0], l[0], m[0], w[0], p[1], l[1], m[1], w[1]
@@ -98,7 +98,7 @@ def numbers_of(p, l):  # noqa: E741
 
 @part
 def put_sides(figures, goal, sides):
-    """Write the right side: each equation's parts of 1, of the cosine and of the sine of joint 5."""
+    """Write the right side: each equation's coefficients of 1 and of the cosine and sine of joint 5."""
     x, y, z, o = vector(goal, 0), vector(goal, 3), vector(goal, 6), vector(goal, 9)
     for turn in range(3):
         at = FIGURES.fifth + 3 * turn
@@ -112,12 +112,12 @@ def put_sides(figures, goal, sides):
         sides[3 * k + 2] = ROOT * (b - c)
 
 
-# Joints 5 and 0 go
+# Elimination of joints 5 and 0
 
 
 @inner
 def put_reflection(column, first, out):
-    """Write the reflection that clears a column below an item, and its factor; return what the item becomes."""
+    """Write the Householder reflection that clears a column below an item, and its factor; return the new item."""
     size = 0.0
     for k in range(STILL):
         out[k] = column[k] if k >= first else 0.0
@@ -131,7 +131,7 @@ def put_reflection(column, first, out):
 
 @inner
 def reflected(mirror, column):
-    """Reflect a column of numbers."""
+    """Reflect a column of numbers, in place."""
     share = 0.0
     for k in range(STILL):
         share += mirror[k] * column[k]
@@ -142,7 +142,7 @@ def reflected(mirror, column):
 
 @part
 def put_mirrors(sides, columns, mirrors, rest):
-    """Take the columns of cosine and sine of joint 5 out of the first six equations: two reflections and a triangle.
+    """Eliminate the cosine and sine of joint 5 from the first six equations: two reflections and a triangle.
 
     The longer column goes first.
     """
@@ -163,7 +163,7 @@ def put_mirrors(sides, columns, mirrors, rest):
 
 @part
 def put_still(triple, unity, sides, mirrors, still, equations):
-    """Write the four equations that are left of the first six. `still` is room for six rows of 27 columns."""
+    """Write the four equations that remain of the first six. `still` is workspace for six rows of 27 columns."""
     for g in range(COLUMNS):
         one = load(unity, g)
         for k in range(STILL):
@@ -182,13 +182,13 @@ def put_still(triple, unity, sides, mirrors, still, equations):
 
 @inner
 def pair(sides, k, part_of):
-    """Return the complex number of an equation that joint 0 turns, its part of 1, cosine or sine."""
+    """Return the complex number of an equation that joint 0 rotates: its coefficient of 1, cosine or sine."""
     return complex(sides[3 * (6 + k) + part_of], sides[3 * (10 + k) + part_of])
 
 
 @part
 def put_turning(triple, sides, equations):
-    """Write the two equations that are left of the other eight, real and imaginary part of one."""
+    """Write the two equations that remain of the other eight, real and imaginary part of one."""
     a0, a1, a2, a3 = pair(sides, 0, 0), pair(sides, 1, 0), pair(sides, 2, 0), pair(sides, 3, 0)
     b0, b1, b2, b3 = pair(sides, 0, 1), pair(sides, 1, 1), pair(sides, 2, 1), pair(sides, 3, 1)
     c0, c1, c2, c3 = pair(sides, 0, 2), pair(sides, 1, 2), pair(sides, 2, 2), pair(sides, 3, 2)
@@ -217,7 +217,7 @@ def put_turning(triple, sides, equations):
 
 @part
 def balance(flat_equations):
-    """Bring the six equations to one size."""
+    """Scale the six equations to norm one."""
     for row in range(ROWS):
         one, square = beyond(flat_equations, WIDTH * COLUMNS * row), 0.0
         for k in range(27):
@@ -227,12 +227,12 @@ def balance(flat_equations):
             one[k] *= scale
 
 
-# The matrix at an angle, in lanes: one angle a lane
+# The matrix at an angle, one angle in each lane
 
 
 @part
 def put_block(equations, c, s, upper, lower):
-    """Write the six equations at an angle, powers of u down from 2; in `lower` the last power first."""
+    """Write the six equations at an angle, by decreasing powers of u; in `lower` the last power comes first."""
     for row in range(ROWS):
         one = beyond(equations, WIDTH * COLUMNS * row)
         for k in range(WIDE):
@@ -243,9 +243,9 @@ def put_block(equations, c, s, upper, lower):
 
 @part
 def put_middle(equations, c, s, room):
-    """Write the 6x6 matrix of the products with u² and u that is left at an angle; return what det has beside its own.
+    """Write the remaining 6x6 matrix of the products with u² and u at an angle; return the other factor of det.
 
-    Of the twelve equations, u times the six have no 1 and the six have no u³: each takes three columns out alone.
+    Of the twelve equations, u times the six have no 1 and the six have no u³: each half eliminates three columns alone.
     """
     upper, lower, middle = beyond(room, ROOM.upper), beyond(room, ROOM.lower), beyond(room, ROOM.middle)
     put_block(equations, c, s, upper, lower)

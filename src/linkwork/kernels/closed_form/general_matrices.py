@@ -1,4 +1,4 @@
-"""Small matrices in lanes, one in each: elimination with pivots, chosen lane by lane, and the vector made least."""
+"""Small matrices in lanes, one in each: elimination with pivots chosen in each lane, and null vectors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SIX = 6
 
 @inner
 def pivoted(matrix, rows, columns, k):
-    """Bring the largest number below an item of the diagonal to it, lane by lane; return it, and the sign."""
+    """Swap the largest entry at or below a diagonal item to it, in each lane; return it, and the sign of the swap."""
     sign = 1.0 + 0.0 * load(matrix, columns * k + k)
     for i in range(k + 1, rows):
         swap = fabs(load(matrix, columns * i + k)) > fabs(load(matrix, columns * k + k))
@@ -24,7 +24,7 @@ def pivoted(matrix, rows, columns, k):
 
 @inner
 def cleared(matrix, rows, columns, k, pivot):
-    """Take a row out of all below it."""
+    """Eliminate a column from all rows below its pivot."""
     share = 1.0 / select(fabs(pivot) > 0.0, pivot, 1.0)
     for i in range(k + 1, rows):
         factor = load(matrix, columns * i + k) * share
@@ -34,7 +34,7 @@ def cleared(matrix, rows, columns, k, pivot):
 
 @part
 def eliminated(matrix, rows, columns, steps):
-    """Eliminate the first columns of a matrix, with pivots; return the product of these, with its sign."""
+    """Eliminate the first columns of a matrix, with pivoting; return the product of the pivots, with its sign."""
     product, sign = pivoted(matrix, rows, columns, 0)
     cleared(matrix, rows, columns, 0, product)
     product = product * sign
@@ -47,11 +47,11 @@ def eliminated(matrix, rows, columns, steps):
 
 @part
 def put_null_vector(middle, labels, out):
-    """Write the vector that a 6x6 matrix makes least, all pivots sought in rows and columns."""
+    """Write the null vector of a nearly singular 6x6 matrix, by elimination with full pivoting."""
     for j in range(SIX):
         store(labels, j, float(j))
     for k in range(SIX - 1):
-        for j in range(k + 1, SIX):  # columns: the largest number of each decides
+        for j in range(k + 1, SIX):  # columns: the largest entry of each decides
             one, other = fabs(load(middle, SIX * k + k)), fabs(load(middle, SIX * k + j))
             for i in range(k + 1, SIX):
                 a, b = fabs(load(middle, SIX * i + k)), fabs(load(middle, SIX * i + j))
@@ -75,7 +75,7 @@ def put_null_vector(middle, labels, out):
             total = total - load(middle, SIX * k + j) * load(out, j)
         pivot = load(middle, SIX * k + k)
         store(out, k, total / select(fabs(pivot) > 0.0, pivot, 1.0))
-    for j in range(SIX):  # `middle` is done with: the vector in the order of its columns
+    for j in range(SIX):  # `middle` is no longer needed: it takes the vector in the order of the columns
         found = 0.0 * x5
         for k in range(SIX):
             label = load(labels, k)

@@ -1,4 +1,4 @@
-"""Newton's method on six turns at once, in lanes: a pose near a solution is brought to it, and judged there."""
+"""Newton's method on six rotations at once, in lanes: a pose near a solution is refined and judged."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from .general_elimination import turned
 from .general_matrices import cleared, pivoted
 from .general_memory import FIGURES, JOINTS, ROOM, WIDTH
 
-LAST, LONGEST = 12, 26  # steps at most; where two solutions are one each only halves the distance
-EXACT = 1.0e-26  # squared error that leaves nothing to gain
-GAIN = 0.25  # of the squared error that a step must take away, once it is nearly nothing, else it has ended
+LAST, LONGEST = 12, 26  # largest numbers of steps; near coinciding solutions each step only halves the distance
+EXACT = 1.0e-26  # squared error at which nothing can be gained
+GAIN = 0.25  # share of a small squared error to which a step must reduce it, else the iteration has ended
 NEARLY, CLOSE = 1.0e-20, 1.0e-12  # squared errors
-FARTHEST = 0.4  # what a joint may turn in a step [rad]
+FARTHEST = 0.4  # largest rotation of a joint in a step [rad]
 WIDE = JOINTS + 1
 ALL = (1 << WIDTH) - 1
 
 
 @part
 def put_errors(figures, goal, room):
-    """Write axes of the joints, the system of Newton's step, and the squared errors at the pose of the pairs."""
+    """Write axes of the joints, the system of Newton's step, and the squared errors at the pose; return their sum."""
     lines, pairs, axes = beyond(figures, FIGURES.lines), ROOM.pairs, ROOM.axes
     zero = 0.0 * load(room, pairs)
     one = zero + 1.0
@@ -59,7 +59,7 @@ def put_errors(figures, goal, room):
 
 @part
 def put_step(room):
-    """Solve for Newton's step and leave it in the system's last column; write the least pivot against the largest."""
+    """Solve for Newton's step, in the system's last column; write the smallest pivot relative to the largest."""
     system = beyond(room, ROOM.middle)
     least, largest = 0.0 * load(system, 0), 0.0 * load(system, 0)
     for k in range(JOINTS):
@@ -80,7 +80,7 @@ def put_step(room):
 
 @inner
 def take_step(room, ended):
-    """Turn every joint by its part of the step, all by less where one would turn too far; not where it has ended."""
+    """Rotate every joint by its part of the step, scaled down if one would turn too far; not in ended lanes."""
     far = 0.0 * load(room, ROOM.middle)
     for k in range(JOINTS):
         size = fabs(load(room, ROOM.middle + WIDE * k + JOINTS))
@@ -89,7 +89,7 @@ def take_step(room, ended):
     for k in range(JOINTS):
         half = 0.5 * share * load(room, ROOM.middle + WIDE * k + JOINTS)
         c, s = load(room, ROOM.pairs + 2 * k), load(room, ROOM.pairs + 2 * k + 1)
-        a, b = 1.0 - half * half, 2.0 * half  # a pair of an angle that agrees with the step to its third power
+        a, b = 1.0 - half * half, 2.0 * half  # a pair of an angle that equals the step up to third order
         c, s = unit_pair(c * a - s * b, s * a + c * b)
         store(room, ROOM.pairs + 2 * k, c)
         store(room, ROOM.pairs + 2 * k + 1, s)
@@ -97,7 +97,7 @@ def take_step(room, ended):
 
 @part
 def polish(figures, goal, room):
-    """Take Newton's steps until every lane has arrived or gains nothing more; pairs, errors and pivots are left."""
+    """Take Newton steps until every lane has converged or gains nothing more; pairs, errors and pivots are updated."""
     error = put_errors(figures, goal, room)
     put_step(room)
     before = error

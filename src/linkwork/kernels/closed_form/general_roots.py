@@ -1,4 +1,4 @@
-"""All roots of a self-reciprocal polynomial at once, side by side in lanes (Ehrlich and Aberth's iteration).
+"""All roots of a self-reciprocal polynomial at once, in parallel lanes (Ehrlich-Aberth iteration).
 
 A real trigonometric polynomial ``sum C_k e^(i k q)``, ``C_-k`` the conjugate of ``C_k``, is a polynomial in
 ``z = e^(i q)``: its real zeros are the roots on the unit circle, the others come in pairs z, 1 / conj(z).
@@ -12,16 +12,16 @@ from .. import inner, part
 from ..lanes import bits, load, select, store
 from .general_memory import MOST, WIDTH
 
-LAST = 60  # steps at most; some ten are usual
-STILL = 1.0e-28  # squared length of a step, against the root, that is none
-SMALL, SHRINKS = 1.0e-10, 0.04  # a step that is small and no shorter than the last by so much is rounding
+LAST = 60  # largest number of steps; about ten are usual
+STILL = 1.0e-28  # squared length of a step, relative to the root, that counts as zero
+SMALL, SHRINKS = 1.0e-10, 0.04  # a step that is small and not shorter than the last by this factor is rounding
 GROUPS = MOST // WIDTH
 HIGHEST = 8
 
 
 @part
 def put_first_roots(flat_roots, count):
-    """Write where to begin: near the unit circle, and not symmetric to it: symmetric points would stay so."""
+    """Write start values: near the unit circle, and not symmetric to it, since symmetry would persist."""
     for k in range(MOST):
         angle = 2.0 * math.pi * (k + 0.35) / count
         radius = 1.0 + (0.21 if k % 2 else -0.17)
@@ -30,7 +30,7 @@ def put_first_roots(flat_roots, count):
 
 @inner
 def newton(coefficients, degree, x, y):
-    """Return P / P' of the polynomial, and P' / P likewise, by Horner's rule."""
+    """Return P and P' of the polynomial by Horner's rule, as real and imaginary parts."""
     a, b = coefficients[degree] + 0.0 * x, coefficients[HIGHEST + degree] + 0.0 * x
     da, db = 0.0 * x, 0.0 * x
     for k in range(1, 2 * degree + 1):
@@ -61,9 +61,9 @@ def pull(roots, flat_roots, count, g):
 
 @part
 def put_roots(coefficients, degree, roots, flat_roots):
-    """Write all roots, real and imaginary parts, and their last steps; return how many steps it took, LAST if too few.
+    """Write all roots, real and imaginary parts, and their last steps; return the number of steps, LAST if too few.
 
-    Each root takes Newton's step of the polynomial divided by the other roots' factors: ``P / (P' - P sum)``.
+    Each root takes Newton's step for the polynomial divided by the other roots' factors: ``P / (P' - P sum)``.
     """
     count = 2 * degree
     put_first_roots(flat_roots, count)

@@ -1,9 +1,9 @@
-"""Arms whose second, third and fourth axes are parallel, and the last two meet: Universal Robots and many like them.
+"""Arms whose second, third and fourth axes are parallel, and the last two meet: Universal Robots and many others.
 
-The three in the middle move nothing along their common direction h. So the first joint follows from the height, along
-h, of the point where the last two axes meet, and the fifth from the angle between h and the last axis. The last joint
-and the sum of the three then make the rest of the orientation, and in the plane across h two links are left to reach a
-point: a distance, then a direction.
+The three middle joints move nothing along their common direction h. So the first joint follows from the height, along
+h, of the intersection of the last two axes, and the fifth from the angle between h and the last axis. The last joint
+and the sum of the middle three then give the rest of the orientation. In the plane perpendicular to h, two links remain
+to reach a point: a distance, then a direction.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ from .subproblems import (
     turned_onto,
 )
 
-EASE = 0.05  # share of its range that a reach keeps from both ends where it can be chosen
-ROUNDING = 1.0e-12  # share of a squared length
+EASE = 0.05  # share of its range that a freely chosen reach keeps from both ends
+ROUNDING = 1.0e-12  # relative to a squared length
 Plane = namedtuple("Plane", "hand straight bend upper_length fore_length ahead toward free")
-Seen = namedtuple("Seen", "along aside beside")  # of the parallel axes, and of two directions across them
-# How the links reach a place: by how much they are bent, and the first lifted, pairs and angles; where the place is
+Seen = namedtuple("Seen", "along aside beside")  # the parallel axis, and two directions perpendicular to it
+# How the links reach a point: the bend between them and the lift of the first, as pairs and angles; its direction
 Reach = namedtuple("Reach", "opening open lift lifted way direction free miss same")
 
 
 @inner
 def across(numbers, v):
-    """Return a vector as seen along the parallel axes: its parts along `aside`, and at right angles to both."""
+    """Return a vector projected along the parallel axes: its components along `aside` and along the third direction."""
     h, _ = line(numbers, NUMBERS.solved, 1)
     aside = vector(numbers, NUMBERS.aside)
     return dot(aside, v), dot(cross(h, aside), v)
@@ -63,7 +63,7 @@ def across(numbers, v):
 
 @inner
 def plane_in(numbers):
-    """Return what the plane across the parallel axes has that no goal changes."""
+    """Return the constants of the plane perpendicular to the parallel axes, which no goal changes."""
     at = NUMBERS.plane
     return Plane(
         (load(numbers, at + PLANE.hand), load(numbers, at + PLANE.hand + 1)),
@@ -79,10 +79,11 @@ def plane_in(numbers):
 
 @inner
 def reach_of(plane, place, size):
-    """Return how the second and the third joint bring the fourth axis to its place, as seen from the second axis.
+    """Return how the second and third joints bring the fourth axis to its place, as seen from the second axis.
 
-    With links of lengths u and f, the third joint is off the line by an angle d to either side, ``|p|² = u² + f² + 2 u
-    f cos d``, and the first link off the way to p by e to the other, at the foot of the same triangle.
+    With links of lengths u and f, the third joint is bent from the straight line by an angle d to either side,
+    ``|p|² = u² + f² + 2 u f cos d``, and the first link is off the direction to p by e to the other side, the angle at
+    the base of the same triangle.
     """
     u, f = plane.upper_length, plane.fore_length
     square = place[0] * place[0] + place[1] * place[1]
@@ -103,7 +104,7 @@ def reach_of(plane, place, size):
 
 @inner
 def bent(plane, reach, sign):
-    """Return the second and the third joint, bent to one side: pairs, and angles."""
+    """Return the second and third joints, bent to one side: pairs, and angles."""
     third = added(plane.straight, (reach.opening[0], sign * reach.opening[1]))
     second = subtracted(reach.way, (reach.lift[0], sign * reach.lift[1]))
     second = select(reach.free, 1.0, second[0]), select(reach.free, 0.0, second[1])
@@ -113,7 +114,7 @@ def bent(plane, reach, sign):
 
 @inner
 def turned_about(numbers, number, pair, place):
-    """Return a place in the plane across the parallel axes, turned about one of them."""
+    """Return a point of the plane perpendicular to the parallel axes, rotated about one of them."""
     at = NUMBERS.plane + PLANE.axes + 2 * number
     x, y = load(numbers, at), load(numbers, at + 1)
     u, v = place[0] - x, place[1] - y
@@ -122,9 +123,9 @@ def turned_about(numbers, number, pair, place):
 
 @inner
 def swept(numbers, second, third, fourth, place):
-    """Return where the three joints in the middle take a place in the plane, if their axes are parallel indeed.
+    """Return where the three middle joints take a point of the plane, if their axes are exactly parallel.
 
-    They then turn a frame by the sum of their angles, whichever they are, and move nothing along their direction.
+    They then rotate a frame by the sum of their angles, whichever these are, and move nothing along their direction.
     """
     place = turned_about(numbers, 1, third, turned_about(numbers, 2, fourth, place))
     return turned_about(numbers, 0, second, place)
@@ -134,8 +135,8 @@ def swept(numbers, second, third, fourth, place):
 def reachable_sum(numbers, total, end, size):
     """Return a sum of the three parallel angles with which the two links reach: the given one, or another one.
 
-    The fourth axis stands on a circle about the centre's end. Of the distances from the second axis that are on it, one
-    is taken that the links span, not quite stretched nor folded: the one in the middle, or as near to that as can be.
+    The fourth axis lies on a circle about the centre's end. Of the distances from the second axis on that circle, one
+    is chosen that the links span without being quite stretched or folded: the middle one, or the nearest to it.
     """
     h, p2 = line(numbers, NUMBERS.solved, 1)
     _, p3 = line(numbers, NUMBERS.solved, 2)
@@ -158,9 +159,10 @@ def reachable_sum(numbers, total, end, size):
 
 @inner
 def solve_turns(codes, numbers, goal, first, seen, fifth, end, size):
-    """Return the last joint, the sum of the three in the middle, and where the last axis is parallel to them.
+    """Return the last joint, the sum of the middle three, and where the last axis is parallel to them.
 
-    There, any turn of the last joint serves that lets the arm reach: the one that it has at home, or another.
+    If it is parallel, any angle of the last joint with which the arm can reach is a solution: its home value, or
+    another.
     """
     h, _ = line(numbers, NUMBERS.solved, 1)
     h5, _ = line(numbers, NUMBERS.solved, 4)
@@ -182,7 +184,7 @@ def solve_turns(codes, numbers, goal, first, seen, fifth, end, size):
 
 @part
 def last_turn(numbers, goal, first, fifth, total):
-    """Return the last joint where the others, the three in the middle by their sum, are known."""
+    """Return the last joint, given the others, the middle three by their sum."""
     x, y, z, _ = columns(goal, GOAL.motion)
     h1, _ = line(numbers, NUMBERS.solved, 0)
     h, _ = line(numbers, NUMBERS.solved, 1)
@@ -195,7 +197,7 @@ def last_turn(numbers, goal, first, fifth, total):
 
 @inner
 def seen_from_last(numbers, goal, first):
-    """Return the parallel axes and two directions across them, after the first joint, as seen from the last link."""
+    """Return the parallel axis and two directions perpendicular to it, after the first joint, in last-link axes."""
     x, y, z, _ = columns(goal, GOAL.motion)
     h1, _ = line(numbers, NUMBERS.solved, 0)
     h, _ = line(numbers, NUMBERS.solved, 1)
@@ -210,7 +212,7 @@ def seen_from_last(numbers, goal, first):
 
 @inner
 def solve(codes, numbers, signs, n, goal, found):
-    """Find and check all branches of a goal: n times n times n of them, by the signs of three roots."""
+    """Find and check all branches of a goal: n * n * n of them, by the signs of three roots."""
     x, y, z, o = columns(goal, GOAL.motion)
     c = vector(numbers, NUMBERS.centre)
     place, home = plus(o, blend(x, y, z, *c)), filled(found, c)
@@ -233,7 +235,7 @@ def solve(codes, numbers, signs, n, goal, found):
         goes_to, high = across(numbers, wanted[2]), dot(h, wanted[2])
         level = dot(seen.along, h6) - leaning
         rest = square - level * level
-        if load(codes, CODES.square):  # the same, with all its digits where the last axis is parallel too
+        if load(codes, CODES.square):  # the same with full precision if the last axis is parallel too
             aslant, beside = dot(seen.aside, h6), dot(seen.beside, h6)
             rest = aslant * aslant + beside * beside
         a1, turn, again = amount(False, first), fabs(level) - sqrt(square), sameness(rest, square)

@@ -1,7 +1,7 @@
-"""Newton's method on the values of a branch: for arms that are a little off their family, and where digits were lost.
+"""Newton's method on the values of a branch, for arms that deviate slightly from their family, or if digits were lost.
 
-The Jacobian's columns are the joints' axes where they stand; ``dq = J^T (J J^T + damping)^-1 e``. A step that leads
-away is not taken.
+The columns of the Jacobian come from the present joint axes; ``dq = J^T (J J^T + damping)^-1 e``. A step that increases
+the error is not taken.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from ..rotations import cross, dot, minus, plus, times
 from .check import applied, turn_matrix
 from .form_layout import BRANCH, CODES, GOAL, JOINTS, NUMBERS, columns, line
 
-# Damping of the normal matrix, as a share of its mean: at first, at most, and by how much it is changed after a step
-# that leads away, and after one that does not
+# Damping of the normal matrix, relative to its mean: initial, largest, and factors after a step that increases the
+# error, and after one that does not
 DAMPING, STRONGEST, MORE, LESS = 1.0e-8, 1.0, 30.0, 0.1
-FINE = 1.0e-24  # squared error, as a share of the arm's squared size, that needs no polish
+FINE = 1.0e-24  # squared error, relative to the arm's squared size, below which no polish is needed
 POLISH_ROOM = JOINTS * JOINTS + JOINTS * JOINTS + 2 * JOINTS
 
 
 @inner
 def squared_error(goal, x, y, p):
-    """Return the squared errors of a frame: the distance, and 2 sin(half the angle)."""
+    """Return the squared errors of a frame: of the distance, and of 2 sin(half the angle)."""
     gx, gy, gz, gp = columns(goal, GOAL.target)
     away, a, b, c = minus(p, gp), minus(x, gx), minus(y, gy), minus(cross(x, y), gz)
     return dot(away, away), 0.5 * (dot(a, a) + dot(b, b) + dot(c, c))
@@ -30,7 +30,7 @@ def squared_error(goal, x, y, p):
 
 @inner
 def sweep(codes, numbers, found, work):
-    """Return the tip's frame at the values of a branch; leave axis and point of every joint in `work`, 6 each."""
+    """Return the tip's frame at the values of a branch; store the axis and point of every joint in `work`, 6 each."""
     one, zero = fill(found, 1.0), fill(found, 0.0)
     x, y, z, o = (one, zero, zero), (zero, one, zero), (zero, zero, one), (zero, zero, zero)
     for joint in range(JOINTS):
@@ -53,7 +53,7 @@ def sweep(codes, numbers, found, work):
 
 @inner
 def put_columns(codes, numbers, arm, p, work):
-    """Turn axes and points into columns of the Jacobian; a radian counts as the arm is long."""
+    """Replace axes and points by columns of the Jacobian; a radian counts as the arm's length."""
     for joint in range(JOINTS):
         axis, point = vector(work, JOINTS * joint), vector(work, JOINTS * joint + 3)
         scale = load(numbers, NUMBERS.scale + joint)
@@ -68,7 +68,7 @@ def put_columns(codes, numbers, arm, p, work):
 
 @inner
 def put_normal(work, matrix, damping):
-    """Write ``J J^T`` with its damping, the half below the diagonal."""
+    """Write the lower half of ``J J^T`` with damping."""
     trace = fill(work, 0.0)
     for i in range(JOINTS):
         for j in range(i + 1):
@@ -85,7 +85,7 @@ def put_normal(work, matrix, damping):
 
 @inner
 def solve_normal(matrix, e):
-    """Solve for the vector e in place: the factors ``L D L^T`` take the matrix's place."""
+    """Solve for the vector e in place; the factors ``L D L^T`` replace the matrix."""
     for i in range(JOINTS):
         for j in range(i + 1):
             total = load(matrix, JOINTS * i + j)
@@ -109,7 +109,7 @@ def solve_normal(matrix, e):
 
 @inner
 def keep_better(found, before, position, rotation, arm):
-    """Keep the values of a branch where they are no worse than those before, else take these back; write errors."""
+    """Keep the values of a branch if they are better than those before, else restore these; update the errors."""
     was = load(found, BRANCH.position) + load(found, BRANCH.rotation) * (arm * arm)
     better = position + rotation * (arm * arm) < was
     for joint in range(JOINTS):
@@ -122,7 +122,7 @@ def keep_better(found, before, position, rotation, arm):
 
 @part
 def polish(codes, numbers, goal, found, work):
-    """Take steps of Newton's method from the values of a branch, in all lanes, as many as the codes allow."""
+    """Take Newton steps from the values of a branch, in all lanes, at most as many as the codes allow."""
     square = load(numbers, NUMBERS.extent)
     arm = sqrt(square)
     matrix, e = beyond(work, JOINTS * JOINTS), beyond(work, 2 * JOINTS * JOINTS)
@@ -155,7 +155,7 @@ def polish(codes, numbers, goal, found, work):
 
 @inner
 def needs_polish(numbers, found):
-    """Return the lanes of a branch that are near the goal, and not as near as they could be."""
+    """Return the lanes of a branch that are near the goal, but not at full precision."""
     square = load(numbers, NUMBERS.extent)
     error = load(found, BRANCH.position) + load(found, BRANCH.rotation) * square
     return (error > FINE * square) & (error < load(numbers, NUMBERS.coarse) * square)

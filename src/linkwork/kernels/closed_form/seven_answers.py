@@ -1,8 +1,7 @@
-"""One answer of an arm of seven joints, written where the chain's search writes its own; angles of one joint are tried.
+"""One answer of a seven-joint arm, in the format of the chain search; angles of the held joint are tried.
 
-With a start, the held joint keeps its angle where that gives a pose nearby; else angles further and further away are
-tried, and the nearest pose is taken. Without a start, angles are tried in an order that serves most goals soonest. A
-goal that none of them serves is left to a search. `seven` has the geometry.
+Angles are tried in an order that solves most goals soonest. A goal that none of them solves is left to a search. The
+geometry is in `seven`; answers near a start are found by `seven_nearest`.
 """
 
 from __future__ import annotations
@@ -33,6 +32,7 @@ from .seven import (
     KEPT,
     LIMIT,
     NONE,
+    middle_pair,
     misses,
     put_arc,
     put_best,
@@ -41,18 +41,16 @@ from .seven import (
 )
 
 WIDTH = 8
-NEARBY = 0.1  # summed half squares of angles by which poses are near enough to a start to keep the held joint [rad²]
-BESIDE = 16  # angles beside the one that is nearest to having a pose, where none has
+BESIDE = 16  # number of angles tried beside the one nearest to having a pose, if none has
 EVERY = (1 << WIDTH) - 1
-AROUND, FINER = 32, 2  # angles around a start's; rounds of going back towards it, by ninths each time
-TRY = Layout("share", "from_start", "side")  # an angle: a share of an arc, from a start's on if 1; and which arc
-EASE = Layout("least", "most")  # before all tries: the shares of an arc between which a start's is brought
+TRY = Layout("share", "from_start", "side")  # an angle: share of an arc, relative to a start's if 1; and which arc
+EASE = Layout("least", "most")  # before all tries: the shares of an arc between which a start's is clamped
 Lanes = namedtuple("Lanes", "goal arc prefer pairs values angle score margin position rotation far home")
 
 
 @inner
 def lane_sizes(width):
-    """Return how much each part of the room takes: in lanes where the width is 1, else in numbers."""
+    """Return the sizes of the parts of the workspace: in vectors of lanes if `width` is 1, else in numbers."""
     pairs = 2 * JOINTS * width
     return Lanes(
         GOAL.size * width,
@@ -72,13 +70,13 @@ def lane_sizes(width):
 
 @inner
 def place_of(arm, joint):
-    """Return which of the chain's values a joint of the family has."""
+    """Return the index of a family joint in the chain's values."""
     return joint if load(arm, ARM.backwards) == 0.0 else JOINTS - 1 - joint
 
 
 @inner
 def bounds_of(arm, joint):
-    """Return the lower and the upper limit of a joint."""
+    """Return the lower and upper limits of a joint."""
     at = ARM.limits + LIMIT.size * joint
     return load(arm, at + LIMIT.lower), load(arm, at + LIMIT.upper)
 
@@ -89,18 +87,11 @@ def middle_of(arm, joint):
     return load(arm, ARM.limits + LIMIT.size * joint + LIMIT.middle)
 
 
-@inner
-def middle_pair(arm, joint):
-    """Return the pair of the middle of a joint's range."""
-    at = ARM.limits + LIMIT.size * joint
-    return load(arm, at + LIMIT.middle_cosine), load(arm, at + LIMIT.middle_sine)
-
-
 @part
 def evaluate(arm, lanes):
-    """Find the best pose for the angle in each lane; leave its pairs and its score where it is better than the last.
+    """Find the best pose for the angle in each lane; store its pairs and score if it is better than the last.
 
-    Return which lanes have a better one that keeps limits.
+    Return which lanes have a better one within limits, as bits.
     """
     s, c = sine_cosine(load(lanes.angle, 0))
     before = load(lanes.score, 0)
@@ -112,14 +103,14 @@ def evaluate(arm, lanes):
 
 @part
 def finish(arm, settings, lanes):
-    """Make angles of the pairs in all lanes and judge them; return which reach their goals."""
+    """Convert the pairs in all lanes to angles and judge them; return which lanes reach their goals, as bits."""
     put_values(arm, lanes.pairs, lanes.values)
     return finish_values(arm, settings, lanes)
 
 
 @part
 def finish_values(arm, settings, lanes):
-    """Judge the values in all lanes; return which reach their goals."""
+    """Judge the values in all lanes; return which reach their goals, as bits."""
     p, r = misses(arm, lanes.goal, lanes.values)
     store(lanes.position, 0, p)
     store(lanes.rotation, 0, r)
@@ -137,23 +128,14 @@ def best_lane(found, score):
 
 
 @inner
-def angle_around(arm, home, attempt):
-    """Return the next angle around a start's: on both sides, further and further away, as squares grow."""
-    lower, upper = bounds_of(arm, HELD)
-    share = ((attempt + 1) // 2) * (2.0 / AROUND)
-    away = min(upper - lower, 2.0 * math.pi) * share * share
-    return brought_within(arm, home + away if attempt % 2 else home - away)
-
-
-@inner
 def reduced(angle, middle):
-    """Return an angle by whole turns within half a turn of another."""
+    """Return an angle shifted by whole turns to within half a turn of another."""
     return angle - (2.0 * math.pi) * nearest_whole((angle - middle) * (0.5 / math.pi))
 
 
 @inner
 def start_share(arc, home, least, most):
-    """Return the share of an arc at which a start's angle is, or is nearest to; and 1 or -1 for the arc."""
+    """Return the share of an arc at, or nearest to, a start's angle; and 1 or -1 for the arc."""
     middle, begin, end = arc
     off, long = reduced(home - middle, 0.0), end - begin
     share = (fabs(off) - begin) / select(long > FLAT, long, 1.0)
@@ -162,7 +144,7 @@ def start_share(arc, home, least, most):
 
 @inner
 def arc_angle(arm, arc, share, side):
-    """Return the angle at a share of one of the arcs where c reaches; if beyond limits, at that share of the range."""
+    """Return the angle at a share of an arc where c can reach; if beyond limits, at that share of the range."""
     middle, begin, end = arc
     lower, upper = bounds_of(arm, HELD)
     angle = reduced(middle + side * (begin + share * (end - begin)), middle_of(arm, HELD))
@@ -172,7 +154,7 @@ def arc_angle(arm, arc, share, side):
 
 @inner
 def arc_of(memory, lane, width):
-    """Return the numbers of an arc in a lane of memory, or lanes where its width is 1."""
+    """Return the numbers of an arc in a lane of memory, or in lanes if its width is 1."""
     return (
         load(memory, width * ARC.middle + lane),
         load(memory, width * ARC.begin + lane),
@@ -182,7 +164,7 @@ def arc_of(memory, lane, width):
 
 @inner
 def angle_beside(arm, arc, lane, angle, number, tried):
-    """Return an angle on either side of another, nearer than the next of as many as were tried on the arcs."""
+    """Return an angle beside another, on either side, closer than the spacing of the angles tried on the arcs."""
     _, begin, end = arc_of(arc, lane, WIDTH)
     away = 2.0 * (end - begin) / tried * (number // 2 + 1) * (2.0 / (BESIDE + 2))
     return brought_within(arm, angle + away if number % 2 else angle - away)
@@ -190,61 +172,16 @@ def angle_beside(arm, arc, lane, angle, number, tried):
 
 @inner
 def brought_within(arm, angle):
-    """Return an angle of the held joint within its limits."""
+    """Return an angle of the held joint clamped to its limits."""
     lower, upper = bounds_of(arm, HELD)
     return min(max(angle, lower), upper)
-
-
-@inner
-def nothing_nearer(arm, home, attempt, score):
-    """Return whether a pose is near enough to a start, or none from an attempt on nearer: the held joint is too far."""
-    _, cosine = sine_cosine(angle_around(arm, home, attempt) - home)
-    return score > JOINTS - NEARBY or JOINTS - 1.0 + cosine <= score
-
-
-@part
-def search_near(arm, lanes, flow, home):
-    """Find the pose nearest to a start among angles around its own; leave it in the first lane, or return False.
-
-    Angles lie on both sides, further and further away, until none can give a nearer pose. From the best of them it goes
-    back towards the start as long as poses get nearer.
-    """
-    angle, score = home, NONE
-    for attempt in range(0, AROUND, WIDTH):
-        for lane in range(WIDTH):
-            store(flow.angle, lane, angle_around(arm, home, attempt + lane))
-        store(lanes.score, 0, score)
-        found = evaluate(arm, lanes)
-        if attempt == 0 and found & 1 and nothing_nearer(arm, home, 1, load(flow.score, 0)):
-            return True
-        if found:
-            lane = best_lane(found, flow.score)
-            angle, score = load(flow.angle, lane), load(flow.score, lane)
-        if score > NONE:
-            break
-    if not score > NONE:
-        return False
-    way = home - angle
-    for _ in range(FINER):
-        way /= WIDTH + 1
-        for lane in range(WIDTH):
-            store(flow.angle, lane, angle + way * (WIDTH - lane))
-        store(lanes.score, 0, score)
-        found = evaluate(arm, lanes)
-        if found:
-            lane = best_lane(found, flow.score)
-            angle, score = load(flow.angle, lane), load(flow.score, lane)
-    store(lanes.angle, 0, angle)
-    store(lanes.score, 0, NONE)
-    evaluate(arm, lanes)
-    return True
 
 
 @part
 def search_anywhere(arm, tries, rows, lanes, flow):
     """Try angles in their order, eight at a time; return the lane of the best pose of the first eight, or -1.
 
-    Where none has a pose, the one nearest to one has neighbours, closer to it than the others are.
+    If none has a pose, angles beside the one nearest to a pose are tried, closer to it than the others.
     """
     angle, margin = 0.0, NONE
     put_arc(arm, lanes.goal, lanes.arc)
@@ -268,7 +205,7 @@ def search_anywhere(arm, tries, rows, lanes, flow):
 
 @part
 def write_answer(arm, flow, lane, given, start, pose, report):
-    """Write the values of a lane and its report; angles at the copy nearest to a start where there is one."""
+    """Write the values of a lane and its report; with a start, each angle is the copy nearest to it."""
     for joint in range(JOINTS):
         place, value = place_of(arm, joint), load(flow.values, WIDTH * joint + lane)
         if given:
@@ -282,15 +219,15 @@ def write_answer(arm, flow, lane, given, start, pose, report):
 
 
 @kernel("i8[] f8[] f8[,] f8[] f8[,] f8[,] b1 f8[] -> i8")
-def seven_one(codes, arm, tries, packed, room, target, given, out):
+def seven_one(codes, arm, tries, packed, room, target, _given, out):
     """Write the answer to a target (4, 4) into `out`, as `search_one` does; return REACHED, UNSOLVED or INVALID.
 
-    UNSOLVED leaves it to a search. `tries` are TRY, in lanes; `packed` are settings, limits and numbers of the chain;
-    `room` is as `answer_room` says.
+    UNSOLVED leaves the target to a search. `tries` are TRY, in lanes; `packed` are settings, limits and numbers of the
+    chain; `room` has the shape `answer_room`. A start is never given: targets with one are searched first.
     """
     numbers, aim, cell, tried = cells(arm), flat(target), cells(out), cells(tries)
     lanes, flow = divided(cells(room), lane_sizes(1)), divided(flat(room), lane_sizes(WIDTH))
-    to_report, to_start, to_target, _ = answer_places(JOINTS)
+    to_report, _, to_target, _ = answer_places(JOINTS)
     chain = chain_of(cells(codes), cells(packed), JOINTS)
     if not read_goal(chain.numbers, 0.0, aim, 0, flow.pairs):
         return INVALID
@@ -298,26 +235,19 @@ def seven_one(codes, arm, tries, packed, room, target, given, out):
         store(cell, to_target + k, load(aim, k))
     for joint in range(JOINTS):
         c, s = middle_pair(numbers, joint)
-        if given:
-            home = load(cell, to_start + place_of(numbers, joint))
-            if home - home != 0.0:
-                return UNSOLVED
-            s, c = sine_cosine(home)
         store(lanes.prefer, 2 * joint, c)
         store(lanes.prefer, 2 * joint + 1, s)
     rows = vector(aim, 0), vector(aim, 4), vector(aim, 8)
     put_goal(numbers, rows, (load(aim, 3), load(aim, 7), load(aim, 11)), lanes.goal)
-    lane = 0
-    if not given or not search_near(numbers, lanes, flow, load(cell, to_start + place_of(numbers, HELD))):
-        lane = search_anywhere(numbers, tried, tries.shape[0] // TRY.size, lanes, flow)
+    lane = search_anywhere(numbers, tried, tries.shape[0] // TRY.size, lanes, flow)
     if lane < 0 or (finish(numbers, chain.settings, lanes) >> lane) & 1 == 0:
         return UNSOLVED
-    write_answer(numbers, flow, lane, given, beyond(cell, to_start), cell, beyond(cell, to_report))
+    write_answer(numbers, flow, lane, False, cell, cell, beyond(cell, to_report))
     return REACHED
 
 
 def answer_room() -> tuple[int, int]:
-    """Return the shape of the room to work in."""
+    """Return the shape of the workspace."""
     return sum(lane_sizes.py_func(1)), WIDTH
 
 

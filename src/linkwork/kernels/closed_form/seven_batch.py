@@ -1,9 +1,9 @@
-"""Answers of an arm of seven joints for many goals: goals stand in lanes, and each tries one angle after another.
+"""Answers of a seven-joint arm for many goals: goals are in lanes, and each tries one angle after another.
 
-Goals are read eight at a time, and try their first angles side by side. What is left goes into lanes of its own, where
-one that is answered, or given up, makes room for the next at once; answers are judged eight at a time. With starts, the
-held joint comes near to its angle in them, where many goals are served. A goal next to its start is left to a search,
-which goes there directly.
+Goals are read eight at a time, and try their first angles in parallel. The remaining goals go into separate lanes,
+where one that is solved, or abandoned, makes room for the next at once; answers are judged eight at a time. With
+starts, the held joint begins near its angle there, which solves many goals. A goal next to its start is left to a
+search, which goes there directly.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from ..damped import TURN
 from ..joint_step import sine_cosine
 from ..lanes import beyond, bits, cells, divided, fill, flat, gather, load, select, store
 from ..layout import Layout
-from ..rotations import cross, dot
+from ..rigid import RIGID, deviation, is_right_handed
 from ..search_many import CLOSEST, INVALID, REACHED, UNSOLVED
-from ..starts import OVERFLOW, RIGID
 from .seven import ARC, ARM, GOAL, HELD, JOINTS, KEPT, MADE, NONE, missed_by, put_arc, put_frame, put_goal
 from .seven_answers import (
     EASE,
@@ -37,15 +36,15 @@ from .seven_answers import (
     write_answer,
 )
 
-FEW, EDGE = 64, -0.25  # after so many angles, a goal whose margins are all below this edge has no pose
-CLOSE, LIKELY = 6, -0.06  # and after so many beside the best of them, one below this
-CLOSER, SURE = 16, -0.02  # and after more of them, one below this
-CLOSEST_ANGLES = 32  # after so many, those that are left are a search's
-PLAINLY = -0.002  # and one below this where c never reaches, whatever the angle
-FIRST_ANGLES = 1  # that all goals try before those that are left are seen to one by one
-POINT = 1.0e-6  # length of an arc that is one angle [rad]
-NEAR = 0.05  # squared error of a start, shares of the arm and [rad²], that is next to its goal
-LANE = Layout("problem", "attempt")  # of a lane: its goal, -1 for none; how many angles it has tried
+FEW, EDGE = 64, -0.25  # after FEW angles, a goal whose margins are all below EDGE has no pose
+CLOSE, LIKELY = 6, -0.06  # and after CLOSE more beside the best of them, one below LIKELY
+CLOSER, SURE = 16, -0.02  # and after CLOSER of them, one below SURE
+CLOSEST_ANGLES = 32  # after this number, the remaining goals are left to a search
+PLAINLY = -0.002  # and one below this if c never reaches, at any angle
+FIRST_ANGLES = 1  # that all goals try before the remaining ones are handled one by one
+POINT = 1.0e-6  # length of an arc that counts as one angle [rad]
+NEAR = 0.05  # squared error of a start, relative to the arm and in rad², that counts as next to its goal
+LANE = Layout("problem", "attempt")  # of a lane: its goal, or -1; number of angles tried
 BOOK = Layout(("lanes", LANE.size * WIDTH), ("done", WIDTH), "filled", "next", "slot", "end")  # of the whole batch
 Rooms = namedtuple("Rooms", "coming work done best hope frame")
 Batch = namedtuple("Batch", "arm tries tried count targets given any_given each_given status")
@@ -53,19 +52,20 @@ Batch = namedtuple("Batch", "arm tries tried count targets given any_given each_
 
 @inner
 def room_sizes(width):
-    """Return how much each part of the room takes: goals to come, at work and done; then, by lane, what is noted.
+    """Return the sizes of the parts of the workspace: goals to come, at work and done; then, by lane, notes.
 
-    The angle that is nearest to having a pose, and its margin. Last comes the frame that what is preferred makes.
+    The notes are the angle nearest to having a pose, and its margin. Last comes the frame of the preferred pose.
     """
-    size = (GOAL.size + ARC.size + 5 * JOINTS + 7) * width  # of `lane_sizes`
+    size = (GOAL.size + ARC.size + 5 * JOINTS + 7) * width  # that of `lane_sizes`
     return Rooms(size, size, size, width, width, MADE.size * width)
 
 
 @part
 def put_starts(batch, first, coming, frame):
-    """Write what is preferred for eight goals, the frame that it makes, and zero, or NaN where a start is not finite.
+    """Write the preferred poses of eight goals and the frames that they produce.
 
-    Without starts that is the middle of all ranges; one start is that of all goals.
+    The preferred pose is the start; one start serves all goals; without starts it is the middle of all ranges. Return
+    lanes of zero, NaN for goals whose start is not finite.
     """
     arm, flaw = batch.arm, fill(coming.goal, 0.0)
     for joint in range(JOINTS):
@@ -87,7 +87,7 @@ def put_starts(batch, first, coming, frame):
 
 @part
 def read_goals(batch, first, coming, frame):
-    """Read eight goals and what is preferred for them into the lanes; return which are rigid transforms, as bits."""
+    """Read eight goals and their preferred poses into lanes; return which are valid (rigid, finite starts), as bits."""
     arm, targets = batch.arm, batch.targets
     at = 16 * first
     one = gather(targets, at, 16), gather(targets, at + 1, 16), gather(targets, at + 2, 16)
@@ -96,15 +96,10 @@ def read_goals(batch, first, coming, frame):
     p = gather(targets, at + 3, 16), gather(targets, at + 7, 16), gather(targets, at + 11, 16)
     put_goal(arm, (one, two, three), p, coming.goal)
     last = gather(targets, at + 12, 16), gather(targets, at + 13, 16), gather(targets, at + 14, 16)
-    flaw = dot(one, two) * dot(one, two) + dot(two, three) * dot(two, three) + dot(three, one) * dot(three, one)
-    for row in (one, two, three):
-        off = dot(row, row) - 1.0
-        flaw = flaw + off * off
-    corner = gather(targets, at + 15, 16) - 1.0
-    flaw = flaw + dot(last, last) + corner * corner + 0.0 * (OVERFLOW * p[0] + OVERFLOW * p[1] + OVERFLOW * p[2])
+    flaw = deviation(one, two, three, p, last, gather(targets, at + 15, 16))
     if batch.each_given:
         flaw = flaw + put_starts(batch, first, coming, frame)
-    for k in range(2 * JOINTS):  # a goal that no angle has a pose for keeps what is preferred
+    for k in range(2 * JOINTS):  # a goal for which no angle has a pose keeps the preferred one
         store(coming.pairs, k, load(coming.prefer, k))
     far = fill(coming.goal, 1.0)
     if batch.any_given:
@@ -112,12 +107,12 @@ def read_goals(batch, first, coming, frame):
         far = select((p * load(arm, ARM.per_extent) < NEAR) & (r < NEAR), 0.0, 1.0)
     store(coming.far, 0, far)
     put_arc(arm, coming.goal, coming.arc)
-    return bits((flaw < RIGID) & (dot(one, cross(two, three)) > 0.0))
+    return bits((flaw < RIGID) & is_right_handed(one, two, three))
 
 
 @inner
 def any_left(status, begin):
-    """Return whether one of eight goals is still to be solved."""
+    """Return whether one of eight goals is still unsolved."""
     left = False
     for lane in range(WIDTH):
         left |= load(status, begin + lane) == UNSOLVED
@@ -126,7 +121,7 @@ def any_left(status, begin):
 
 @inner
 def try_angle(batch, memory, lane, width, attempt):
-    """Return the angle of an attempt of the goal in a lane; of all lanes where the memory holds lanes, of width 1."""
+    """Return the angle of an attempt for the goal in a lane; for all lanes if the memory holds lanes, of width 1."""
     own, arc = beyond(batch.tries, EASE.size + TRY.size * attempt), arc_of(memory.arc, lane, width)
     share, side = 0.0 * arc[0] + load(own, TRY.share), 0.0 * arc[0] + load(own, TRY.side)
     if batch.any_given:
@@ -138,7 +133,7 @@ def try_angle(batch, memory, lane, width, attempt):
 
 @part
 def answer_block(batch, settings, begin, lanes, flow, frame, poses, report):
-    """Read eight goals and answer those that the first angles serve, where they stand; mark those that are none."""
+    """Read eight goals and answer in place those that the first angles solve; mark invalid ones."""
     good = read_goals(batch, begin, lanes, frame)
     for lane in range(WIDTH):
         if not (good >> lane) & 1 and load(batch.status, begin + lane) == UNSOLVED:
@@ -159,14 +154,14 @@ def answer_block(batch, settings, begin, lanes, flow, frame, poses, report):
 
 @part
 def next_goal(batch, settings, coming, flow, frame, book, poses, report):
-    """Return the slot and the number of the next goal that is to be solved; the number is -1 where there is none."""
+    """Return the slot and the index of the next goal to be solved; the index is -1 if there is none."""
     while True:
         slot = load(book, BOOK.slot)
         if slot == WIDTH:
             first = load(book, BOOK.next)
             if first >= batch.count:
                 return 0, -1
-            begin = min(first, batch.count - WIDTH)  # the last ones are read with some before them
+            begin = min(first, batch.count - WIDTH)  # the last block overlaps the one before
             store(book, BOOK.next, first + WIDTH)
             if not any_left(batch.status, begin):
                 continue
@@ -181,14 +176,14 @@ def next_goal(batch, settings, coming, flow, frame, book, poses, report):
         _, begin, end = arc_of(flow.arc, slot, WIDTH)
         if end - begin > POINT and batch.tried > FIRST_ANGLES:
             return slot, problem
-        out = load(flow.margin, slot) < PLAINLY  # of reach at its best angle, which was tried
+        out = load(flow.margin, slot) < PLAINLY  # out of reach at its best angle, which was tried
         write_problem(batch, flow, slot, problem, CLOSEST if out else UNSOLVED, poses, report)
 
 
 @inner
 def copy_goal(source, slot, target, lane):
-    """Copy a goal and what is preferred for it from one lane to another."""
-    for k in range(GOAL.size + ARC.size + 2 * JOINTS):  # which stand next to each other
+    """Copy a goal and its preferred pose from one lane to another."""
+    for k in range(GOAL.size + ARC.size + 2 * JOINTS):  # these are adjacent in memory
         store(target.goal, WIDTH * k + lane, load(source.goal, WIDTH * k + slot))
     for k in range(2 * JOINTS):
         store(target.pairs, WIDTH * k + lane, load(source.pairs, WIDTH * k + slot))
@@ -214,7 +209,7 @@ def take_goal(batch, settings, coming, work, notes, book, lane, poses, report):
 
 @inner
 def angle_closer(batch, arc, lane, angle, number):
-    """Return an angle beside the one nearest to having a pose: on either side in turn, each two half as far away."""
+    """Return an angle beside the one nearest to having a pose: on alternating sides, each two half as far away."""
     _, begin, end = arc_of(arc, lane, WIDTH)
     lower, upper = bounds_of(batch.arm, HELD)
     long = max(end - begin, min(upper - lower, TURN))
@@ -224,7 +219,7 @@ def angle_closer(batch, arc, lane, angle, number):
 
 @inner
 def next_angle(batch, work, notes, book, lane, found, most):
-    """Choose the next angle of a lane; return whether it goes on: its answer is not there, nor is it given up."""
+    """Choose the next angle of a lane; return whether it continues: it is neither solved nor abandoned."""
     if found:
         return False
     own = beyond(book, BOOK.lanes + LANE.size * lane)
@@ -251,7 +246,7 @@ def next_angle(batch, work, notes, book, lane, found, most):
 
 @inner
 def put_aside(work, done, lane, book):
-    """Copy a lane's answer to those that are done; return whether these are eight now."""
+    """Copy a lane's answer to the completed ones; return whether these are eight now."""
     slot, own = load(book, BOOK.filled), beyond(book, BOOK.lanes + LANE.size * lane)
     for k in range(GOAL.size):
         store(done.goal, WIDTH * k + slot, load(work.goal, WIDTH * k + lane))
@@ -264,7 +259,7 @@ def put_aside(work, done, lane, book):
 
 @part
 def write_done(batch, settings, lanes, flow, book, poses, report):
-    """Judge the answers that are done and write them; where none holds, what was nearest to one."""
+    """Judge the completed answers and write them; for those that fail, the pose nearest to a solution."""
     good = finish(batch.arm, settings, lanes)
     for slot in range(load(book, BOOK.filled)):
         problem = load(book, BOOK.done + slot)
@@ -277,7 +272,7 @@ def write_done(batch, settings, lanes, flow, book, poses, report):
 
 @inner
 def write_problem(batch, flow, lane, problem, ending, poses, report):
-    """Write the answer of a lane as that of a goal, and how it ended."""
+    """Write the answer of a lane as that of a goal, and its status."""
     start = beyond(batch.given, JOINTS * problem if batch.each_given else 0)
     pose, line = beyond(poses, JOINTS * problem), beyond(report, REPORT.size * problem)
     write_answer(batch.arm, flow, lane, batch.any_given, start, pose, line)
@@ -288,9 +283,9 @@ def write_problem(batch, flow, lane, problem, ending, poses, report):
 def seven_many(arm, tries, settings, room, book, targets, given, poses, report, status):
     """Write the answers to targets (m * 16,) whose status (m,) is UNSOLVED: poses (m * 7,), reports and status.
 
-    Those that are left to a search stay UNSOLVED; without starts, their poses are what was nearest to one. There are at
-    least eight targets. `given` holds a start for each, or one for all, which is finite, or nothing; `tries` are EASE,
-    then TRY for each angle; `settings` are those of the search; `room` and `book` are as `batch_room` says.
+    Targets left to a search stay UNSOLVED; without starts, their poses are those nearest to a solution. There are at
+    least eight targets. `given` holds a start for each, or one finite start for all, or is empty; `tries` are EASE,
+    then TRY for each angle; `settings` are those of the search; `batch_room` returns the sizes of `room` and `book`.
     """
     memory, limits, out = cells(book), cells(settings), (cells(poses), cells(report))
     parts, floats = divided(cells(room), room_sizes(1)), divided(flat(room), room_sizes(WIDTH))
@@ -337,11 +332,11 @@ def seven_many(arm, tries, settings, room, book, targets, given, poses, report, 
 
 @part
 def copy_nothing(work, lane):
-    """Clear a lane, so that one without a goal computes with numbers that are finite."""
-    for k in range(GOAL.size + ARC.size + 2 * JOINTS):  # which stand next to each other
+    """Clear a lane, so that a lane without a goal computes with finite numbers."""
+    for k in range(GOAL.size + ARC.size + 2 * JOINTS):  # these are adjacent in memory
         store(work.goal, WIDTH * k + lane, 0.0)
 
 
 def batch_room() -> tuple[tuple[int, int], int]:
-    """Return the shape of the room to work in, and the size of the book."""
+    """Return the shape of the workspace, and the size of the book."""
     return (sum(room_sizes.py_func(1)), WIDTH), BOOK.size

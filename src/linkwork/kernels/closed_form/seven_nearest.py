@@ -1,8 +1,8 @@
-"""The pose nearest to a start of an arm of seven joints: on all curves of solutions, by the angle of the held joint.
+"""The pose of a seven-joint arm nearest to a start, on all curves of solutions, searched by the held joint's angle.
 
 A search from the start has found one pose, mostly the nearest or near it. Angles of the held joint further and further
-from the start's are looked at, each with all eight poses side by side, as long as that joint alone is not further away
-than the nearest pose found. Then the best have angles beside them, closer and closer. `seven` has the geometry.
+from the start's are evaluated, each with all eight poses in parallel, as long as that joint alone is not further away
+than the nearest pose found. Then angles beside the best are tried, closer and closer. The geometry is in `seven`.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from .angles import atan2, subtracted
 from .seven import ARM, GOAL, HELD, JOINTS, LIMIT, branch, put_goal
 from .seven_answers import WIDTH, bounds_of, finish_values, place_of
 
-SHARE, LEAST_STEP, MOST_STEP = 0.5, 0.01, 0.12  # of a step between angles: of the distance found, and bounds [rad]
-STEPS = 64  # on either side at most
-CANDIDATES, WORSE = 3, 4.0  # of the eight poses, those that have others beside them; squared distances over the best's
-ROUNDS = 4  # of angles beside a pose, each four times closer than those before
-ROUNDING = 1.0e-12  # by which limits may be passed, and are then kept [rad], and cosines of them
-GAIN = 1.0e-6  # share of the distance that a pose must be nearer by to be taken instead
+SHARE, LEAST_STEP, MOST_STEP = 0.5, 0.01, 0.12  # step between angles: share of the distance found, and bounds [rad]
+STEPS = 64  # largest number on either side
+CANDIDATES, WORSE = 3, 4.0  # number of the eight poses that are refined; squared distances relative to the best's
+ROUNDS = 4  # of angles beside a pose, each four times closer than the last
+ROUNDING = 1.0e-12  # rounding by which limits [rad], and their cosines, may be exceeded before clamping
+GAIN = 1.0e-6  # relative decrease of the distance required to replace a pose
 SIGNS = 3
 Near = namedtuple("Near", "goal home pairs signs angle values away best at position rotation")
 
 
 @inner
 def near_sizes(width):
-    """Return how much each part of the room takes: in lanes where the width is 1, else in numbers."""
+    """Return the sizes of the parts of the workspace: in vectors of lanes if `width` is 1, else in numbers."""
     joints = JOINTS * width
     return Near(GOAL.size * width, joints, 2 * joints, SIGNS * width, width, joints, width, width, width, width, width)
 
 
 @inner
 def copy_within(lower, upper, x):
-    """Return an angle's copy within limits where it is beyond them and a whole turn leads there."""
+    """Return an angle beyond its limits shifted by a whole turn, if needed."""
     x = select(x > upper, x - TURN, x)
     return select(x < lower, x + TURN, x)
 
@@ -52,9 +52,9 @@ def lanes_of(lanes, number):
 
 @part
 def look_at_angles(arm, lanes):
-    """Leave the values of the pose of each lane, by its angle and signs, and how far they are from the start: squared.
+    """Write the values of the pose of each lane, by its angle and signs, and their squared distance from the start.
 
-    Where there is no pose within limits, that is infinite.
+    Without a pose within limits, the distance is infinite.
     """
     angle = load(lanes.angle, 0)
     s, c = sine_cosine(angle)
@@ -66,7 +66,7 @@ def look_at_angles(arm, lanes):
         inside = pair[0] * load(arm, at + LIMIT.middle_cosine) + pair[1] * load(arm, at + LIMIT.middle_sine)
         good = good & (inside >= load(arm, at + LIMIT.half_cosine) - ROUNDING)
     store(lanes.away, 0, lanes_of(lanes, math.inf))
-    if bits(good) == 0:  # at most angles: their distances take longer
+    if bits(good) == 0:  # at most angles; computing distances would take longer
         return
     total = 0.0 * angle
     for joint in range(JOINTS):
@@ -89,7 +89,7 @@ def put_signs(flow, lane, number):
 
 @part
 def look_at_one(lanes, flow, angle, arm):
-    """Look at all eight poses of an angle, and keep the best of each; return the least squared distance of them."""
+    """Evaluate all eight poses of an angle, and keep the best of each; return the smallest squared distance of them."""
     least = math.inf
     store(lanes.angle, 0, lanes_of(lanes, angle))
     look_at_angles(arm, lanes)
@@ -104,7 +104,7 @@ def look_at_one(lanes, flow, angle, arm):
 
 @part
 def look_around(arm, lanes, flow, home, known, least):
-    """Look at a known angle and at others further and further from the start's; leave the best of each of the eight.
+    """Evaluate a known angle and others further and further from the start's; store the best of each of the eight.
 
     `least` is the squared distance of the known pose. Return the step between angles.
     """
@@ -129,7 +129,7 @@ def look_around(arm, lanes, flow, home, known, least):
 
 @part
 def close_in(arm, lanes, flow, angle, least, span):
-    """Look at angles beside one, closer and closer, all lanes with the same signs; return the best and its distance."""
+    """Evaluate angles beside one, closer and closer, all lanes with the same signs; return the best and distance."""
     lower, upper = bounds_of(arm, HELD)
     for _ in range(ROUNDS):
         begin, end = max(angle - span, lower), min(angle + span, upper)
@@ -145,7 +145,7 @@ def close_in(arm, lanes, flow, angle, least, span):
 
 @part
 def put_nearest(arm, lanes, flow, home, known, most):
-    """Leave the pose nearest to the start in all lanes; return whether it is nearer than the known one."""
+    """Write the pose nearest to the start to all lanes; return whether it is nearer than the known one."""
     step = look_around(arm, lanes, flow, home, known, most)
     chosen, best, limit = -1, 0.0, most * (1.0 - GAIN)
     for _ in range(CANDIDATES):
@@ -173,9 +173,9 @@ def put_nearest(arm, lanes, flow, home, known, most):
 
 @kernel("f8[] f8[] f8[,] f8[,] f8[]")
 def seven_nearest(arm, packed, room, target, out):
-    """Put the pose that reaches a target (4, 4) nearest to a start in place of the one that `search_one` left in `out`.
+    """Replace the pose that `search_one` left in `out` by the pose that reaches a target (4, 4) nearest to the start.
 
-    `packed` are settings, limits and numbers of the chain; `room` is as `near_room` says.
+    `packed` are settings, limits and numbers of the chain; `room` has the shape `near_room`.
     """
     numbers, aim, cell = cells(arm), flat(target), cells(out)
     lanes, flow = divided(cells(room), near_sizes(1)), divided(flat(room), near_sizes(WIDTH))
@@ -205,5 +205,5 @@ def seven_nearest(arm, packed, room, target, out):
 
 
 def near_room() -> tuple[int, int]:
-    """Return the shape of the room to work in."""
+    """Return the shape of the workspace."""
     return sum(near_sizes.py_func(1)), WIDTH

@@ -1,6 +1,6 @@
-"""All poses of arms of seven joints at many angles of the held joint, spread over the arcs where joint c reaches.
+"""All poses of seven-joint arms at many angles of the held joint, spread over the arcs where joint c can reach.
 
-`seven` has the geometry. Limits are kept: what is written are solutions, which `spread` then picks from.
+The geometry is in `seven`. Only poses within limits are written, from which `spread` then picks.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from ..lanes import beyond, bits, cells, flat, load, store
 from .seven import ARC, ARM, GOAL, JOINTS, LIMIT, angle_near_middle, branch, put_arc, put_goal, within
 from .seven_answers import WIDTH, arc_angle, arc_of, place_of
 
-POSES = 8  # for an angle
+POSES = 8  # per angle
 
 
 @inner
 def inside(arm, joint, pair):
-    """Return whether a pair keeps the limits of a joint, in lanes."""
+    """Return the lanes in which a pair is within the limits of a joint."""
     at = ARM.limits + LIMIT.size * joint
     along = pair[0] * load(arm, at + LIMIT.middle_cosine) + pair[1] * load(arm, at + LIMIT.middle_sine)
     return along >= load(arm, at + LIMIT.half_cosine)
@@ -43,11 +43,11 @@ def seven_spread(arm, tries, targets, memory, values, counts):
 
     Args:
         arm: The arm: ARM.
-        tries: Shares and sides of the arcs, eight to a row, rows in turn, shape (2 r, 8).
+        tries: Shares and sides of the arcs, eight to a row, in alternating rows, shape (2 r, 8).
         targets: The targets, rigid transforms.
-        memory: Lanes to work in, as `spread_room` says.
-        values: Takes the chain's values: as many poses of each target as there is room for, in the order of tries.
-        counts: Takes how many poses of each target there are, shape (m,).
+        memory: Workspace of lanes, see `spread_room`.
+        values: Receives the chain's values: at most c poses of each target, in the order of the tries.
+        counts: Receives the number of poses of each target, shape (m,).
     """
     numbers, goal, out, shares, t = cells(arm), cells(memory), cells(values), cells(tries), cells(targets)
     arc, found = beyond(goal, GOAL.size), beyond(goal, GOAL.size + ARC.size)
@@ -74,5 +74,5 @@ def seven_spread(arm, tries, targets, memory, values, counts):
 
 
 def spread_room() -> tuple[int, int]:
-    """Return the shape of the lanes to work in."""
+    """Return the shape of the workspace."""
     return GOAL.size + ARC.size + JOINTS, WIDTH

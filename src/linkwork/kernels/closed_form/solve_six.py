@@ -1,8 +1,8 @@
-"""All solutions of arms of six joints in closed form: of one goal, its branches in the lanes; or of many goals.
+"""All solutions of six-joint arms in closed form: for one goal, with branches in lanes; or for many goals.
 
-A branch is a choice of three roots, each by a sign. The signs stand in memory, by lane: for one goal every lane has its
-own three (`n` is 1); for many goals the lanes hold goals, and both signs of each root are gone through (`n` is 2). So
-one source serves both.
+A branch is a choice of three roots, each by a sign. The signs are stored in lanes: for one goal every lane has its own
+three (`n` is 1); for many goals the lanes hold goals, and both signs of each root are tried (`n` is 2). So one source
+serves both.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import inner, kernel, part
-from ..joint_step import TRANSFORM, blend, vector
+from ..joint_step import TRANSFORM, blend
 from ..lanes import beyond, bits, cells, fabs, fill, flat, gather, load, scatter, select, store
+from ..rigid import is_rigid
 from ..rotations import cross, dot, minus, plus
-from ..starts import OVERFLOW, RIGID
 from .check import SLACK, broken_by, nearest_whole, put_values, within_limits
 from .form_layout import (
     ANSWER,
@@ -41,13 +41,13 @@ WIDTH = 8
 ROOTS = 3
 SOLUTION, CONTINUUM = 1, 2  # of a branch, in a mask
 BYTES = 0x0101010101010101  # the lowest bit of each of eight bytes
-TOGETHER = GOAL.size + BRANCHES * BRANCH.size + POLISH_ROOM  # where `all_many` puts together the values of a block
-APART = 1.0e-6  # solutions whose values differ by less are one [rad, m]
+TOGETHER = GOAL.size + BRANCHES * BRANCH.size + POLISH_ROOM  # where `all_many` collects the values of a block
+APART = 1.0e-6  # solutions whose values differ by less are the same [rad, m]
 
 
 @inner
 def put_motion(codes, numbers, goal):
-    """Write what the solved joints make together: ``T tip^-1``, or its inverse where the arm is seen from its end."""
+    """Write the product of the solved joints' motions: ``T tip^-1``, or its inverse if the arm is seen from its end."""
     x, y, z, p = columns(goal, GOAL.target)
     off = minus(z, cross(x, y))
     store(goal, GOAL.flaw, 0.5 * dot(off, off))
@@ -66,7 +66,7 @@ def put_motion(codes, numbers, goal):
 
 @inner
 def put_home(codes, numbers, start, given, goal):
-    """Write where the solved joints are at a start, or at the middle of their limits: chosen where any would do.
+    """Write the values of the solved joints at a start, or at the middle of their limits: used if any value would do.
 
     A start is one number, or lanes, for each joint.
     """
@@ -81,7 +81,7 @@ def put_home(codes, numbers, start, given, goal):
 
 @inner
 def solve_branches(codes, numbers, signs, n, goal, found, work):
-    """Find and check all branches of a goal, its target and home, in lanes; `work` has POLISH_ROOM."""
+    """Find and check all branches of a goal, its target and home, in lanes; `work` is a workspace of POLISH_ROOM."""
     put_motion(codes, numbers, goal)
     if load(codes, CODES.family) == WRIST:
         solve_wrists(codes, numbers, signs, n, goal, found)
@@ -96,9 +96,9 @@ def solve_branches(codes, numbers, signs, n, goal, found, work):
 
 @inner
 def kind_of(found, signs, n, i, j, k):
-    """Return what is known of a branch's roots, the largest of DISTINCT and so on, and where another branch has them.
+    """Return the largest multiplicity of a branch's roots, DISTINCT and so on, and where another branch has the same.
 
-    Of two roots in one, the branch with the positive sign stands for both.
+    If two roots coincide, the branch with the positive sign represents both.
     """
     worst, second = fill(found, 0.0), fill(found, 0.0)
     for stage in range(ROOTS):
@@ -118,9 +118,9 @@ def is_special(found):
 
 @inner
 def may_be_continuum(found):
-    """Return where a branch stands for a continuum, or may: a double root has half the digits only.
+    """Return where a branch represents a continuum, or may: a double root has only half the digits.
 
-    So where two roots are double at once, next to them may be a continuum that does not look like one.
+    So if two roots are double at once, there may be a continuum next to them that does not look like one.
     """
     free, doubles = fill(found, 0.0), fill(found, 0.0)
     for stage in range(ROOTS):
@@ -132,13 +132,13 @@ def may_be_continuum(found):
 
 @inner
 def reaches(found, near, aligned_to):
-    """Return the lanes in which a branch reaches the goal: its squared errors are no larger than these."""
+    """Return the lanes in which a branch reaches the goal: its squared errors are at most these."""
     return (load(found, BRANCH.position) <= near) & (load(found, BRANCH.rotation) <= aligned_to)
 
 
 @inner
 def settle(numbers, found, start, given):
-    """Bring the values of a branch within limits, near a start where one is given; return where, and how far that is.
+    """Bring the values of a branch within limits, near a start if given; return where that succeeds, and the distance.
 
     The distance is squared, and zero without a start. A start is one number, or lanes, for each joint.
     """
@@ -159,7 +159,8 @@ def settle(numbers, found, start, given):
 def settle_in_middle(numbers, found):
     """Bring the values of a branch near the middle of their limits; return where they are within them.
 
-    No other copy of an angle is within limits where this one is not. What is beyond by rounding is put on its limit.
+    No other copy of an angle is within limits where this one is not. Values beyond by rounding are clamped to the
+    limit.
     """
     worst = fill(found, -1.0)
     for joint in range(JOINTS):
@@ -177,7 +178,7 @@ def settle_in_middle(numbers, found):
 
 @part
 def write_answer(lane, found, away, kind, answer):
-    """Copy the solution of one lane into an answer; `found` are numbers."""
+    """Copy the solution of one lane into an answer; `found` is memory of single numbers."""
     for joint in range(JOINTS):
         store(answer, ANSWER.values + joint, load(found, WIDTH * (BRANCH.values + joint) + lane))
     store(answer, ANSWER.position, math.sqrt(load(found, WIDTH * BRANCH.position + lane)))
@@ -188,7 +189,7 @@ def write_answer(lane, found, away, kind, answer):
 
 @part
 def sort_in(lane, found, away, kind, answers, count):
-    """Put the solution of one lane among the answers, nearer ones before it."""
+    """Insert the solution of one lane into the answers, sorted by distance."""
     at = count
     while at > 0 and load(answers, ANSWER.size * (at - 1) + ANSWER.away) > away:
         for k in range(ANSWER.size):
@@ -199,7 +200,7 @@ def sort_in(lane, found, away, kind, answers, count):
 
 @part
 def is_new(lane, found, numbers, answers, count):
-    """Return whether the solution of one lane is none of the answers, whole turns aside."""
+    """Return whether the solution of one lane differs from all answers, up to whole turns."""
     for answer in range(count):
         apart = 0.0
         for joint in range(JOINTS):
@@ -212,25 +213,13 @@ def is_new(lane, found, numbers, answers, count):
     return True
 
 
-@part
-def is_rigid(target):
-    """Return whether a target (4, 4) is a rigid transform, not too far, as `starts.read_goal` has it."""
-    x, y, z, last = vector(target, 0), vector(target, 4), vector(target, 8), vector(target, 12)
-    corner = load(target, 15) - 1.0
-    flaw = dot(last, last) + corner * corner + dot(x, y) ** 2 + dot(y, z) ** 2 + dot(z, x) ** 2
-    flaw += (dot(x, x) - 1.0) ** 2 + (dot(y, y) - 1.0) ** 2 + (dot(z, z) - 1.0) ** 2
-    for row in range(3):
-        flaw += 0.0 * (OVERFLOW * load(target, 4 * row + 3))
-    return (flaw < RIGID) & (dot(x, cross(y, z)) > 0.0)
-
-
 @kernel("i8[] f8[] f8[,] f8[,] f8[] f8 f8 f8[,] -> i8")
 def all_one(codes, numbers, signs, target, start, near, aligned_to, out):
-    """Write all solutions of a target, nearest to a start first; return how many, -1 if it is no rigid (4, 4).
+    """Write all solutions of a target, nearest to a start first; return how many, -1 if it is not a rigid (4, 4).
 
-    Errors may be up to `near` and `aligned_to`, squared. Without a start (empty), solutions come in the order of their
-    branches. `out` begins with the answers; what follows is to work in, see `answers_room`: it keeps what is known of
-    every branch, also where no solution is left.
+    Squared errors may be up to `near` and `aligned_to`. Without a start (empty), solutions come in the order of their
+    branches. `out` begins with the answers; the rest is workspace, see `answers_room`: it keeps the data of every
+    branch, also of those without a solution.
     """
     goal = beyond(cells(out), ANSWER.size)
     found, given, memory = beyond(goal, GOAL.size), cells(start), cells(numbers)
@@ -263,7 +252,7 @@ def all_one(codes, numbers, signs, target, start, near, aligned_to, out):
 
 @inner
 def gather_goals(targets, first, goal):
-    """Bring the targets from `first` on side by side into lanes."""
+    """Load the targets from `first` on into lanes."""
     for row in range(3):
         for column in range(4):
             store(goal, GOAL.target + 3 * column + row, gather(targets, 16 * first + 4 * row + column, 16))
@@ -271,7 +260,7 @@ def gather_goals(targets, first, goal):
 
 @inner
 def last_rows(targets, first):
-    """Return where the last row of a target, from `first` on in lanes, is that of a transform."""
+    """Return the lanes in which the last row of a target, from `first` on, is that of a transform."""
     at = 16 * first + 12
     x, y, z = gather(targets, at, 16), gather(targets, at + 1, 16), gather(targets, at + 2, 16)
     return (fabs(x) + fabs(y) + fabs(z) <= 0.0) & (fabs(gather(targets, at + 3, 16) - 1.0) <= 0.0)
@@ -279,7 +268,7 @@ def last_rows(targets, first):
 
 @inner
 def give_branch(values, branch, found, good):
-    """Write a branch of the goals in lanes into values of all their branches, NaN where it is no solution."""
+    """Write a branch of the goals in lanes to the values of all their branches, NaN where it is not a solution."""
     for joint in range(JOINTS):
         value = select(good, load(found, BRANCH.values + joint), math.nan)
         scatter(values, JOINTS * branch + joint, JOINTS * BRANCHES, value)
@@ -287,14 +276,14 @@ def give_branch(values, branch, found, good):
 
 @inner
 def give_masks(mask, first, solved, continua):
-    """Write what the branches of goals in lanes are, a byte each; they come as bits, eight lanes for each branch."""
+    """Write the masks of goals in lanes, a byte for each branch; they come as bits, eight lanes for each branch."""
     for lane in range(WIDTH):
         store(mask, first + lane, SOLUTION * ((solved >> lane) & BYTES) + CONTINUUM * ((continua >> lane) & BYTES))
 
 
 @part
 def seen_before(numbers, found, branch):
-    """Return the lanes, as ones, in which a branch has the values of one before it, whole turns aside."""
+    """Return the lanes, as ones, in which a branch has the values of an earlier one, up to whole turns."""
     seen = fill(found, 0.0)
     for other in range(branch):
         apart = fill(found, 0.0)
@@ -312,12 +301,12 @@ def seen_before(numbers, found, branch):
 def all_many(codes, numbers, signs, targets, near, aligned_to, room, values, mask):
     """Write the solutions of targets (m * 16,), m >= 8: values (m * 6, 8), in rows of 8 numbers, and a mask (m,).
 
-    The mask has a byte for each branch: SOLUTION where it is one, and CONTINUUM where a branch, within limits or not,
-    stands for one, or may.
+    The mask has a byte for each branch: SOLUTION if it is one, and CONTINUUM if the branch, within limits or not,
+    represents a continuum, or may.
 
-    A solution stands at the place of its branch, so that it keeps its place while a target moves: of each target there
-    are eight times six values. They are put together in `room`, which has the shape `many_room`, and leave it line by
-    line, as memory likes it.
+    A solution is stored at the index of its branch, so its index does not change while a target moves: each target has
+    eight times six values. They are collected in `room`, of shape `many_room`, and copied from there line by line,
+    which suits the cache.
     """
     count, goal, memory = mask.size, cells(room), cells(numbers)
     found = beyond(goal, GOAL.size)
@@ -325,7 +314,7 @@ def all_many(codes, numbers, signs, targets, near, aligned_to, room, values, mas
     together, places = beyond(work, POLISH_ROOM), beyond(flat(room), WIDTH * TOGETHER)
     put_home(cells(codes), memory, memory, False, goal)
     for first in range(0, count, WIDTH):
-        at = min(first, count - WIDTH)  # the last block reaches back, so that every lane has a goal
+        at = min(first, count - WIDTH)  # the last block overlaps the one before, so that every lane has a goal
         gather_goals(cells(targets), at, goal)
         solve_branches(cells(codes), memory, cells(signs), 2, goal, found, work)
         solved, continua, whole = 0, 0, last_rows(cells(targets), at)
@@ -349,17 +338,17 @@ def all_many(codes, numbers, signs, targets, near, aligned_to, room, values, mas
 
 
 def many_room() -> tuple[int, int]:
-    """Return the shape of the room that `all_many` works in."""
+    """Return the shape of the workspace of `all_many`."""
     return TOGETHER + BRANCHES * JOINTS, WIDTH
 
 
 def answers_room() -> tuple[int, int]:
-    """Return the shape of what `all_one` writes into; its first ANSWER.size rows are the answers of eight branches."""
+    """Return the shape of the output of `all_one`; its first ANSWER.size rows are the answers of eight branches."""
     return ANSWER.size + GOAL.size + BRANCH.size + 2 + POLISH_ROOM, WIDTH
 
 
 def branch_signs(n: int) -> NDArray[np.float64]:
-    """Return the signs by lane, shape (3 n, 8): of one goal, a branch to a lane (n is 1), or of many (n is 2)."""
+    """Return the signs in lanes, shape (3 n, 8): for one goal with a branch in each lane (n = 1), or many (n = 2)."""
     if n == 2:
         return np.tile(np.array([1.0, -1.0])[:, None], (ROOTS, WIDTH))
     lanes = np.arange(WIDTH)
@@ -367,13 +356,13 @@ def branch_signs(n: int) -> NDArray[np.float64]:
 
 
 def branches_in(out: NDArray[np.float64]) -> Any:
-    """Return what `all_one` has noted of every branch: BRANCH, by lane, shape (8, BRANCH.size)."""
+    """Return what `all_one` has stored of every branch: BRANCH, by lane, shape (8, BRANCH.size)."""
     at = ANSWER.size + GOAL.size
     return BRANCH.view(np.ascontiguousarray(out[at : at + BRANCH.size].T))
 
 
 def target_in(out: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the target (4, 4) that `all_one` was given."""
+    """Return the target (4, 4) that was passed to `all_one`."""
     result = np.eye(4)
     result[:3] = out[ANSWER.size : ANSWER.size + TRANSFORM.size, 0].reshape(4, 3).T
     return result

@@ -1,12 +1,12 @@
 """The subproblems that closed forms are made of: one joint, one condition on a point.
 
-Paden and Kahan's subproblem 1 turns one point into another (`aligned`). Their third, a point at a distance from
-another, and the fourth of Elias and Wen, a point at a height over a plane, are one equation each, ``a cos + b sin =
-c``, with two roots (`brought`); the second, two axes that meet, is a height, then an alignment. A slide has the same
-conditions.
+Paden and Kahan's subproblem 1 rotates one point onto another (`aligned`). Their third, a point at a distance from
+another, and the fourth of Elias and Wen, a point at a height above a plane, are one equation each,
+``a cos + b sin = c``, with two roots (`brought`); the second, two intersecting axes, is a height, then an alignment.
+Prismatic joints have the same conditions.
 
-Every root is chosen by a sign. It comes with how far it is from being there (the miss) and with whether the two roots
-are one. Where they are not real, the joint comes as close as it can.
+A sign selects the root. Each root comes with a miss, how far it is from being real, and with whether the two roots
+coincide. If they are not real, the joint comes as close as it can.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ..rotations import cross, dot, minus, plus, times
 from .angles import unit
 from .form_layout import CLOSE, DISTINCT, DOUBLE, FREE, NUMBERS, SINGLE, pair_at_home
 
-FOLD = 1.0e-12  # roots are one where their half distance, squared, is less: within a millionth of a radian
-NEARLY = 1.0e-8  # ... and close where it is less than this
-NOTHING = 1.0e-24  # of a squared length: what is left where directions cancel
+FOLD = 1.0e-12  # roots coincide if half their distance, squared, is less: within a millionth of a radian
+NEARLY = 1.0e-8  # ... and are close if it is less than this
+NOTHING = 1.0e-24  # relative to a squared length: what is left if directions cancel
 
 
 Size = namedtuple("Size", "extent unreach floor")
@@ -29,27 +29,27 @@ Size = namedtuple("Size", "extent unreach floor")
 
 @inner
 def measures(numbers):
-    """Return what lengths and roots are compared with: the squared size of the arm and so on, see NUMBERS."""
+    """Return the scales of lengths and roots: the squared size of the arm and so on, see NUMBERS."""
     extent, unreach = load(numbers, NUMBERS.extent), load(numbers, NUMBERS.unreach)
     return Size(extent, unreach, load(numbers, NUMBERS.floor))
 
 
 @inner
 def turned(h, pair, v):
-    """Return a vector turned about a unit vector: Rodrigues' formula."""
+    """Return a vector rotated about a unit vector (Rodrigues' formula)."""
     cosine, sine = pair
     return plus(plus(times(cosine, v), times(sine, cross(h, v))), times((1.0 - cosine) * dot(h, v), h))
 
 
 @inner
 def turned_back(h, pair, v):
-    """Return a vector turned the other way."""
+    """Return a vector rotated the other way."""
     return turned(h, (pair[0], -pair[1]), v)
 
 
 @inner
 def moved(slides, h, c, pair, x):
-    """Return a point moved by a joint: turned about its line, or carried along."""
+    """Return a point moved by a joint: rotated about its axis, or translated along it."""
     if slides:
         return plus(x, times(pair[0], h))
     return plus(turned(h, pair, minus(x, c)), c)
@@ -57,7 +57,7 @@ def moved(slides, h, c, pair, x):
 
 @inner
 def moved_back(slides, h, c, pair, x):
-    """Return a point moved by a joint the other way."""
+    """Return a point moved by a joint in the opposite direction."""
     if slides:
         return minus(x, times(pair[0], h))
     return plus(turned_back(h, pair, minus(x, c)), c)
@@ -65,15 +65,15 @@ def moved_back(slides, h, c, pair, x):
 
 @inner
 def sameness(rest, square):
-    """Return whether two roots, at the sine ``sqrt(rest / square)`` to either side of their middle, are one."""
+    """Return whether two roots, at the sine ``sqrt(rest / square)`` on either side of their middle, coincide."""
     return select(rest <= FOLD * square, DOUBLE, select(rest <= NEARLY * square, CLOSE, DISTINCT))
 
 
 @inner
 def opened(square, c, rest, floor):
-    """Return cosine and sine, times a length, of the angle whose cosine is c over it; rest is the square less c².
+    """Return cosine and sine, times a length, of the angle with cosine c / length; `rest` is the squared length - c².
 
-    Its squared sine is no less than `floor`: where it is not real, it comes as close as it can.
+    Its squared sine is at least `floor`: if it is not real, it is the closest real one.
     """
     low = floor * square
     real = rest > low
@@ -83,10 +83,10 @@ def opened(square, c, rest, floor):
 
 @inner
 def root(a, b, c, rest, sign, least, floor):
-    """Return the pair with ``a cos + b sin = c``, its miss and whether the roots are one; rest is a² + b² - c².
+    """Return the pair with ``a cos + b sin = c``, its miss and whether the roots coincide; rest is a² + b² - c².
 
-    The pair (a, b) turned to either side by the angle whose cosine is c over its length, and whose squared sine is no
-    less than `floor`. Where the length is less than `least`, squared, every angle serves.
+    It is the pair (a, b) rotated to either side by the angle with cosine c / length, whose squared sine is at least
+    `floor`. If the squared length is less than `least`, every angle is a solution.
     """
     square = a * a + b * b
     free = square <= least
@@ -98,9 +98,9 @@ def root(a, b, c, rest, sign, least, floor):
 
 @inner
 def aligned(h, x, y, least):
-    """Return the pair that turns a vector x about h into y, and whether it is free (subproblem 1).
+    """Return the pair that rotates a vector x about h onto y, and whether it is free (subproblem 1).
 
-    Only what stands at right angles to h counts. Where that is less than `least`, squared, every angle serves.
+    Only the components perpendicular to h count. If these are smaller than `least`, squared, every angle is a solution.
     """
     u, v = minus(x, times(dot(h, x), h)), minus(y, times(dot(h, y), h))
     cosine, sine = dot(u, v), dot(h, cross(u, v))
@@ -112,15 +112,15 @@ def aligned(h, x, y, least):
 
 @inner
 def spun_to(h, u, y):
-    """Return the pair that turns u, a unit vector at right angles to h, into y, as far as that is."""
+    """Return the pair that rotates u, a unit vector perpendicular to h, onto y, as far as possible."""
     return unit((dot(u, y), dot(cross(h, u), y)))
 
 
 @inner
 def turned_onto(sphere, h, c, anchor, x, z, sign, size):
-    """Return the turn that brings x onto the plane, or sphere, about an anchor that goes through z: `root`'s results.
+    """Return the rotation that brings x onto the plane or sphere about an anchor that contains z: results of `root`.
 
-    With w the way from the axis to x: a plane with normal n asks for ``n · R w = n · (z - c)``; a sphere about o for
+    With w the vector from the axis to x: a plane with normal n requires ``n · R w = n · (z - c)``; a sphere about o,
     ``(c - o) · R w = (|z - o|² - |w|² - |c - o|²) / 2``. The miss is a length. See `measures` for the size.
     """
     w = minus(x, c)
@@ -135,14 +135,14 @@ def turned_onto(sphere, h, c, anchor, x, z, sign, size):
     span = sqrt(a * a + b * b)
     rest = (span - fabs(level)) * (span + fabs(level))
     pair, miss, same = root(a, b, level, rest, sign, NOTHING * dot(n, n) * size.extent, size.floor)
-    if sphere:  # half a difference of squares: of the lengths, that is at least this
+    if sphere:  # half a difference of squares; the difference of lengths is at least this
         miss = miss * size.unreach
     return pair, miss, same
 
 
 @inner
 def slid_onto(sphere, h, anchor, x, z, sign, size):
-    """Return the travel that brings x onto the plane, or sphere, about an anchor that goes through z."""
+    """Return the travel that brings x onto the plane or sphere about an anchor that contains z: results of `root`."""
     if sphere:
         v, u = minus(x, anchor), minus(z, anchor)
         b = dot(h, v)
@@ -159,7 +159,7 @@ def slid_onto(sphere, h, anchor, x, z, sign, size):
 
 @inner
 def brought(slides, sphere, h, c, anchor, x, z, sign, size):
-    """Return the motion of a joint that brings x onto the plane, or sphere, about an anchor that goes through z."""
+    """Return the motion of a joint that brings x onto the plane or sphere about an anchor that contains z."""
     if slides:
         return slid_onto(sphere, h, anchor, x, z, sign, size)
     return turned_onto(sphere, h, c, anchor, x, z, sign, size)
@@ -167,7 +167,7 @@ def brought(slides, sphere, h, c, anchor, x, z, sign, size):
 
 @inner
 def carried(slides, h, c, x, y, size):
-    """Return the motion of a joint that brings x to y, and FREE where x is on its axis, else DISTINCT."""
+    """Return the motion of a joint that brings x to y, and FREE if x is on its axis, else DISTINCT."""
     if slides:
         travel = dot(h, minus(y, x))
         nothing = 0.0 * travel
@@ -178,7 +178,7 @@ def carried(slides, h, c, x, y, size):
 
 @inner
 def kept_home(same, pair, goal, joint):
-    """Return the pair of a solved joint, at home where every value serves."""
+    """Return the pair of a solved joint; if every value is a solution, its home value."""
     free = same > DOUBLE
     if bits(free) != 0:
         home = pair_at_home(goal, joint)

@@ -1,9 +1,9 @@
-"""Arms whose last three axes meet in a point: Puma, KUKA, ABB, Fanuc, Stanford; or the first three, seen from the end.
+"""Arms whose last three axes meet in a point: Puma, KUKA, ABB, Fanuc, Stanford; or the first three, from the end.
 
-The point is moved by the first three joints alone. One of them is found first, by something that the other two cannot
-change: the height along their common direction, where they are parallel, or the distance from the point where they
-meet. Of these two, the second one follows likewise, and the last carries the point to its place. What is left to turn
-is the wrist's: its middle joint by the angle between the outer axes, then the outer ones.
+Only the first three joints move that point. One of them is found first, from a quantity that the other two cannot
+change: the height along their common direction, if they are parallel, or the distance from their intersection. Of these
+two, the second follows likewise, and the last carries the point to its place. The remaining rotation is the wrist's:
+its middle joint from the angle between the outer axes, then the outer ones.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from .subproblems import (
 
 @inner
 def unturned(codes, numbers, first, second, third, v):
-    """Return a direction with the turns of the first three joints taken back."""
+    """Return a direction with the rotations of the first three joints undone."""
     h1, _ = line(numbers, NUMBERS.solved, 0)
     h2, _ = line(numbers, NUMBERS.solved, 1)
     h3, _ = line(numbers, NUMBERS.solved, 2)
@@ -60,10 +60,10 @@ def unturned(codes, numbers, first, second, third, v):
 
 @inner
 def solve_wrist(codes, numbers, goal, toward, spun, sign, found):
-    """Find the last three joints: they turn the last axis to `toward`, and a vector across it to `spun`; return them.
+    """Solve the last three joints, which rotate the last axis to `toward` and a vector across it to `spun`.
 
-    The angle between the outer axes asks for ``h4 · R5 h6 = h4 · toward``. Where the outer axes fall into one, any turn
-    of the sixth joint serves; it is then at home, and the fourth makes the rest.
+    Return their pairs. The angle between the outer axes requires ``h4 · R5 h6 = h4 · toward``. If the outer axes
+    coincide, any angle of the sixth joint is a solution; it stays at home, and the fourth makes the rotation.
     """
     h4, _ = line(numbers, NUMBERS.solved, 3)
     h5, _ = line(numbers, NUMBERS.solved, 4)
@@ -71,13 +71,13 @@ def solve_wrist(codes, numbers, goal, toward, spun, sign, found):
     leaning = dot(h4, h5) * dot(h5, h6)
     a, b, level = dot(h4, h6) - leaning, dot(h4, cross(h5, h6)), dot(h4, toward) - leaning
     rest = a * a + b * b - level * level
-    if load(codes, CODES.square):  # the same, with all its digits where the wrist is straight
+    if load(codes, CODES.square):  # the same with full precision if the wrist is straight
         across = minus(toward, times(dot(h4, toward), h4))
         rest = dot(across, across)
     fifth, miss, same = root(a, b, level, rest, sign, 0.0, load(numbers, NUMBERS.floor))
     fourth, free = aligned(h4, turned(h5, fifth, h6), toward, NOTHING)
     u = vector(numbers, NUMBERS.across)
-    if bits(free) != 0:  # the outer axes fall into one: the sixth stays at home, the fourth makes the turn
+    if bits(free) != 0:  # the outer axes coincide: the sixth stays at home, the fourth makes the rotation
         at_home = turned(h6, pair_at_home(goal, 5), u)
         other, _ = aligned(h4, turned(h5, fifth, at_home), spun, NOTHING)
         fourth = select(free, other[0], fourth[0]), select(free, other[1], fourth[1])
@@ -89,7 +89,7 @@ def solve_wrist(codes, numbers, goal, toward, spun, sign, found):
 
 @inner
 def solve(codes, numbers, signs, n, goal, found):
-    """Find and check all branches of a goal: n times n times n of them, by the signs of three roots."""
+    """Find and check all branches of a goal: n * n * n of them, by the signs of three roots."""
     x, y, z, o = columns(goal, GOAL.motion)
     c = vector(numbers, NUMBERS.centre)
     place, home = plus(o, blend(x, y, z, *c)), filled(found, c)
@@ -112,7 +112,7 @@ def solve(codes, numbers, signs, n, goal, found):
             pair, miss, same = brought(slides, sphere, h, p, first, home, place, sign, size)
             pair = kept_home(same, pair, goal, alone)
             begin, end = moved(slides, h, p, pair, home), place
-        else:  # taken back, the first joint brings the place to what the others can do
+        else:  # undone, the first joint brings the place to where the others can reach
             back = times(-1.0, h)
             pair, miss, same = brought(slides, sphere, back, p, first, place, home, sign, size)
             pair = kept_home(same, pair, goal, alone)

@@ -1,1 +1,1 @@
-"""Distances between convex pieces of links and obstacles, and which of many are near."""
+"""Distances between convex pieces of links and obstacles, and searches for near pairs."""

@@ -1,8 +1,9 @@
-"""Whether two bodies stay apart over a short stretch of a way: by planes between them, where bounds on speeds say no.
+"""Whether two bodies stay apart over a short section of a motion: by separating planes, if speed bounds do not tell.
 
-Between two convex pieces with a gap there is a plane. At the end of the stretch it is seen how much gap is left along
-the plane's normal. A point moves almost straight in between, so that the gap is never less than at the two ends, but
-for how much paths can bend. Two that slide along each other are so cleared at once, where they come no nearer.
+Between two convex pieces with a gap there is a separating plane. At the end of the section, the remaining gap along the
+plane's normal is computed. A point moves almost straight in between, so the gap is never smaller than at the two ends,
+except for the curvature of paths. Pieces that slide along each other without coming nearer are cleared this way at
+once.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from .support import moved, shift, support, turned, turned_back
 
 @part
 def extent_along(code, piece, pose, points, normal, work):
-    """Return how far a piece reaches along a unit normal of the world."""
-    if code[PIECE_CODE.kind] == HALFSPACE:  # as far as its plane, along which normals from it point
+    """Return how far a piece extends along a unit normal of the world."""
+    if code[PIECE_CODE.kind] == HALFSPACE:  # its plane bounds it, as normals point away from it
         return dot(shift(pose), normal)
-    work[0] = 0.0  # the corner of a hull to begin with
+    work[0] = 0.0  # start corner of a hull
     core = moved(pose, support(code, piece, points, turned_back(pose, normal), work, 0))
     return dot(core, normal) + piece[PIECE.radius]
 
@@ -47,7 +48,7 @@ def carried(frames_before, frames_after, top, normal):
 
 @inner
 def centre_of(frames, code, piece):
-    """Return where the ball around a piece is in the world."""
+    """Return the centre of a piece's bounding ball in the world."""
     centre, frame = vector(beyond(piece, PIECE.centre), 0), code[PIECE_CODE.frame]
     return centre if frame < 0 else moved(beyond(frames, 16 * frame), centre)
 
@@ -98,7 +99,7 @@ def bodies_stay(codes, numbers, before, after, a, b, top, limit, least, w):
 
 @part
 def stays_off_piece(codes, numbers, before, after, body, piece, limit, least, w):
-    """Return whether all pieces of a body stay apart from one of the world."""
+    """Return whether all pieces of a body stay apart from one piece of the world."""
     code = body_code(codes, body)
     for i in range(code[BODY.first], code[BODY.end]):
         if not pieces_stay(codes, numbers, before, after, i, piece, -1, limit, least, w):
@@ -108,7 +109,7 @@ def stays_off_piece(codes, numbers, before, after, body, piece, limit, least, w)
 
 @part
 def world_stays(codes, numbers, before, after, body, owner, limit, least, w):
-    """Return whether all pieces of a body stay apart from an obstacle that stands in the world."""
+    """Return whether all pieces of a body stay apart from an obstacle fixed to the world."""
     code = body_code(codes, body)
     if is_ignored(codes, body, owner):
         return True

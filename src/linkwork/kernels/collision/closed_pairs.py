@@ -1,7 +1,7 @@
-"""Distances of pairs that have closed forms: a point or a segment and another core, a half-space and anything.
+"""Distances of pairs with closed forms: a point or a segment and another core, a half-space and anything.
 
-All is seen in the axes of the second piece. What is returned is the distance (0 or less only where the form knows the
-depth too), the nearest points of the cores and the unit normal from the first to the second: ten numbers.
+Everything is in the axes of the second piece. Functions return the distance (0 or less only if the form also knows the
+depth), the nearest points of the cores and the unit normal from the first to the second: ten numbers.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from .simplex import on_triangle
 from .support import NOTES, moved, shift, sizes_of, support, turned_back
 
 MOST_HALVINGS = 120
-NARROW = 1.0e-16  # of a segment: where its nearest point is known
+NARROW = 1.0e-16  # relative to a segment: precision of its nearest point
 
 
 @inner
 def found(distance, a, b, normal):
-    """Return all of it as ten numbers."""
+    """Return distance, points and normal as ten numbers."""
     return distance, a[0], a[1], a[2], b[0], b[1], b[2], normal[0], normal[1], normal[2]
 
 
 @inner
 def towards(a, b):
-    """Return the distance of two points and the unit vector from one to the other; zeros if they are one."""
+    """Return the distance of two points and the unit vector from one to the other; zeros if they coincide."""
     way = minus(b, a)
     far = math.sqrt(dot(way, way))
     return far, times(1.0 / far if far > 0.0 else 0.0, way)
@@ -33,19 +33,19 @@ def towards(a, b):
 
 @inner
 def clamped(value, most):
-    """Return a number brought into [-most, most]."""
+    """Return a number clamped to [-most, most]."""
     return min(max(value, -most), most)
 
 
 @inner
 def into_box(p, sizes):
-    """Return the point of a box that is nearest to a point."""
+    """Return the point of a box nearest to a point."""
     return clamped(p[0], sizes[0]), clamped(p[1], sizes[1]), clamped(p[2], sizes[2])
 
 
 @inner
 def into_cylinder(p, sizes):
-    """Return the point of a cylinder that is nearest to a point."""
+    """Return the point of a cylinder nearest to a point."""
     across = math.sqrt(p[0] * p[0] + p[1] * p[1])
     scale = sizes[0] / across if across > sizes[0] else 1.0
     return scale * p[0], scale * p[1], clamped(p[2], sizes[2])
@@ -86,13 +86,13 @@ def point_and_cylinder(p, sizes):
 
 @inner
 def into_solid(p, sizes, rounded):
-    """Return the point of a box or a cylinder that is nearest to a point."""
+    """Return the point of a box or a cylinder nearest to a point."""
     return into_cylinder(p, sizes) if rounded else into_box(p, sizes)
 
 
 @inner
 def on_path(path, s):
-    """Return where a path is at s, and where it leads: a line ``centre + s way``, or a circle about a centre."""
+    """Return the point of a path at s, and its tangent: a line ``centre + s way``, or a circle about a centre."""
     centre, way, other, round_about = path
     if round_about:
         sine, cosine = math.sin(s), math.cos(s)
@@ -112,10 +112,10 @@ def slope(path, s, sizes, rounded):
 
 @part
 def settled(path, low, high, sizes, rounded):
-    """Return where on a path, from low to high, the distance from a box or a cylinder is least.
+    """Return where on a path, from low to high, the distance from a box or a cylinder is smallest.
 
-    The slope rises from low to high. Its zero is closed in on from both sides: by chords, on which an end that stays
-    counts for less and less (the Illinois rule), and by halves where these are slow.
+    The slope increases from low to high. Its zero is bracketed by regula falsi with the Illinois rule, and by bisection
+    where that is slow.
     """
     at_low, at_high = slope(path, low, sizes, rounded), slope(path, high, sizes, rounded)
     if at_low >= 0.0:
@@ -145,10 +145,10 @@ def settled(path, low, high, sizes, rounded):
 
 @part
 def between_kinks(centre, way, sizes):
-    """Return where on a segment, s from -1 to 1, the distance from a box is least.
+    """Return where on a segment, s from -1 to 1, the distance from a box is smallest.
 
-    The slope is made of straight pieces that meet where the line passes a side of the box: once these are passed, one
-    chord is exact.
+    The slope is piecewise linear, with kinks where the line passes a side of the box: between two kinks, one secant
+    step is exact.
     """
     path = (centre, way, way, False)
     low, high = -1.0, 1.0
@@ -191,7 +191,7 @@ def segment_and_segment(centre, way, half):
     if across > 0.0:
         s = clamped(-(centre[0] * way[0] + centre[1] * way[1]) / across, 1.0)
     z = clamped(centre[2] + s * way[2], half)
-    if square > 0.0:  # where the other end holds it, the nearest point of this one is another
+    if square > 0.0:  # if the end of the other segment is nearest, this one's nearest point changes
         s = clamped(dot(minus((0.0, 0.0, z), centre), way) / square, 1.0)
         z = clamped(centre[2] + s * way[2], half)
         s = clamped(dot(minus((0.0, 0.0, z), centre), way) / square, 1.0)
@@ -221,7 +221,7 @@ def segment_of(piece, across):
 
 @part
 def point_and_triangle(p, corners):
-    """Return the distance of a point and a triangle; 0 if it is in it."""
+    """Return the distance of a point and a triangle; 0 if the point is in it."""
     q, r, t = minus(vector(corners, 0), p), minus(vector(corners, 1), p), minus(vector(corners, 2), p)
     _, u, v, w = on_triangle(q, r, t)
     b = plus(p, plus(times(u, q), plus(times(v, r), times(w, t))))

@@ -1,7 +1,7 @@
-"""Which poses are free of collisions, on a graphics card: the processor's check with one pose to a thread.
+"""Check on a GPU which poses are free of collisions: the CPU's check with one pose per thread.
 
-The scene is read from memory, so that one kernel serves every world. Where all pieces of an arm are balls, and the
-world has no hulls, no other pair of pieces can meet: kernels without them are a tenth as long.
+The scene is read from memory, so one kernel serves every world. If all pieces of an arm are balls, and the world has no
+hulls, no other pairs of pieces can meet: kernels without them are a tenth as long.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from .free import Free, free_lanes, touching
 from .pair_distance import PAIR_WORK, distance_within
 from .piece_layout import HEADER, HULL, PIECE, PIECE_CODE, POINT, piece_code, piece_numbers, table
 
-DEEP = -1.0e30  # the distance of cores that overlap: how deep does not matter where a margin is kept
-APART = PAIR_WORK - GROWTH.size  # numbers that the distance of two pieces needs to work in: without their depth
+DEEP = -1.0e30  # distance of overlapping cores: the depth does not matter for a margin
+APART = PAIR_WORK - GROWTH.size  # size of the workspace for the distance of two pieces, without their depth
 
 
 def only_balls(codes: NDArray[np.int64]) -> bool:
@@ -36,9 +36,9 @@ def only_balls(codes: NDArray[np.int64]) -> bool:
 
 
 def check_with(codes: NDArray[np.int64], dtype: Any) -> Any:
-    """Return the device function ``is_free(codes, numbers, margin, pose)`` for scenes with as many frames as one.
+    """Return the device function ``is_free(codes, numbers, margin, pose)`` for scenes with the same number of frames.
 
-    Where other pieces than balls can meet, margins must not be negative.
+    If pieces other than balls can meet, margins must not be negative.
     """
     values, places, kind = int(codes[HEADER.values]), 16 * int(codes[HEADER.frames]), KINDS[np.dtype(dtype).name]
     balls = only_balls(codes)
@@ -60,7 +60,7 @@ def _device(function: Any, names: dict[Any, Any], dtype: Any, *, inline: bool = 
 
 
 def _stand_ins(dtype: Any) -> dict[Any, Any]:
-    """Return what stands in for the lanes' own functions: memory is arrays, a lane is a number."""
+    """Return the replacements of the functions of lanes: memory is arrays, a lane is a number."""
     fast = dtype is np.float32
 
     def fill(_memory, value):
@@ -80,7 +80,7 @@ def _stand_ins(dtype: Any) -> dict[Any, Any]:
 
 
 def _touching(names: dict[Any, Any], dtype: Any) -> Any:
-    """Return the function that says whether two pieces are nearer than the margin."""
+    """Return the function that tells whether two pieces are nearer than the margin."""
     names[overlap] = shared(_deep)
     distance = _device(distance_within, names, dtype, inline=False)
     code_of, numbers_of, part = (_device(one, names, dtype) for one in (piece_code, piece_numbers, table))

@@ -1,12 +1,12 @@
-"""Free answers on a graphics card: closed forms propose poses, the check lets them through, double precision decides.
+"""Free answers on a GPU: closed forms propose poses, the collision check filters them, double precision decides.
 
-    propose     by a closed form: a thread for each goal and angle of the held joint, or of six joints for each half of
-                the branches, looks for a pose that keeps its limits and is free, with a hair more than the margin
-    settle      looks at what was proposed in double precision, and writes what reaches its goal
-    judge       looks at answers in double precision: a goal whose answer is not free, or that has none, is left
+    propose     by a closed form: a thread for each goal and angle of the held joint, or for six joints each half of
+                the branches, looks for a free pose within limits, with slightly more than the margin
+    settle      checks proposals in double precision, and writes those that reach their goals
+    judge       checks answers in double precision: a goal whose answer is not free, or that has none, is left
 
-The host launches them again on what is left, with more angles to a goal the fewer goals there are. Which thread is
-first does not matter: of a goal's proposals, the one of the first angle is taken. Where all pieces are balls, poses are
+The host launches them again on the remaining goals, with more angles per goal the fewer goals there are. The order of
+threads does not matter: of a goal's proposals, the one of the first angle is taken. If all pieces are balls, poses are
 proposed in single precision.
 """
 
@@ -32,11 +32,11 @@ from .cuda_free import check_with, only_balls
 from .outcomes import COLLIDES
 from .piece_layout import HEADER
 
-LONG = 2  # blocks on a multiprocessor where pieces are not all balls: distances are calls that take all registers
+LONG = 2  # blocks per multiprocessor if pieces are not all balls: distances are calls that take all registers
 
 
 class FreeKernels(NamedTuple):
-    """The kernels; `propose` is None where there is no closed form."""
+    """The kernels; `propose` is None if there is no closed form."""
 
     propose: Any
     settle: Any
@@ -44,7 +44,7 @@ class FreeKernels(NamedTuple):
 
 
 def free_kernels(codes: NDArray[np.int64], parts: Parts, form: WrittenSeven | WrittenForm | None) -> FreeKernels:
-    """Return the kernels for scenes like one, some parts of a search, and a closed form in single precision."""
+    """Return the kernels for scenes like one, the parts of a search, and a closed form in single precision."""
     real, nq = rough_kind(codes), int(codes[HEADER.values])
     short = "f4" if real is np.float32 else "f8"
     kinds = arguments("f4") | {"scene": "i8[]", "places": "i8[]", "shapes": "f8[]", "margin": "f8", "angles": "f4[]"}
@@ -67,7 +67,7 @@ def rough_kind(codes: NDArray[np.int64]) -> Any:
 
 
 def _put_pose(pose, outside, nq, places, q, values):
-    """Write a whole pose: the chain's values, and those outside of it."""
+    """Write a whole pose: the chain's values, and the others."""
     for k in range(nq):
         pose[k] = outside[k]
     for k in range(values):

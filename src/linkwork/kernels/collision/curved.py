@@ -1,9 +1,9 @@
-"""Nearest points with a cylinder, exactly: what a search leaves open is settled by the features that it has found.
+"""Exact nearest points with a cylinder: the result of a search is refined by the features that it has found.
 
-Near a rim a search by corners comes closer and closer, and the corners become too close to each other to tell a
-direction. But then it is known what is nearest: an edge or a face of the other piece, or the rim of the other cylinder.
-An edge is a line and a rim a circle, along which the distance from a cylinder has one least value nearby; a face is
-nearest to the cylinder's furthest point.
+Near a rim a search by corners converges slowly, and its corners become too close to each other to define a direction.
+But then the nearest feature is known: an edge or a face of the other piece, or the rim of the other cylinder. An edge
+is a line and a rim a circle, along which the distance from a cylinder has one minimum nearby; a face is nearest to the
+cylinder's furthest point.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from ..rotations import cross, dot, minus, plus, times, vector
 from .closed_pairs import into_cylinder, on_path, segment_and_solid, settled, slope
 from .support import NOTES, shift, sizes_of, support, turned, turned_back
 
-WIDEST = 1.6  # radians: how far from where it is thought to be the nearest point of a rim is looked for
-INSIDE = -1.0e-12  # weight of a corner that may still count as in a triangle
+WIDEST = 1.6  # radians: range around the estimate in which the nearest point of a rim is sought
+INSIDE = -1.0e-12  # smallest weight of a corner that still counts as inside a triangle
 
 
 @inner
@@ -29,7 +29,7 @@ def nearer(p, q, far, a, b):
 
 @part
 def by_edges(firsts, count, sizes, far, a, b):
-    """Return what is known of the nearest points, bettered by the edges between corners of the first piece."""
+    """Return the nearest points so far, improved by the edges between corners of the first piece."""
     for i in range(count):
         for j in range(i):
             p, q = vector(firsts, i), vector(firsts, j)
@@ -42,7 +42,7 @@ def by_edges(firsts, count, sizes, far, a, b):
 
 @part
 def by_face(two, points, p, q, r, far, a, b):
-    """Return what is known of the nearest points, bettered by a face of the first piece."""
+    """Return the nearest points so far, improved by a face of the first piece."""
     pq, pr = minus(q, p), minus(r, p)
     normal = cross(pq, pr)
     size = math.sqrt(dot(normal, normal))
@@ -61,9 +61,9 @@ def by_face(two, points, p, q, r, far, a, b):
 
 @part
 def by_rim(centre, axes, radius, sizes, p, far, a, b):
-    """Return what is known of the nearest points, bettered by the rim of one cylinder near a point p of it.
+    """Return the nearest points so far, improved by the rim of one cylinder near its point p.
 
-    The other cylinder stands at the origin; a and b are what is known.
+    The other cylinder is at the origin; a and b are the points so far.
     """
     e, f = axes
     off = minus(p, centre)
@@ -80,13 +80,13 @@ def by_rim(centre, axes, radius, sizes, p, far, a, b):
 
 @part
 def rims_of_both(two, away, far, a, b):
-    """Return what is known of the nearest points of two cylinders, bettered by their rims."""
+    """Return the nearest points of two cylinders so far, improved by their rims."""
     m, first, second = two.across, sizes_of(two.piece_a), sizes_of(two.piece_b)
     origin = plus(shift(m), away)
     x, y, z = (m[0], m[4], m[8]), (m[1], m[5], m[9]), (m[2], m[6], m[10])
     side = math.copysign(first[2], dot(minus(a, origin), z))
     far, a, b = by_rim(plus(origin, times(side, z)), (x, y), first[0], second, a, far, a, b)
-    # the rim of the second, seen from the first
+    # the rim of the second, in the axes of the first
     q = turned_back(m, minus(b, origin))
     x, y, z = (m[0], m[1], m[2]), (m[4], m[5], m[6]), (m[8], m[9], m[10])
     centre = plus(turned_back(m, times(-1.0, origin)), times(math.copysign(second[2], b[2]), z))
@@ -99,7 +99,7 @@ def rims_of_both(two, away, far, a, b):
 
 @part
 def settle_polytope(two, points, firsts, count, far, a, b):
-    """Return the nearest points of a piece with corners and a cylinder, bettered by its edges and faces."""
+    """Return the nearest points of a piece with corners and a cylinder so far, improved by its edges and faces."""
     far, a, b = by_edges(firsts, count, sizes_of(two.piece_b), far, a, b)
     for i in range(count):
         for j in range(i):

@@ -1,9 +1,9 @@
-"""How deep two pieces are in each other: the least move that takes them apart.
+"""Penetration depth of two pieces: the smallest translation that separates them.
 
 Along a unit direction n the second piece must move by ``reach(n)``, the support of the difference of both, to be clear
-of the first. The least of all directions is wanted. For boxes and segments it is among the normals of their faces and
-the products of their edges. For others a polytope is grown inside the difference (the expanding polytope algorithm):
-the nearest of its faces is too near, the reach along its normal too far. Curved pieces are then brought closer: moved
+of the first. The minimum over all directions is wanted. For boxes and segments it is among the face normals and the
+cross products of edges. For others a polytope is grown inside the difference (the expanding polytope algorithm, EPA):
+its nearest face gives a lower bound, the reach along its normal an upper bound. Curved pieces are then refined: moved
 apart and a little further, their nearest points show a direction that is as good or better.
 """
 
@@ -21,26 +21,26 @@ from .support import reach, sizes_of, support_pair
 
 MOST_CORNERS = 128  # of the polytope
 MOST_FACES = 2 * MOST_CORNERS
-PARALLEL = 1.0e-12  # sine of the angle of edges whose product is no direction
-CLOSE = 1.0e-14  # of the size of the difference: between what is too near and too far
-CURVED_CLOSE = 1.0e-6  # ... for cylinders and hulls of many corners, which other steps bring closer
-THIN = 1.0e-11  # of the size: a difference that is flat
-FACE = Layout(("corners", 3), ("normal", 3), "far")  # which corners; the plane that holds it
+PARALLEL = 1.0e-12  # sine of the angle between edges whose product is not a direction
+CLOSE = 1.0e-14  # relative to the size of the difference: between the bounds
+CURVED_CLOSE = 1.0e-6  # ... for cylinders and hulls of many corners, which other steps refine
+THIN = 1.0e-11  # relative to the size: a difference that is flat
+FACE = Layout(("corners", 3), ("normal", 3), "far")  # indices of its corners; its plane
 GROWTH = Layout(("corners", 3 * MOST_CORNERS), ("faces", FACE.size * MOST_FACES), ("edges", 2 * 3 * MOST_FACES))
-WORK = SIMPLEX.size + GROWTH.size  # numbers that the depth of a pair needs to work in
-POLISHINGS, APART, IMPROVED = 24, 0.02, 1.0e-12  # steps for curved pieces; how far apart, of the depth; what counts
+WORK = SIMPLEX.size + GROWTH.size  # size of the workspace for the depth of a pair, in numbers
+POLISHINGS, APART, IMPROVED = 24, 0.02, 1.0e-12  # steps for curved pieces; separation, relative to depth; smallest gain
 
 
 @inner
 def unit(v):
-    """Return a vector of length one; for none, any."""
+    """Return a vector normalized to length one; the x axis for a zero vector."""
     size = math.sqrt(dot(v, v))
     return times(1.0 / size, v) if size > 0.0 else (1.0, 0.0, 0.0)
 
 
 @inner
 def axis(m, k):
-    """Return a column of three rows of four."""
+    """Return a column of a transform, three rows of four."""
     return m[k], m[4 + k], m[8 + k]
 
 
@@ -52,7 +52,7 @@ def basis(k):
 
 @inner
 def better(two, points, way, best, normal):
-    """Return the less of a reach so far and that along a unit direction or its opposite, and its direction."""
+    """Return the smaller of a reach so far and that along a unit direction or its opposite, and its direction."""
     for side in (1.0, -1.0):
         n = times(side, way)
         here = reach(two, points, n)
@@ -63,7 +63,7 @@ def better(two, points, way, best, normal):
 
 @part
 def between_boxes(two, points):
-    """Return the least reach of boxes and segments, and its direction."""
+    """Return the smallest reach of boxes and segments, and its direction (separating axes)."""
     m = two.across
     best, normal = math.inf, (0.0, 0.0, 1.0)
     for k in range(3):
@@ -80,14 +80,14 @@ def between_boxes(two, points):
 
 @inner
 def corner_along(two, points, way):
-    """Return the corner of the difference that lies furthest along a direction."""
+    """Return the corner of the difference furthest along a direction."""
     a, b = support_pair(two, points, way)
     return minus(a, b)
 
 
 @part
 def put_face(corners, faces, count, i, j, k):
-    """Write a face; a plane is known by its corners, counter-clockwise from outside."""
+    """Write a face with its plane; its corners are counter-clockwise from outside."""
     p = vector(corners, i)
     u, v = minus(vector(corners, j), p), minus(vector(corners, k), p)
     normal = cross(u, v)
@@ -98,7 +98,7 @@ def put_face(corners, faces, count, i, j, k):
         normal = times(1.0 / size, normal)
         place(normal, face, 1)
         face[FACE.far] = dot(normal, p)
-    else:  # three corners in line: no plane, and nothing is seen from beyond it
+    else:  # three collinear corners: no plane, and nothing is beyond it
         place((0.0, 0.0, 0.0), face, 1)
         face[FACE.far] = math.inf
 
@@ -107,7 +107,7 @@ def put_face(corners, faces, count, i, j, k):
 def first_corners(two, points, corners):
     """Write four corners of the difference that span it.
 
-    Return 4 and the size of the difference; or 0 where it is flat, and the direction across it.
+    Return 4 and the size of the difference; or 0 if it is flat, and the direction across it.
     """
     best, way = -1.0, (1.0, 0.0, 0.0)
     for k in range(3):
@@ -137,7 +137,7 @@ def first_corners(two, points, corners):
     above, below = dot(minus(up, p), normal), -dot(minus(down, p), normal)
     if max(above, below) <= THIN * size:
         return 0, size, normal[0], normal[1], normal[2]
-    if above >= below:  # the fourth corner stands above: the others are turned, so that faces look outwards
+    if above >= below:  # the fourth corner is above: the others are exchanged, so that faces point outwards
         place(up, corners, 3)
         r = vector(corners, 1)
         place(vector(corners, 2), corners, 1)
@@ -149,7 +149,7 @@ def first_corners(two, points, corners):
 
 @inner
 def toggle_edge(edges, count, i, j):
-    """Note an edge of a face that is taken away; that of its neighbour, which is taken away too, cancels it."""
+    """Record an edge of a removed face; the same edge of a neighbour that is also removed cancels it."""
     for k in range(count):
         if edges[2 * k] == j and edges[2 * k + 1] == i:
             edges[2 * k], edges[2 * k + 1] = edges[2 * count - 2], edges[2 * count - 1]
@@ -160,7 +160,7 @@ def toggle_edge(edges, count, i, j):
 
 @part
 def add_corner(corners, faces, edges, count, which, slack):
-    """Put a new corner into the polytope; return how many faces it has then."""
+    """Add a new corner to the polytope; return its number of faces."""
     w, kept, rim = vector(corners, which), 0, 0
     for f in range(count):
         face = beyond(faces, FACE.size * f)
@@ -186,7 +186,7 @@ def add_corner(corners, faces, edges, count, which, slack):
 
 @part
 def grown(two, points, close, work):
-    """Return the least reach of any two pieces, its direction, and the size of the difference."""
+    """Return the smallest reach of any two pieces, its direction, and the size of the difference (EPA)."""
     corners, faces, edges = beyond(work, GROWTH.corners), beyond(work, GROWTH.faces), beyond(work, GROWTH.edges)
     dimensions, size, x, y, z = first_corners(two, points, corners)
     if dimensions == 0:
@@ -226,7 +226,7 @@ def is_curved(code):
 
 @part
 def overlap(two, points, work):
-    """Return how deep two pieces are in each other, nearest points and normal: ten numbers, the first 0 or less."""
+    """Return the negative depth of two overlapping pieces, nearest points and normal: ten numbers, the first <= 0."""
     kind_a, kind_b = two.code_a[PIECE_CODE.kind], two.code_b[PIECE_CODE.kind]
     curved = is_curved(two.code_a) or is_curved(two.code_b)
     if kind_a <= BOX and kind_b <= BOX:
@@ -244,7 +244,7 @@ def overlap(two, points, work):
             break
         way = unit(minus(b, plus(a, away)))
         here = reach(two, points, way)
-        if curved:  # where steps are short, as many again in the same direction
+        if curved:  # while steps are short, also try a longer one in the same direction
             further = unit(plus(way, times(stride, minus(way, normal))))
             there = reach(two, points, further)
             stride = 2.0 * stride if there < here else 1.0
@@ -254,5 +254,5 @@ def overlap(two, points, work):
             best, normal = here, way
         if gained <= IMPROVED * size:
             break
-    b = minus(a, times(best, normal))  # what is left of curves, in the last digits of points, is not seen in distances
+    b = minus(a, times(best, normal))  # curvature errors in the last digits of points do not affect distances
     return -best, a[0], a[1], a[2], b[0], b[1], b[2], normal[0], normal[1], normal[2]

@@ -1,7 +1,8 @@
-"""Which of eight poses are free of collisions: the poses stand in lanes, and a lane that touches something is out.
+"""Check which of eight poses are free of collisions: poses are in lanes, and a lane that touches something is out.
 
-Bodies are looked at one after another: first the ball around a body, then its pieces. Balls are met in lanes, exactly,
-by every kind of piece in the world and by each other; other pieces go through `pair_distance`, lane by lane.
+Bodies are checked one after another: first the bounding ball of a body, then its pieces. Balls are checked in lanes,
+exactly, against every kind of piece in the world and against each other; other pieces go through `pair_distance`, lane
+by lane.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ from .piece_layout import (
 )
 
 WIDTH = 8
-# the scene, its margin, where a chain's values stand in a pose; the pose and all frames by lane, and these as numbers
+# the scene, its margin, indices of a chain's values in a pose; the pose and all frames in lanes, and as numbers
 Free = namedtuple("Free", "codes numbers margin places values pose world flow work")
 
 
 @inner
 def free_of(codes, numbers, margin, places, room):
-    """Return the memory of a check; `room` is as `free_room` says."""
+    """Return the memory of a check; `room` has the shape `free_room`."""
     scene = cells(codes)
     values, frames = scene[HEADER.values], scene[HEADER.frames]
     pose, world = divided(cells(room), (values, 16 * frames))
@@ -52,14 +53,14 @@ def free_of(codes, numbers, margin, places, room):
 
 @inner
 def put_base(free, bases, number):
-    """Write one of some whole poses into all lanes."""
+    """Write one of several whole poses into all lanes."""
     for value in range(free.values):
         store(free.pose, value, fill(free.pose, load(cells(bases), free.values * number + value)))
 
 
 @inner
 def in_world(free, frame, memory, at):
-    """Return a point of a frame, three numbers of memory, where it is in each lane."""
+    """Return a point of a frame, three numbers of memory, in world coordinates in each lane."""
     x, y, z = memory[at], memory[at + 1], memory[at + 2]
     m, a = free.world, 16 * frame
     return (
@@ -71,7 +72,7 @@ def in_world(free, frame, memory, at):
 
 @inner
 def seen_from(piece, p):
-    """Return a point as a piece that stands in the world sees it."""
+    """Return a point in the axes of a piece fixed to the world."""
     x, y, z = p[0] - piece[3], p[1] - piece[7], p[2] - piece[11]
     return (
         x * piece[0] + y * piece[4] + z * piece[8],
@@ -82,7 +83,7 @@ def seen_from(piece, p):
 
 @inner
 def positive(x):
-    """Return a number, or lanes, with zero in place of what is below."""
+    """Return a number, or lanes, with negative values replaced by zero."""
     return select(x > 0.0, x, 0.0)
 
 
@@ -94,9 +95,10 @@ def larger(x, y):
 
 @inner
 def nearer(kind, piece, p, least):
-    """Return the lanes in which a point is nearer to the core of a piece in the world than a number: exactly so.
+    """Return the lanes in which a point is nearer than `least` to the core of a piece in the world, exactly.
 
-    Inside a core, distances are negative. A hull counts as the ball around it, which is never further than itself.
+    Inside a core, distances are negative. A hull counts as its bounding ball, which is never further away than the
+    hull.
     """
     square = least * least if least > 0.0 else -1.0
     if kind == POINT:
@@ -143,7 +145,7 @@ def place_piece(free, lane, frame, piece, out):
 
 @part
 def touching(free, frame, piece, other_frame, other, lanes):
-    """Return in which of some lanes two pieces are nearer than the margin, by `pair_distance`."""
+    """Return the lanes, of some, in which two pieces are nearer than the margin, by `pair_distance`."""
     codes, numbers = free.codes, free.numbers
     a, b = piece_numbers(codes, numbers, piece), piece_numbers(codes, numbers, other)
     pose_a, pose_b, work = divided(free.work, (12, 12, PAIR_WORK))
@@ -160,7 +162,7 @@ def touching(free, frame, piece, other_frame, other, lanes):
 
 @part
 def meet_world_piece(free, number, bound, centre, piece, alive):
-    """Return which of some lanes are still free after a body has met a piece of the world."""
+    """Return the lanes, of some, that are still free after checking a body against a piece of the world."""
     body = body_code(free.codes, number)
     code, there = piece_code(free.codes, piece), piece_numbers(free.codes, free.numbers, piece)
     kind, apart = code[PIECE_CODE.kind], there[PIECE.radius] + free.margin
@@ -193,7 +195,7 @@ def over_node(node, p, reach):
 
 @part
 def meet_world(free, number, alive):
-    """Return which of some lanes are still free after a body has met the world; its tree is walked depth first."""
+    """Return the lanes, of some, that are still free after checking a body against the world, by its tree."""
     codes, body = free.codes, body_code(free.codes, number)
     bound = beyond(table(codes, HEADER.bounds, free.numbers), BOUND.size * number)
     centre = in_world(free, body[BODY.frame], bound, BOUND.centre)
@@ -220,14 +222,14 @@ def meet_world(free, number, alive):
 
 @inner
 def apart_by(p, q, least):
-    """Return the lanes in which two points are nearer to each other than a number."""
+    """Return the lanes in which two points are nearer to each other than `least`."""
     away = minus(p, q)
     return dot(away, away) < (least * least if least > 0.0 else -1.0)
 
 
 @part
 def meet_body(free, first, second, alive):
-    """Return which of some lanes are still free after two bodies have met."""
+    """Return the lanes, of some, that are still free after checking two bodies against each other."""
     codes, one, two = free.codes, body_code(free.codes, first), body_code(free.codes, second)
     bounds = table(codes, HEADER.bounds, free.numbers)
     mine, yours = beyond(bounds, BOUND.size * first), beyond(bounds, BOUND.size * second)
@@ -256,7 +258,7 @@ def meet_body(free, first, second, alive):
 
 @part
 def free_lanes(free, alive):
-    """Return which of some lanes, given as bits, have poses without a collision, margin included."""
+    """Return the lanes, of some given as bits, whose poses are free of collisions, margin included."""
     codes = free.codes
     starts, parents = table(codes, HEADER.starts, codes), table(codes, HEADER.parents, codes)
     rows, constants = table(codes, HEADER.row_codes, codes), table(codes, HEADER.row_numbers, free.numbers)
@@ -276,5 +278,5 @@ def free_lanes(free, alive):
 
 
 def free_room(codes: NDArray[np.int64]) -> tuple[int, int]:
-    """Return the shape of the room of a check."""
+    """Return the shape of the workspace of a check."""
     return int(codes[HEADER.values] + 16 * codes[HEADER.frames]) + -(-(24 + PAIR_WORK) // WIDTH), WIDTH

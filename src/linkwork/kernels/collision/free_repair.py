@@ -1,8 +1,8 @@
-"""Poses that reach a goal and touch something, moved until they are free: what a chain can do without leaving its goal.
+"""Repair poses that reach a goal but touch something: move them until they are free, without leaving the goal.
 
-Every step is a damped one for the error of the tip and for what the nearest pairs lack to the margin, together: a
-chain with joints to spare moves within its self-motion, and comes to rest where both are nothing. Narrow places are
-found so, which random poses miss.
+Every step is a damped step for the error of the tip and for the violations of the margin by the nearest pairs,
+together: a redundant chain moves within its self-motion, and comes to rest where both vanish. This finds narrow places,
+which random poses miss.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from .near import near_pairs, work_size
 from .piece_layout import HEADER, NEAR
 from .scene_distance import place_frames
 
-MOST = 16  # pairs that a step looks at
+MOST = 16  # largest number of pairs in a step
 STEPS = 60
-BAND = 0.02  # how far beyond the margin a pair is looked at [m]
-AIM, LESS = 1.0e-3, 0.8  # how far beyond the margin a step aims [m], and what is left of that after each
-LARGEST = 0.3  # change of a value in a step
-LOOSE = 1.0e-6  # damping of steps beside that of the chain
+BAND = 0.02  # distance beyond the margin within which pairs are considered [m]
+AIM, LESS = 1.0e-3, 0.8  # how far beyond the margin a step aims [m], and the factor on this after each step
+LARGEST = 0.3  # largest change of a value in a step
+LOOSE = 1.0e-6  # damping of steps besides that of the chain
 Repair = namedtuple("Repair", "goal q pose frames axes columns records gradient matrix change work")
 
 
 @inner
 def repair_sizes(values, rows, whole, frames, work):
-    """Return how many numbers each part of the memory takes."""
+    """Return the size of each part of the memory, in numbers."""
     return Repair(
         TRANSFORM.size, values, whole, 16 * frames, 6 * rows, 6 * rows, NEAR.size * MOST, values, values * values,
         values, work,
@@ -47,9 +47,9 @@ def repair_sizes(values, rows, whole, frames, work):
 
 @part
 def put_gradient(chain, moves, record, axes, gradient, values):
-    """Write how fast the distance of a pair grows with each of the chain's values.
+    """Write the gradient of the distance of a pair by each of the chain's values.
 
-    `moves` has, for each frame of the scene, how many of the chain's joints, from the first on, move it.
+    `moves` holds, for each frame of the scene, how many of the chain's joints, from the first on, move it.
     """
     frame_a, frame_b = int(record[NEAR.frame_a]), int(record[NEAR.frame_b])
     first, second = moves[frame_a], moves[frame_b] if frame_b >= 0 else 0
@@ -68,7 +68,7 @@ def put_gradient(chain, moves, record, axes, gradient, values):
 
 @part
 def add_row(gradient, wanted, values, matrix, change):
-    """Add a row that wants a change of something to the normal equations."""
+    """Add a row with a wanted change to the normal equations."""
     for i in range(values):
         change[i] += gradient[i] * wanted
         for j in range(values):
@@ -77,7 +77,7 @@ def add_row(gradient, wanted, values, matrix, change):
 
 @part
 def take_step(chain, values, moves, margin, aim, count, error, damping, memory):
-    """Move the values by one step for the tip's error and for the pairs that lack most."""
+    """Move the values by one step for the tip's error and the pairs below the margin; return whether it is finite."""
     matrix, change, gradient = memory.matrix, memory.change, memory.gradient
     for i in range(values):
         change[i] = 0.0
@@ -130,10 +130,10 @@ def repair(chain, rows, values, scene, numbers, margin, places, moves, memory):
 
 @kernel("i8[] f8[] i8[] f8[] f8 i8[] i8[] f8[] f8[] f8[,] f8[] i8 f8[] -> i8", nogil=True)
 def free_repair_one(codes, packed, scene, shapes, margin, places, moves, base, room, target, kept, count, out):
-    """Repair `count` poses of a chain, which stand in `kept`, until one is free; write it into `out`.
+    """Repair `count` poses of a chain, stored in `kept`, until one is free; write it into `out`.
 
-    `out` is laid out as in `search_one.search_one`; `moves` is as in `put_gradient`; `room` has `repair_room` numbers.
-    Return REACHED, or UNSOLVED.
+    `out` has the layout of `search_one.search_one`; `moves` is that of `put_gradient`; `room` is workspace of
+    `repair_room` numbers. Return REACHED, UNSOLVED or INVALID.
     """
     rows, values, header = codes.size // CODE.size, places.size, cells(scene)
     chain, cell = chain_of(cells(codes), cells(packed), values), cells(out)
@@ -156,6 +156,6 @@ def free_repair_one(codes, packed, scene, shapes, margin, places, moves, base, r
 
 
 def repair_room(codes: NDArray[np.int64], rows: int, values: int) -> int:
-    """Return how many numbers a repair needs to work in."""
+    """Return the size of the workspace of a repair, in numbers."""
     sizes = repair_sizes.py_func(values, rows, int(codes[HEADER.values]), int(codes[HEADER.frames]), work_size(codes))
     return int(sum(sizes))

@@ -1,7 +1,7 @@
-"""One free pose of any chain: rounds of eight starts, side by side in the lanes, until one that arrives is free.
+"""One free pose of any chain: rounds of eight starts, in parallel lanes, until one that arrives is free.
 
-With a start, it is followed first, then starts around it, and of the free poses of a round the nearest is taken.
-`search_one` has the descents. Poses that arrive and touch something are kept: `free_repair` begins with them.
+A given start is tried first, then starts around it, and of the free poses of a round the nearest is taken. The descents
+are those of `search_one`. Poses that arrive but touch something are kept: `free_repair` starts from them.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from ..starts import read_goal
 from .free import free_lanes, free_of, put_base
 from .outcomes import COLLIDES
 
-KEPT = 8  # poses that reach the goal and touch something, for the repair
-HOPELESS = 64  # starts of which none arrives: the goal is not one of a free pose, but one that is not reached
+KEPT = 8  # poses that reach the goal but touch something, for the repair
+HOPELESS = 64  # number of starts after which, if none arrives, the goal counts as not reachable
 Search = namedtuple("Search", "chain rows values tables lanes q moved turned best one aiming free")
 
 
 @part
 def put_poses(search):
-    """Write the poses of all lanes where the check reads them."""
+    """Copy the poses of all lanes to the memory of the check."""
     for value in range(search.values):
         store(search.free.pose, load(search.free.places, value), load(search.lanes.q, value))
 
@@ -55,11 +55,11 @@ def write_lane(search, lane, pose, report):
 
 @part
 def search_free(search, seed, tries, given, start, pose, report, kept):
-    """Search until a pose that reaches the goal, which is in the lanes already, is free; write it and its report.
+    """Search until a pose that reaches the goal, which is already in the lanes, is free; write it and its report.
 
-    Where there are no tries at all, only a start is followed. Return REACHED; COLLIDES where only poses that touch
-    something were found, of which the first stand in `kept`; or UNSOLVED where no pose reaches the goal. The report has
-    how many reach it.
+    With zero tries, only a given start is tried. Return REACHED; COLLIDES if only poses that touch something were
+    found, the first of which are in `kept`; or UNSOLVED if no pose reaches the goal. The report holds the number of
+    poses that reach it.
     """
     chain, lanes, values = search.chain, search.lanes, search.values
     begun, taken, looked, mode = 0, 0, 0, GIVEN if given else NEW
@@ -116,7 +116,7 @@ def free_search_one(
 ):
     """Search for a free pose for one target (4, 4); write it into `out`, as `search_one.search_one` does.
 
-    `kept` has room for KEPT poses of the chain. The scene, places and base are those of `free_seven.free_seven_one`.
+    `kept` has memory for KEPT poses of the chain. The scene, places and base are those of `free_seven.free_seven_one`.
     """
     values = places.size
     to_report, to_start, to_target, _ = answer_places(values)
@@ -141,8 +141,8 @@ def free_search_many(
 ):  # fmt: skip
     """Do the same for targets (m * 16,) whose status (m,) is UNSOLVED: write poses (m * n,), reports and status.
 
-    `given` holds a start for each, or nothing; `bases` the whole pose of each, or one for all; `first` is the number of
-    the first target, which its random starts depend on.
+    `given` holds a start for each, or is empty; `bases` the whole pose of each, or one for all; `first` is the number
+    of the first target, on which its random starts depend.
     """
     values, ends, any_given = places.size, cells(status), given.size > 0
     free = free_of(scene, shapes, margin, places, check_room)

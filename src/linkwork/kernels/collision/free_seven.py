@@ -1,9 +1,9 @@
-"""One free pose of an arm of seven joints: all poses at angle after angle of its held joint, until one touches nothing.
+"""One free pose of a seven-joint arm: all poses at angle after angle of its held joint, until one touches nothing.
 
-Eight angles stand in the lanes. Each has up to eight poses; those that keep limits wait in a queue of eight, which is
-looked at together: do they reach the goal, and are they free? Without a start the first free pose will do. With one,
-angles lie around the start's, further and further away, and the nearest free pose is taken. `closed_form.seven` has
-the geometry, `free_lanes` says which poses are free.
+Eight angles are in the lanes. Each has up to eight poses; those within limits wait in a queue of eight, which are
+checked together: whether they reach the goal, and whether they are free. Without a start the first free pose is taken.
+With one, angles lie around the start's, further and further away, and the nearest free pose is taken. The geometry is
+in `closed_form.seven`; `free_lanes` checks poses.
 """
 
 from __future__ import annotations
@@ -37,18 +37,15 @@ from ..closed_form.seven import (
     wrist,
 )
 from ..closed_form.seven_answers import (
-    AROUND,
-    FINER,
     TRY,
     WIDTH,
-    angle_around,
     arc_angle,
     arc_of,
     bounds_of,
+    brought_within,
     finish,
     lane_sizes,
     middle_of,
-    nothing_nearer,
     place_of,
 )
 from ..damped import nearest_copy
@@ -61,8 +58,10 @@ from ..search_one import answer_places
 from ..starts import read_goal
 from .free import free_lanes, free_of, put_base
 
-GOLDEN = 0.6180339887498949  # its multiples, whole numbers aside, lie evenly however many are taken
-# of a search: poses that wait, poses that reach the goal, of which some were free; the best of these
+NEARBY = 0.1  # sum of half squared angles within which a pose is near enough to a start to keep the held joint [rad²]
+AROUND, FINER = 32, 2  # number of angles around a start's; rounds of returning towards it, by ninths each
+GOLDEN = 0.6180339887498949  # multiples of it, modulo 1, are evenly spread for any number of them
+# of a search: number of waiting poses, number that reached the goal; the best free one
 NOTES = Layout("filled", "looked", "score", "position", "rotation", ("values", JOINTS))
 CANDIDATE = Layout(("pairs", 2 * JOINTS), "score")
 LANES = sum(lane_sizes.py_func(1))
@@ -72,13 +71,13 @@ Seven = namedtuple("Seven", "arm settings tries tried most free lanes flow found
 
 @inner
 def room_sizes(width):
-    """Return how much each part of the room takes: in lanes where the width is 1, else in numbers."""
+    """Return the sizes of the parts of the workspace: in vectors of lanes if `width` is 1, else in numbers."""
     return Rooms(LANES * width, CANDIDATE.size * width, 2 * width)
 
 
 @part
 def look(seven):
-    """Judge the poses that wait, and keep the free one with the highest score if it is higher than the last."""
+    """Judge the waiting poses, and keep the free one with the highest score if it is higher than the last."""
     arm, flow, notes = seven.arm, seven.flow, seven.notes
     waiting = (1 << int(load(notes, NOTES.filled))) - 1
     if not waiting:
@@ -103,7 +102,7 @@ def look(seven):
 
 @inner
 def offer(seven, pairs, score, valid):
-    """Put the poses of some lanes, given as bits, into the queue; whenever it is full, it is looked at."""
+    """Put the poses of some lanes, given as bits, into the queue; it is judged whenever it is full."""
     for joint in range(JOINTS):
         store(seven.found, CANDIDATE.pairs + 2 * joint, pairs[joint][0])
         store(seven.found, CANDIDATE.pairs + 2 * joint + 1, pairs[joint][1])
@@ -121,7 +120,7 @@ def offer(seven, pairs, score, valid):
 
 @part
 def offer_wrists(seven, held, p, axis, beside, c, side, rate):
-    """Offer the two poses for one c and one side of a and b that keep limits and are better than the best so far."""
+    """Offer the two poses for one c and one side of a and b that are within limits and better than the best so far."""
     arm, prefer = seven.arm, seven.lanes.prefer
     a, b, square = meet(arm, p, on_orbit(arm, ARM.reach, c), side)
     rate = rated(arm, prefer, B, b, rated(arm, prefer, A, a, rate))
@@ -163,12 +162,28 @@ def found_any(seven):
     return load(seven.notes, NOTES.score) > NONE
 
 
+@inner
+def angle_around(arm, home, attempt):
+    """Return the next angle around a start's: on both sides, further and further away, quadratically."""
+    lower, upper = bounds_of(arm, HELD)
+    share = ((attempt + 1) // 2) * (2.0 / AROUND)
+    away = min(upper - lower, 2.0 * math.pi) * share * share
+    return brought_within(arm, home + away if attempt % 2 else home - away)
+
+
+@inner
+def nothing_nearer(arm, home, attempt, score):
+    """Return whether a pose is near enough to a start, or no later attempt can be nearer: the held joint is too far."""
+    _, cosine = sine_cosine(angle_around(arm, home, attempt) - home)
+    return score > JOINTS - NEARBY or JOINTS - 1.0 + cosine <= score
+
+
 @part
 def search_near(seven, home):
     """Find the nearest free pose to a start among angles around its own; return whether there is one.
 
-    Angles lie on both sides, further and further away, until none can give a nearer pose. From the best of them it goes
-    back towards the start as long as poses get nearer.
+    Angles lie on both sides, further and further away, until none can give a nearer pose. From the best of them the
+    search returns towards the start as long as poses get nearer.
     """
     arm, flow, notes = seven.arm, seven.flow, seven.notes
     for attempt in range(0, AROUND, WIDTH):
@@ -194,7 +209,7 @@ def search_near(seven, home):
 
 @inner
 def spread_angle(seven, number, lane):
-    """Return the angle of a number: they lie evenly on both arcs where c reaches, however many are taken."""
+    """Return the angle of a number: they are evenly spread over both arcs where c can reach, for any number of them."""
     share = GOLDEN * (number // 2)
     arc = arc_of(seven.flow.arc, lane, WIDTH)
     return arc_angle(seven.arm, arc, share - math.floor(share), 1.0 if number % 2 else -1.0)
@@ -204,7 +219,7 @@ def spread_angle(seven, number, lane):
 def search_anywhere(seven):
     """Find a free pose among angles in the order of the tries, then among more and more; return whether there is one.
 
-    All poses of eight angles are looked at before one is taken.
+    All poses of eight angles are judged before one is taken.
     """
     arm, lanes, tries = seven.arm, seven.lanes, seven.tries
     put_arc(arm, lanes.goal, lanes.arc)
@@ -226,7 +241,7 @@ def search_anywhere(seven):
 
 @part
 def answer(seven, aim, given, start, pose, report):
-    """Search for a target (16,) and write the pose and its report; return REACHED, or UNSOLVED for no free pose."""
+    """Search for a target (16,) and write the pose and its report; return REACHED, or UNSOLVED without a free pose."""
     arm, lanes, notes = seven.arm, seven.lanes, seven.notes
     for joint in range(JOINTS):
         home = load(start, place_of(arm, joint)) if given else middle_of(arm, joint)
@@ -260,7 +275,7 @@ def answer(seven, aim, given, start, pose, report):
 
 @inner
 def seven_of(arm, tries, most, chain, free, room):
-    """Return the memory of a search; `room` is as `seven_room` says."""
+    """Return the memory of a search; `room` has the shape `seven_room`."""
     one, many = divided(cells(room), room_sizes(1)), divided(flat(room), room_sizes(WIDTH))
     lanes, flow = divided(one.lanes, lane_sizes(1)), divided(many.lanes, lane_sizes(WIDTH))
     known = cells(arm), chain.settings, cells(tries), tries.shape[0] // TRY.size, most // WIDTH
@@ -271,11 +286,11 @@ def seven_of(arm, tries, most, chain, free, room):
 def free_seven_one(
     codes, arm, tries, packed, scene, shapes, margin, most, places, base, room, check_room, target, given, out
 ):
-    """Write a free answer to a target (4, 4) into `out`, as `seven_answers.seven_one` does; return how it ended.
+    """Write a free answer to a target (4, 4) into `out`, as `seven_answers.seven_one` does; return the status.
 
-    UNSOLVED where none of `most` angles has a free pose; how many poses reach the goal is then said by the report.
-    `scene` and `shapes` are those of `free.free_of`, `places` where the chain's values stand in a pose, and `base` the
-    pose that all other values have. `room` is as `seven_room` says, `check_room` as `free.free_room` does.
+    UNSOLVED means that none of `most` angles has a free pose; the report then holds the number of poses that reach the
+    goal. `scene` and `shapes` are those of `free.free_of`, `places` the indices of the chain's values in a pose, and
+    `base` a pose with all other values. `room` has the shape `seven_room`, `check_room` the shape `free.free_room`.
     """
     to_report, to_start, to_target, _ = answer_places(JOINTS)
     chain, aim, cell = chain_of(cells(codes), cells(packed), JOINTS), flat(target), cells(out)
@@ -302,7 +317,7 @@ def free_seven_many(
 ):  # fmt: skip
     """Do the same for targets (m * 16,) whose status (m,) is UNSOLVED: write poses (m * 7,), reports and status.
 
-    `given` holds a start for each, or nothing; `bases` the whole pose of each, or one for all.
+    `given` holds a start for each, or is empty; `bases` the whole pose of each, or one for all.
     """
     chain, aims = chain_of(cells(codes), cells(packed), JOINTS), cells(targets)
     free = free_of(scene, shapes, margin, places, check_room)
@@ -322,5 +337,5 @@ def free_seven_many(
 
 
 def seven_room() -> tuple[int, int]:
-    """Return the shape of the room of a search."""
+    """Return the shape of the workspace of a search."""
     return sum(room_sizes.py_func(1)), WIDTH

@@ -1,7 +1,7 @@
-"""One free pose of an arm of six joints in closed form: all its poses for a goal stand in the lanes.
+"""One free pose of a six-joint arm in closed form: all its poses for a goal are in the lanes.
 
-Of those that are free it is the nearest to a start, whole turns included. Where none is free there is no other, but for
-goals at an edge, where a tolerance lets a search reach what the form, exactly, does not.
+Of the free ones it is the nearest to a start, whole turns included. If none is free there is no other, except for goals
+at an edge, where with its tolerance a search may reach what the exact form does not.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Six = namedtuple("Six", "codes numbers signs edge settings free lanes flow")
 
 @inner
 def room_sizes(width):
-    """Return how much each part of the room takes: in lanes where the width is 1, else in numbers."""
+    """Return the sizes of the parts of the workspace: in vectors of lanes if `width` is 1, else in numbers."""
     goal = -(-TRANSFORM.size // WIDTH)
     return Rooms(GOAL.size * width, BRANCH.size * width, CHOICE.size * width, POLISH_ROOM * width, goal * width)
 
@@ -38,8 +38,8 @@ def room_sizes(width):
 def answer(six, aim, given, start, pose, report):
     """Write the nearest free pose for a target (16,), and its report.
 
-    Return REACHED; COLLIDES where poses reach it and none is free, and the nearest of them stands there; UNSOLVED where
-    a search may find what is not here.
+    Return REACHED; COLLIDES if poses reach it but none is free, with the nearest of them written; UNSOLVED if a search
+    may find others.
     """
     goal, found, choice, work, _ = six.lanes
     for row in range(3):
@@ -75,7 +75,7 @@ def answer(six, aim, given, start, pose, report):
 
 @inner
 def six_of(codes, numbers, signs, edge, chain, free, room):
-    """Return the memory of a form; `room` is as `six_room` says."""
+    """Return the memory of a form; `room` has the shape `six_room`."""
     lanes, flow = divided(cells(room), room_sizes(1)), divided(flat(room), room_sizes(WIDTH))
     return Six(cells(codes), cells(numbers), cells(signs), cells(edge), chain.settings, free, lanes, flow)
 
@@ -84,7 +84,7 @@ def six_of(codes, numbers, signs, edge, chain, free, room):
 def free_six_one(
     codes, numbers, signs, edge, packed, scene, shapes, margin, places, base, room, check_room, target, given, out
 ):
-    """Write a free answer to a target (4, 4) into `out`, as `answers.answer_one` does; return how it ended.
+    """Write a free answer to a target (4, 4) into `out`, as `answers.answer_one` does; return the status.
 
     The scene, places and base are those of `free_seven.free_seven_one`.
     """
@@ -110,7 +110,7 @@ def free_six_many(
 ):  # fmt: skip
     """Do the same for targets (m * 16,) whose status (m,) is UNSOLVED: write poses (m * 6,), reports and status.
 
-    `given` holds a start for each, or nothing; `bases` the whole pose of each, or one for all.
+    `given` holds a start for each, or is empty; `bases` the whole pose of each, or one for all.
     """
     chain, aims, ends = chain_of(cells(codes), cells(packed), JOINTS), cells(targets), cells(status)
     free, any_given = free_of(scene, shapes, margin, places, check_room), given.size > 0
@@ -130,5 +130,5 @@ def free_six_many(
 
 
 def six_room() -> tuple[int, int]:
-    """Return the shape of the room of a form."""
+    """Return the shape of the workspace of a form."""
     return sum(room_sizes.py_func(1)), WIDTH

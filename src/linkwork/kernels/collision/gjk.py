@@ -1,9 +1,9 @@
-"""The distance between two convex pieces that are apart, by Gilbert, Johnson and Keerthi.
+"""The distance between two convex pieces that are apart, by Gilbert, Johnson and Keerthi (GJK).
 
-The difference of two pieces (all points of the first less all of the second) is convex; the pieces are as far apart as
-the origin is from it. A simplex of up to four of its points is moved to the origin: the next corner lies furthest the
-way that is still to go. The nearest point of the simplex is too far, the plane through the new corner too near: where
-they agree, that is the distance.
+The difference of two pieces (all points of the first minus all of the second) is convex; the distance of the pieces is
+that of the origin from it. A simplex of up to four of its points moves towards the origin: the next corner is the
+support point towards the origin. The nearest point of the simplex gives an upper bound, the plane through the new
+corner a lower bound of the distance: when they agree, it is found.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .simplex import nearest_weights
 from .support import NOTES, shift, support_pair
 
 MOST_STEPS = 64
-GAP = 1.0e-15  # between what is too near and too far, of the distance: as good as the numbers are
-AS_GOOD = 1.0e-12  # of a distance: a feature that is no further has the better direction
-TOUCH = 1.0e-14  # of the size of the difference: nearer than this, pieces touch
+GAP = 1.0e-15  # between the bounds, relative to the distance: the limit of precision
+AS_GOOD = 1.0e-12  # relative to a distance: a feature that is no further has the better direction
+TOUCH = 1.0e-14  # relative to the size of the difference: pieces nearer than this touch
 
-# Corners of the difference, the first piece's points that they come from, weights, and where those go meanwhile
+# Corners of the difference, the first piece's points that they come from, and weights
 SIMPLEX = Layout(("corners", 12), ("firsts", 12), ("weights", 4))
 
 
@@ -39,7 +39,7 @@ def blended(memory, weights, count):
 
 @inner
 def drop_idle(corners, firsts, weights, count):
-    """Leave only the corners whose weight is not zero; return how many there are."""
+    """Keep only the corners with nonzero weights; return their number."""
     kept = 0
     for k in range(count):
         if weights[k] > 0.0:
@@ -54,8 +54,8 @@ def drop_idle(corners, firsts, weights, count):
 def distance_apart(two, points, away, work):
     """Return the distance of two pieces, the first moved by a vector, and the nearest points of both; 0 if they touch.
 
-    Points are in the axes of the second piece, that of the first where it is after the move. Where the distance turns
-    out not to matter, by the limit in the notes, it is infinite.
+    Points are in the axes of the second piece, that of the first after the move. If the distance exceeds the limit in
+    the notes, it is infinite.
     """
     corners, firsts = beyond(work, SIMPLEX.corners), beyond(work, SIMPLEX.firsts)
     weights = beyond(work, SIMPLEX.weights)
@@ -90,7 +90,7 @@ def distance_apart(two, points, away, work):
         if inside:
             return 0.0, a, a
         trial = blended(corners, weights, count + 1)
-        if not dot(trial, trial) < square:  # as near as the numbers get
+        if not dot(trial, trial) < square:  # limited by precision
             nearest_weights(corners, count, weights)
             break
         nearest, square = trial, dot(trial, trial)

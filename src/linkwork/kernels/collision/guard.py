@@ -1,11 +1,12 @@
-"""A control cycle kept clear: the change nearest to the wanted one that brings nothing below the margin.
+"""A collision-free control cycle: the change nearest to the wanted one that brings nothing below the margin.
 
-Two that are near may come nearer by a share of what is left to the margin (velocity dampers: Faverjon and Tournassoud
-1987): a row of a quadratic program each. The wanted change is taken if it keeps the rows. Else, of all changes that
-keep rows, speeds and limits, the one that brings the frames of the task nearest to their targets and is otherwise calm:
-it goes on as the cycle before did, less and less. So a chain slides along what is in its way, and uses what freedom it
-has to go around it. Then distances are looked at where the change leads to, since rows are true only for small changes
-and one pair of points; what is missed there becomes another row. At last the way is swept, and shortened if need be.
+Two bodies that are near may approach by a share of the remaining distance to the margin (velocity dampers: Faverjon and
+Tournassoud 1987): one row of a quadratic program each. The wanted change is taken if it satisfies the rows. Otherwise,
+of all changes that satisfy rows, speeds and limits, the one is taken that brings the frames of the task nearest to
+their targets and is otherwise calm: it continues the previous cycle, with decay. So a chain slides along obstacles, and
+uses its freedom to go around them. Then distances are checked where the change leads to, since rows hold only for small
+changes and one pair of points; violations there become further rows. Finally the path is swept, and shortened if
+necessary.
 """
 
 from __future__ import annotations
@@ -48,33 +49,33 @@ from .scene_distance import place_frames
 from .support import turned
 from .sweep import LEFT, MOST, divided_for as sweep_memory, first_contact, room_size as sweep_room, sum_of
 
-AS_WANTED, AROUND, SHORTENED, HELD = 0, 1, 2, 3  # how it ended
+AS_WANTED, AROUND, SHORTENED, HELD = 0, 1, 2, 3  # outcomes
 SETTINGS = Layout(
     "margin",
-    "aim",  # the distance at which two come to rest, a little more than the margin
-    "gain",  # share of what is left to it that a cycle may take
-    "slack",  # how much nearer than the margin two may be on the way
+    "aim",  # distance at which two come to rest, a little more than the margin
+    "gain",  # share of the remaining distance that a cycle may use
+    "slack",  # how much nearer than the margin two may be on the path
 )
-COLUMN = Layout("value", "lower", "upper", "reach", "weight")  # its place in the pose or -1; the weight of its own
-# Of a frame: weights of its position along the world's axes, and of turns; of these, none about this axis of its own
-# count, unless it is zero
+COLUMN = Layout("value", "lower", "upper", "reach", "weight")  # index in the pose or -1; the weight of its change
+# Of a frame: weights of its position along the world's axes, and of rotations; rotations about the given axis of the
+# frame do not count, unless it is zero
 TASK = Layout(("position", 3), "rotation", ("axis", 3))
-REPORT = Layout("before", "after", "near", ("record", NEAR.size))  # least distances [m]; how many are near, the nearest
-ZONE = 0.06  # beyond the margin, where pairs are looked for at most [m]
-ROUNDS = 4  # of looking where a change leads to
+REPORT = Layout("before", "after", "near", ("record", NEAR.size))  # smallest distances [m]; pair count, the nearest
+ZONE = 0.06  # largest distance beyond the margin within which pairs are sought [m]
+ROUNDS = 4  # of checking where a change leads to
 ROWS = 3 * MOST
-FINE = 1e-6  # by how much a distance may be missed there [m]
-LOOKS = 60  # along the way
-GIVING = 3  # rounds of giving in to rows
-LOOSE, FIRM = 0.5, 0.8  # squared cosine between a row and the way of a frame: below, they have little in common
+FINE = 1e-6  # tolerance of distances there [m]
+LOOKS = 60  # largest number of checks along the path
+GIVING = 3  # rounds of yielding to rows
+LOOSE, FIRM = 0.5, 0.8  # squared cosine between a row and a frame's motion: below LOOSE, they have little in common
 NEARLY = 0.98  # share of a squared error that counts as all of it
-KEPT = 0.9  # share of the motion before that goes on, where the task leaves freedom
+KEPT = 0.9  # share of the previous motion that continues, if the task leaves freedom
 
 Guard = namedtuple(
     "Guard",
     (
         "wanted",
-        "lean",  # the change that is best where the task leaves freedom
+        "lean",  # the preferred change if the task leaves freedom
         "frame",
         "error",
         "x",
@@ -89,8 +90,8 @@ Guard = namedtuple(
         "task_twists",
         "jacobian",
         "ahead",
-        "begun",  # pairs that are near where the cycle begins
-        "before",  # where frames are there
+        "begun",  # near pairs at the start of the cycle
+        "before",  # frames at the start of the cycle
         "sweep",
     ),
 )
@@ -98,7 +99,7 @@ Guard = namedtuple(
 
 @inner
 def guard_sizes(sweep, frames, rows, n, task_rows, quadratic):
-    """Return how much each part of the memory takes: of a sweep, frames, their rows, columns and so on."""
+    """Return the size of each part of the memory: for a sweep, frames, their rows, columns and so on."""
     return Guard(
         wanted=n,
         lean=n,
@@ -124,14 +125,14 @@ def guard_sizes(sweep, frames, rows, n, task_rows, quadratic):
 
 @inner
 def divided_for(codes, n, task_rows, room):
-    """Return memory divided into the parts that a cycle works in; the sweep has what is left."""
+    """Return memory divided into the parts of a cycle's workspace; the sweep has the rest."""
     frames = codes[HEADER.frames]
     rows = table(codes, HEADER.starts, codes)[frames]
     return divided(room, guard_sizes(1, frames, rows, n, task_rows, sum_of(quadratic_sizes(n, ROWS))))
 
 
 def room_size(codes: NDArray[np.int64], columns: int, task_rows: int) -> int:
-    """Return how many numbers a cycle works in."""
+    """Return the size of the workspace of a cycle, in numbers."""
     frames = int(codes[HEADER.frames])
     rows, quadratic = int(codes[codes[HEADER.starts] + frames]), work_size(columns, ROWS)
     return int(sum(guard_sizes.py_func(sweep_room(codes), frames, rows, columns, task_rows, quadratic)))
@@ -139,7 +140,7 @@ def room_size(codes: NDArray[np.int64], columns: int, task_rows: int) -> int:
 
 @part
 def put_box(columns, n, q, s):
-    """Write the bounds of the change, by speeds and limits, and the wanted change within them."""
+    """Write the bounds of the change, from speeds and limits, and the wanted change within them."""
     for k in range(n):
         column = beyond(columns, COLUMN.size * k)
         reach, value = column[COLUMN.reach], int(column[COLUMN.value])
@@ -153,7 +154,7 @@ def put_box(columns, n, q, s):
 
 @part
 def put_jacobian(codes, numbers, first, end, ways, n, q, s):
-    """Write the rows (6, n) of a frame at the end of rows, its velocity, then its turn; and the frame."""
+    """Write the Jacobian (6, n) of a frame at the end of rows, linear, then angular; and the frame."""
     x, y, z, p = start(q)
     for row in range(first, end):
         x, y, z, p = step(codes, numbers, row, q, x, y, z, p)
@@ -177,7 +178,7 @@ def put_jacobian(codes, numbers, first, end, ways, n, q, s):
 
 @part
 def put_error(task, target, s):
-    """Write the way from the frame to its target, and the turn; return the axis about which turns do not count."""
+    """Write the displacement from the frame to its target, and the rotation; return the axis that does not count."""
     for k in range(3):
         s.error[k] = target[4 * k + 3] - s.frame[4 * k + 3]
     own = vector(beyond(task, TASK.axis), 0)
@@ -193,7 +194,7 @@ def put_error(task, target, s):
 
 @part
 def weigh(task, axis, n, s):
-    """Multiply the rows and errors of a frame by what they weigh, without turns about the axis that does not count."""
+    """Multiply the rows and errors of a frame by their weights, without rotations about the ignored axis."""
     for j in range(n):
         turn = (s.jacobian[3 * n + j], s.jacobian[4 * n + j], s.jacobian[5 * n + j])
         turn = minus(turn, times(dot(turn, axis), axis))
@@ -207,10 +208,10 @@ def weigh(task, axis, n, s):
 
 @part
 def give_in(n, count, s):
-    """Take out of the way to the target what leads into an obstacle that the frame, or what it holds, is at.
+    """Remove from the error the part that leads into an obstacle that the frame, or what it holds, is touching.
 
-    A row whose points move as the frame does forbids its way along the normal. It would push against it in every cycle,
-    and the chain would turn this way and that for the least gain.
+    A row whose points move as the frame does forbids its motion along the normal. The task would push against it in
+    every cycle, and the chain would turn back and forth for a minimal gain.
     """
     ahead = s.ahead
     for _ in range(GIVING):
@@ -230,7 +231,7 @@ def give_in(n, count, s):
 
 @part
 def no_further(n, s):
-    """Shorten the error of a frame to the way that the wanted change makes, what speeds allow; return if it had to."""
+    """Shorten the error of a frame to the motion of the wanted change, as speeds allow; return whether it had to."""
     way = 0.0
     for r in range(6):
         way += product(beyond(s.jacobian, n * r), s.wanted, n) ** 2
@@ -245,7 +246,7 @@ def no_further(n, s):
 def put_objective(job, columns, n, ways, q, near, s):
     """Write matrix and gradient of ``|J x - error|^2 + weight |x - lean|^2``, halved.
 
-    Return whether speeds keep the frames from where they should be.
+    Return whether speeds keep the frames from their targets.
     """
     starts, codes, numbers, tasks, targets, count = job
     late = False
@@ -272,7 +273,7 @@ def put_objective(job, columns, n, ways, q, near, s):
 
 @part
 def put_dampers(codes, ways, n, count, settings, s):
-    """Write a row for every pair that is near; return whether the wanted change keeps all of them."""
+    """Write a row for every near pair; return whether the wanted change satisfies all of them."""
     kept = True
     for k in range(count):
         record, row = beyond(s.begun, NEAR.size * k), beyond(s.rows, n * k)
@@ -286,7 +287,7 @@ def put_dampers(codes, ways, n, count, settings, s):
 
 @part
 def put_x(n, rows, s):
-    """Write the change that keeps the rows; where none does, rows that ask to move out ask to come no nearer."""
+    """Write the change that satisfies the rows; if none does, rows that push apart only forbid coming nearer."""
     work = divided(s.quadratic, quadratic_sizes(n, rows))
     if minimize(n, rows, s.hessian, s.gradient, s.low, s.high, s.rows, s.upper, work, s.x) != SOLVED:
         for k in range(rows):
@@ -308,11 +309,11 @@ def moved_back(frame, world, before, p):
 
 @part
 def wanted_distance(record, count, settings, m, s):
-    """Return how far apart two should be after a cycle.
+    """Return the wanted distance of two after a cycle.
 
-    The two points that are nearest there were apart before too, by at least the distance of the two: dampers hold for
-    them as for those that were the nearest. So a face comes to rest on another as a corner does, without tilting from
-    corner to corner. What is too near already should not come nearer.
+    The two points that are nearest there were apart before too, by at least the distance of the pair: dampers apply to
+    them as to those that were nearest. So a face comes to rest on another as a corner does, without tilting from corner
+    to corner. Pairs that are already too near should not come nearer.
     """
     aim, gain, before = settings[SETTINGS.aim], settings[SETTINGS.gain], math.inf
     for k in range(count):
@@ -329,10 +330,9 @@ def wanted_distance(record, count, settings, m, s):
 
 @part
 def add_missed(codes, numbers, ways, n, q, within, count, rows, settings, m, s):
-    """Add a row for every pair that is nearer than it should be where the change leads to; return how many there are.
+    """Add a row for every pair that is nearer than wanted where the change leads to; return the number of rows.
 
-    The row says what the distance is there and how it changes with the change: a tangent, where the first rows had
-    one at the start.
+    The row linearizes the distance at that pose, as the first rows did at the start.
     """
     put_pose(ways, codes[HEADER.values], q, s.x, 1.0, m.pose)
     put_frames(codes, numbers, m.pose, m.world, s.twists)
@@ -352,7 +352,7 @@ def add_missed(codes, numbers, ways, n, q, within, count, rows, settings, m, s):
 
 @part
 def swept(codes, numbers, ways, n, q, count, settings, m, s):
-    """Shorten the change to what the sweep calls clear; return whether it had to."""
+    """Shorten the change to what the sweep finds clear; return whether it had to."""
     for k in range(count * NEAR.size):
         m.inside[k] = s.begun[k]
     margin, slack = settings[SETTINGS.margin], settings[SETTINGS.slack]
@@ -366,13 +366,13 @@ def swept(codes, numbers, ways, n, q, count, settings, m, s):
 
 @inner
 def nothing_near(out):
-    """Write a report that says so."""
+    """Write a report for the case that nothing is near."""
     out[REPORT.near], out[REPORT.before], out[REPORT.after] = 0.0, math.inf, math.inf
 
 
 @part
 def report_of(codes, numbers, within, count, out, m, s):
-    """Write what was near before, and the distance of the nearest at the pose."""
+    """Write the near pairs before, and the smallest distance at the new pose, to a report."""
     out[REPORT.near] = float(count)
     out[REPORT.before] = s.begun[NEAR.distance] if count > 0 else math.inf
     place_frames(codes, numbers, m.pose, m.world)
@@ -384,10 +384,10 @@ def report_of(codes, numbers, within, count, out, m, s):
 
 @part
 def keep_clear(codes, numbers, ways, job, columns, n, settings, poses, around, s, out):
-    """Write the pose and a report of one cycle; return how it ended.
+    """Write the pose and a report of one cycle; return the outcome.
 
-    If the cycle before went around something, so does this one until the frames are where they should be: what is
-    wanted at full speed and what goes around would take turns.
+    If the previous cycle went around something, so does this one until the frames are at their targets: otherwise the
+    wanted change at full speed and the one around would alternate.
     """
     m, values, (before, q, wanted) = sweep_memory(codes, s.sweep), codes[HEADER.values], poses
     put_change(ways, values, q, wanted, s.wanted)
@@ -451,25 +451,25 @@ def guard_one(
     room,
     out,
 ):
-    """Keep one control cycle clear: write the pose (nq,), then a REPORT, into `out`; return how it ended.
+    """Run one collision-free control cycle: write the pose (nq,), then a REPORT, into `out`; return the outcome.
 
     Args:
         codes: The scene.
         numbers: Likewise.
         ways: A WAY for every value of the pose.
-        starts: Where the rows of each frame of the task begin, and the end of the last.
+        starts: First row of each frame of the task, and the end of the last.
         rows: These rows, from the world: codes.
         constants: Their numbers.
         tasks: A TASK for each of them.
-        targets: Where they should be, 4x4, one below the other.
+        targets: Their targets, 4x4, one below the other.
         columns: A COLUMN for each.
         settings: SETTINGS.
-        before: The pose before the pose now.
-        q: The pose now.
-        wanted: The pose that is wanted next.
-        around: Whether the cycle before went around something.
-        room: Memory to work in, `room_size` numbers.
-        out: The pose and the report.
+        before: The previous pose.
+        q: The current pose.
+        wanted: The wanted next pose.
+        around: Whether the previous cycle went around something.
+        room: Workspace of `room_size` numbers.
+        out: Receives the pose and the report.
     """
     n, scene = columns.size // COLUMN.size, cells(codes)
     s = divided_for(scene, n, rows.size // ROW_CODES.size, cells(room))

@@ -1,7 +1,7 @@
-"""A scene in motion: the pose a share of the way along, twists of joints, gradients of distances, bounds on speeds.
+"""A scene in motion: poses along a path, twists of joints, gradients of distances, bounds on speeds.
 
-A straight way leads from a pose along a change, one number for each *column*: a velocity that may be other than zero.
-`ways` says for every value of the pose what drives it.
+A straight path leads from a pose along a change, one number for each *column*: a velocity that may be nonzero. `ways`
+tells for every value of the pose what drives it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from ..rotations import cross, dot, length, plus, times, vector
 from ..tree import column as axis_of
 from .piece_layout import BODY, BOUND, HEADER, NEAR, body_code, table
 
-WAY = Layout("kind", "column")  # of a value; the column of a ball is the first of three; -1 where nothing drives it
-PLAIN, QUATERNION = 0, 1  # kinds of values: of its own, or the first of four
-TWISTS = 18  # numbers a row: up to three twists, each of an angular velocity and the velocity at the world's origin
+WAY = Layout("kind", "column")  # of a value; the column of a ball is the first of three; -1 if nothing drives it
+PLAIN, QUATERNION = 0, 1  # kinds of values: a plain number, or the first of a quaternion
+TWISTS = 18  # numbers per row: up to three twists, each an angular velocity and the velocity at the world's origin
 
 
 @part
 def put_pose(ways, values, q, change, share, out):
-    """Write the pose a share of the way along a change."""
+    """Write the pose at a share of the path along a change."""
     for k in range(values):
         out[k] = q[k]
     for k in range(values):
@@ -39,7 +39,7 @@ def put_pose(ways, values, q, change, share, out):
 
 @part
 def put_change(ways, values, q, wanted, change):
-    """Write the change that leads from a pose to another, by the shorter turn of every ball."""
+    """Write the change that leads from a pose to another, by the shorter rotation of every ball."""
     for k in range(values):
         kind, column = ways[WAY.size * k + WAY.kind], ways[WAY.size * k + WAY.column]
         if column < 0:
@@ -60,7 +60,7 @@ def put_change(ways, values, q, wanted, change):
 
 @part
 def put_frames(codes, numbers, q, world, twists):
-    """Leave every frame's matrix in `world`, and the twists of every row."""
+    """Write every frame's matrix to `world`, and the twists of every row."""
     starts, parents = table(codes, HEADER.starts, codes), table(codes, HEADER.parents, codes)
     rows, constants = table(codes, HEADER.row_codes, codes), table(codes, HEADER.row_numbers, numbers)
     for frame in range(codes[HEADER.frames]):
@@ -76,7 +76,7 @@ def put_frames(codes, numbers, q, world, twists):
 
 @part
 def put_twists(rows, constants, row, x, y, z, p, twists):
-    """Write the twists of a row, of which the frame after it is given."""
+    """Write the twists of a row, given the frame after it."""
     code, number = beyond(rows, ROW_CODES.size * row), beyond(constants, ROW_NUMBERS.size * row)
     kind = code[ROW_CODES.motion]
     if kind == BALL:
@@ -96,7 +96,7 @@ def put_twists(rows, constants, row, x, y, z, p, twists):
 
 @part
 def add_row_force(rows, row, ways, twists, torque, force, gradient):
-    """Add to a gradient what a wrench about the world's origin means for the columns of a row."""
+    """Add to a gradient the effect of a wrench about the world's origin on the columns of a row."""
     code = beyond(rows, ROW_CODES.size * row)
     if code[ROW_CODES.motion] == STAY:
         return
@@ -110,7 +110,7 @@ def add_row_force(rows, row, ways, twists, torque, force, gradient):
 
 @part
 def add_force(codes, ways, twists, frame, at, force, gradient):
-    """Add to a gradient what a force at a point of a frame means for the columns above it."""
+    """Add to a gradient the effect of a force at a point of a frame on the columns above it."""
     starts, parents = table(codes, HEADER.starts, codes), table(codes, HEADER.parents, codes)
     rows, torque = table(codes, HEADER.row_codes, codes), cross(at, force)
     while frame >= 0:
@@ -121,7 +121,7 @@ def add_force(codes, ways, twists, frame, at, force, gradient):
 
 @part
 def put_gradient(codes, ways, columns, twists, record, gradient):
-    """Write how the distance of two that are near, a NEAR, changes with every column."""
+    """Write the gradient of the distance of a near pair, a NEAR, by every column."""
     for k in range(columns):
         gradient[k] = 0.0
     normal = vector(beyond(record, NEAR.normal), 0)
@@ -135,7 +135,7 @@ def put_gradient(codes, ways, columns, twists, record, gradient):
 
 @inner
 def row_rate(code, number, ways, change):
-    """Return how fast a row turns, and how fast it slides, along a change."""
+    """Return how fast a row rotates, and how fast it translates, along a change."""
     column, kind = ways[WAY.size * code[ROW_CODES.value] + WAY.column], code[ROW_CODES.motion]
     turn, slide = 0.0, 0.0
     if kind != STAY and column >= 0:
@@ -150,7 +150,7 @@ def row_rate(code, number, ways, change):
 
 @inner
 def row_length(code, number, q, slide):
-    """Return how far at most a row's end is from its beginning, slides along the whole way included."""
+    """Return the largest distance of a row's end from its beginning, including translations along the whole path."""
     stroke = 0.0
     if code[ROW_CODES.motion] != STAY and code[ROW_CODES.motion] != BALL and code[ROW_CODES.motion] != REVOLUTE:
         amount = number[ROW_NUMBERS.multiplier] * q[code[ROW_CODES.value]] + number[ROW_NUMBERS.offset]
@@ -160,12 +160,12 @@ def row_length(code, number, q, slide):
 
 @part
 def motion_bounds(codes, numbers, ways, q, change, frame, top, reach):
-    """Return how fast any point of a frame can move along a change, and how quickly its velocity can turn.
+    """Return bounds on the speed of any point of a frame along a change, and on the rate at which its velocity turns.
 
-    The point is no further than `reach` from the frame's origin. Both are seen from the frame `top` above it, -1 for
-    the world. Every joint moves the point at its own rate times the
-    distance between them, which is no longer than all that lies between laid end to end: true along the whole way. A
-    joint turns the velocities that it and all below it give the point.
+    The point is within `reach` of the frame's origin. Both bounds are relative to the frame `top` above it, -1 for the
+    world. Every joint moves the point at its own rate times the distance between them, which is at most the total
+    length of everything in between: this holds along the whole path. A joint rotates the velocities that it and all
+    joints below it give the point.
     """
     starts, parents = table(codes, HEADER.starts, codes), table(codes, HEADER.parents, codes)
     rows, constants = table(codes, HEADER.row_codes, codes), table(codes, HEADER.row_numbers, numbers)
@@ -183,7 +183,7 @@ def motion_bounds(codes, numbers, ways, q, change, frame, top, reach):
 
 @inner
 def meeting(parents, a, b):
-    """Return the nearest frame above two, or one of them: parents come before children."""
+    """Return the nearest common ancestor of two frames, or one of them: parents come before children."""
     while a != b:
         if a > b:
             a = parents[a]
@@ -194,14 +194,14 @@ def meeting(parents, a, b):
 
 @inner
 def body_reach(codes, numbers, body):
-    """Return how far from its frame's origin a body goes."""
+    """Return how far a body extends from its frame's origin."""
     bound = beyond(table(codes, HEADER.bounds, numbers), BOUND.size * body)
     return length(vector(beyond(bound, BOUND.centre), 0)) + bound[BOUND.radius]
 
 
 @part
 def put_reaches(codes, numbers, reaches):
-    """Write for every frame how far its bodies go from its origin."""
+    """Write for every frame how far its bodies extend from its origin."""
     for frame in range(codes[HEADER.frames]):
         reaches[frame] = 0.0
     for body in range(codes[HEADER.bodies]):
@@ -212,7 +212,7 @@ def put_reaches(codes, numbers, reaches):
 
 @part
 def approach_bounds(codes, numbers, ways, q, change, reaches, a, b):
-    """Return how fast two frames, -1 for the world, can come nearer along a change, and how much their ways bend."""
+    """Return bounds on the approach speed of two frames, -1 for the world, along a change, and on their curvature."""
     top = meeting(table(codes, HEADER.parents, codes), a, b)
     speed, bend = 0.0, 0.0
     if a != top:
@@ -225,7 +225,7 @@ def approach_bounds(codes, numbers, ways, q, change, reaches, a, b):
 
 @part
 def fastest_approach(codes, numbers, ways, q, change, reaches):
-    """Return how fast any two frames can come nearer: twice the fastest in the world."""
+    """Return a bound on the approach speed of any two frames: twice the fastest in the world."""
     most = 0.0
     for frame in range(codes[HEADER.frames]):
         most = max(most, motion_bounds(codes, numbers, ways, q, change, frame, -1, reaches[frame])[0])

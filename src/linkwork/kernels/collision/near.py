@@ -1,7 +1,7 @@
-"""Which bodies of a scene are near each other or near the world: balls around them first, then their pieces.
+"""Find bodies of a scene that are near each other or near the world: bounding balls first, then pieces.
 
-A search has a limit: what is further apart is not looked at. It is given, and once all records are full it is the
-distance of the furthest of them, so that a search for the nearest pair alone soon leaves almost everything aside.
+A search has a limit: pairs further apart are skipped. It is given, and once all records are full it is the distance of
+the furthest of them, so a search for the nearest pair alone soon skips almost everything.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from .piece_layout import (
 )
 from .support import moved, sizes_of, turned_back
 
-DEEPEST = 64  # of the tree of the world's pieces
+DEEPEST = 64  # largest depth of the tree of world pieces
 
 Work = namedtuple("Work", "pair pose_a pose_b body_centres piece_centres stack")
 
 
 @inner
 def work_sizes(codes):
-    """Return how many numbers each part of the memory takes that a search works in."""
+    """Return the size of each part of the workspace of a search, in numbers."""
     return Work(
         pair=PAIR_WORK,
         pose_a=12,
@@ -53,13 +53,13 @@ def work_sizes(codes):
 
 
 def work_size(codes: NDArray[np.int64]) -> int:
-    """Return how many numbers `near_pairs` needs to work in."""
+    """Return the size of the workspace of `near_pairs`, in numbers."""
     return int(sum(work_sizes.py_func(codes)))
 
 
 @part
 def place_centres(codes, numbers, frames, w):
-    """Leave in the work memory where the balls around bodies and around their pieces are."""
+    """Write the centres of the bounding balls of bodies and of their pieces to the workspace."""
     bounds = table(codes, HEADER.bounds, numbers)
     for body in range(codes[HEADER.bodies]):
         code = body_code(codes, body)
@@ -73,14 +73,14 @@ def place_centres(codes, numbers, frames, w):
 
 @inner
 def are_far(p, q, room):
-    """Return whether two points are as far apart as some room, which may be negative: then they always are."""
+    """Return whether the distance of two points is at least `room`; a negative room is always exceeded."""
     way = minus(p, q)
     return room <= 0.0 or dot(way, way) >= room * room
 
 
 @part
 def compose(frames, code, piece, centre, out):
-    """Write world_from_piece of a body's piece, three rows of four; of a ball only where it is."""
+    """Write world_from_piece of a body's piece, three rows of four; for a ball only its position."""
     if code[PIECE_CODE.kind] == POINT:
         for k in range(12):
             out[k] = 1.0 if k % 5 == 0 else 0.0
@@ -96,16 +96,16 @@ def compose(frames, code, piece, centre, out):
 
 @inner
 def half_shadow(pose, sizes, way):
-    """Return how far a box reaches from its middle along a direction."""
+    """Return how far a box extends from its middle along a direction."""
     x, y, z = turned_back(pose, way)
     return sizes[0] * abs(x) + sizes[1] * abs(y) + sizes[2] * abs(z)
 
 
 @part
 def boxes_are_far(pose_a, piece_a, here, pose_b, piece_b, there, limit):
-    """Return whether boxes around two pieces are as far apart as a limit along an axis of one of them.
+    """Return whether the boxes around two pieces are separated by a limit along an axis of one of them.
 
-    The boxes stand in the axes of the pieces, their middles in those of the balls.
+    The boxes are aligned with the pieces and centred at their bounding balls.
     """
     way, room = minus(there, here), limit + piece_a[PIECE.radius] + piece_b[PIECE.radius]
     first, second = sizes_of(piece_a), sizes_of(piece_b)
@@ -122,13 +122,13 @@ def boxes_are_far(pose_a, piece_a, here, pose_b, piece_b, there, limit):
 
 @inner
 def is_slow(code):
-    """Return whether the distance of a piece from others takes long, so that a look at boxes pays."""
+    """Return whether distances of a piece are expensive, so that checking boxes first pays."""
     return code[PIECE_CODE.kind] in (CYLINDER, HULL)
 
 
 @part
 def limit_of(records, count, most, within, owner_a, owner_b):
-    """Return how near a pair of owners must be to be noted: nearer than it is known to be, or than the last record."""
+    """Return the distance below which a pair of owners is recorded: of its record, of the last record, or `within`."""
     for k in range(count):
         record = beyond(records, NEAR.size * k)
         if record[NEAR.owner_a] == owner_a and record[NEAR.owner_b] == owner_b:
@@ -138,17 +138,17 @@ def limit_of(records, count, most, within, owner_a, owner_b):
 
 @part
 def note(records, count, most, owners, found):
-    """Put a pair among the records, the nearest first, one for two owners; return how many there are.
+    """Insert a pair into the records, the nearest first, one for two owners; return their number.
 
     Args:
-        records: Room for `most` records.
-        count: How many there are.
-        most: How many there may be.
+        records: Memory for `most` records.
+        count: Present number of records.
+        most: Largest number of records.
         owners: Frames and owners of the two.
-        found: What `pair_distance` says of them; it is nearer than `limit_of` them.
+        found: The result of `pair_distance`; its distance is below `limit_of` them.
     """
     at = count
-    for k in range(count):  # the place of the same owners, if they are there
+    for k in range(count):  # the record of the same owners, if there is one
         record = beyond(records, NEAR.size * k)
         if record[NEAR.owner_a] == owners[2] and record[NEAR.owner_b] == owners[3]:
             at = k
@@ -171,7 +171,7 @@ def note(records, count, most, owners, found):
 
 @part
 def near_bodies(codes, numbers, frames, a, b, limit, w):
-    """Return the distance of two bodies, points and normal, if it is less than a limit; else infinity first."""
+    """Return the distance of two bodies, points and normal, if it is below a limit; else infinity first."""
     code_a, code_b = body_code(codes, a), body_code(codes, b)
     points = table(codes, HEADER.points, numbers)
     bound = beyond(table(codes, HEADER.bounds, numbers), BOUND.size * b)
@@ -234,7 +234,7 @@ def is_ignored(codes, body, owner):
 
 @part
 def note_obstacle(codes, numbers, frames, body, piece, within, most, records, count, w):
-    """Look at a body and a piece of the world; return how many records there are."""
+    """Check a body against a piece of the world; return the number of records."""
     code, owner = body_code(codes, body), piece_code(codes, piece)[PIECE_CODE.owner]
     if is_ignored(codes, body, owner):
         return count
@@ -263,7 +263,7 @@ def to_node(nodes, node, p):
 
 @part
 def near_world(codes, numbers, frames, body, within, most, records, count, w):
-    """Look at a body and all the world: half-spaces one by one, the others down the tree, the nearer branch first."""
+    """Check a body against the world: half-spaces one by one, the others down the tree, nearer branch first."""
     for piece in range(codes[HEADER.world], codes[HEADER.bounded]):
         count = note_obstacle(codes, numbers, frames, body, piece, within, most, records, count, w)
     leaves, first = codes[HEADER.leaves], codes[HEADER.bounded]
@@ -296,16 +296,16 @@ def near_world(codes, numbers, frames, body, within, most, records, count, w):
 
 @part
 def near_pairs(codes, numbers, frames, within, most, records, work):
-    """Write what is near, the nearest first; return how many records there are.
+    """Write the near pairs, the nearest first; return their number.
 
     Args:
         codes: The scene.
         numbers: Likewise.
-        frames: Where the scene's frames are, 16 numbers each.
-        within: Pairs that are as far apart or further are left out [m].
-        most: How many pairs are wanted, at least 1.
-        records: Room for `most` records of NEAR: one for two links, or a link and an obstacle.
-        work: Room for `work_size(codes)` numbers.
+        frames: The scene's frames, 16 numbers each.
+        within: Pairs at this distance or further are left out [m].
+        most: Largest number of pairs, at least 1.
+        records: Receives up to `most` records of NEAR: one for two links, or a link and an obstacle.
+        work: Workspace of `work_size(codes)` numbers.
     """
     w = divided(work, work_sizes(codes))
     place_centres(codes, numbers, frames, w)

@@ -1,3 +1,3 @@
-"""How a search that keeps clear may end, beside the ways that `search_many` has: outcomes are numbered without gaps."""
+"""Statuses of collision-free searches, besides those of `search_many`; they are numbered without gaps."""
 
-COLLIDES = 5  # poses reach the goal, and none of those found is free
+COLLIDES = 5  # poses reach the goal, but none of those found is free

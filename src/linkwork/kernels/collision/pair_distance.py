@@ -1,4 +1,4 @@
-"""The signed distance of two convex pieces: by a closed form where there is one, else by a search that is exact."""
+"""The signed distance of two convex pieces: by a closed form if there is one, else by an exact search."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .gjk import distance_apart
 from .piece_layout import CYLINDER, HALFSPACE, HULL, PIECE, PIECE_CODE, POINT, SEGMENT
 from .support import NOTES, Two, moved, reach, relative, shift, sizes_of, turned
 
-PAIR_WORK = 12 + NOTES.size + WORK  # second_from_first, notes, and what depths need
-CLOSE = 1.0e-6  # of the size of things: nearer than this, the way between nearest points may be no direction ...
-SOUND = 1.0e-12  # ... which shows where pieces reach further along it than this
+PAIR_WORK = 12 + NOTES.size + WORK  # second_from_first, notes, and workspace for depths
+CLOSE = 1.0e-6  # relative to the size: if nearer than this, the vector between nearest points may be no direction ...
+SOUND = 1.0e-12  # ... which is the case if pieces reach further along it than this
 
 
 @inner
@@ -35,16 +35,16 @@ def kind_of(code):
 
 @inner
 def rank(kind):
-    """Return which of two kinds is the second of a pair: cylinders come after all that has corners."""
+    """Return the rank that decides which of two kinds is second in a pair: cylinders come after all with corners."""
     return HULL if kind == CYLINDER else CYLINDER if kind == HULL else kind
 
 
 @part
 def core_distance(two, points, work):
-    """Return the signed distance of two cores, the first of the lesser rank: ten numbers in the second's axes."""
+    """Return the signed distance of two cores, the first of the lower rank: ten numbers in the second's axes."""
     kind_a, kind_b, piece_b, across = kind_of(two.code_a), kind_of(two.code_b), two.piece_b, two.across
     if kind_b == HALFSPACE:
-        if kind_a == HALFSPACE:  # two of them stand still: nothing is known that could be done about it
+        if kind_a == HALFSPACE:  # two of them are fixed: nothing can be done about it
             return found(math.inf, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
         return piece_and_halfspace(two, points)
     if kind_a == POINT and kind_b != HULL:
@@ -67,12 +67,12 @@ def core_distance(two, points, work):
 
 @part
 def checked(two, points, result, work):
-    """Return what is known of two cores with the depth if they overlap, and with a sound normal if they almost touch.
+    """Return the result for two cores with the depth if they overlap, and with a valid normal if they almost touch.
 
-    Then the nearest points differ by little more than their last digits, and the way from one to the other is no
-    direction: how far the pieces reach along it tells.
+    If they almost touch, the nearest points differ by little more than rounding, and the vector between them is not a
+    direction: the reach of the pieces along it shows that.
     """
-    two.notes[NOTES.limit] = math.inf  # what follows moves pieces apart on purpose
+    two.notes[NOTES.limit] = math.inf  # the following moves pieces apart on purpose
     far, a, normal = result[0], (result[1], result[2], result[3]), (result[7], result[8], result[9])
     if far <= 0.0:
         return overlap(two, points, work)
@@ -92,7 +92,7 @@ def checked(two, points, result, work):
 
 @part
 def ordered_distance(code_a, piece_a, pose_a, code_b, piece_b, pose_b, points, limit, work):
-    """Return what `distance_within` does for two pieces, the first of the lesser rank."""
+    """Return the same as `distance_within` for two pieces, the first of the lower rank."""
     relative(pose_a, pose_b, work)
     notes, first, second = beyond(work, 12), piece_a[PIECE.radius], piece_b[PIECE.radius]
     notes[NOTES.hint_a], notes[NOTES.hint_b], notes[NOTES.limit] = 0.0, 0.0, limit + first + second
@@ -105,7 +105,7 @@ def ordered_distance(code_a, piece_a, pose_a, code_b, piece_b, pose_b, points, l
 
 @part
 def distance_within(code_a, piece_a, pose_a, code_b, piece_b, pose_b, points, limit, work):
-    """Return what `pair_distance` does, or infinity first as soon as the distance is known to be more than a limit."""
+    """Return the same as `pair_distance`, or infinity first as soon as the distance is known to exceed a limit."""
     if rank(kind_of(code_a)) <= rank(kind_of(code_b)):
         return ordered_distance(code_a, piece_a, pose_a, code_b, piece_b, pose_b, points, limit, work)
     far, bx, by, bz, ax, ay, az, nx, ny, nz = ordered_distance(
@@ -118,33 +118,33 @@ def distance_within(code_a, piece_a, pose_a, code_b, piece_b, pose_b, points, li
 def pair_distance(code_a, piece_a, pose_a, code_b, piece_b, pose_b, points, work):
     """Return the signed distance of two pieces, the nearest point of each and a unit normal, in the world: ten numbers.
 
-    The normal leads from the first to the second. The distance is negative where they overlap: how far they must move
-    apart along the normal. ``b - a = distance * normal``, and the distance changes by ``normal . (velocity of b -
-    velocity of a)``.
+    The normal points from the first to the second. The distance is negative if they overlap: how far they must move
+    apart along the normal. ``b - a = distance * normal``, and the distance changes by
+    ``normal . (velocity of b - velocity of a)``.
 
     Args:
         code_a: A PIECE_CODE.
         piece_a: A PIECE.
         pose_a: world_from_piece, three rows of four.
-        code_b: Likewise of the second.
+        code_b: Likewise for the second.
         piece_b: Likewise.
         pose_b: Likewise.
         points: The points of all hulls.
-        work: Room for PAIR_WORK numbers.
+        work: Workspace of PAIR_WORK numbers.
     """
     return distance_within(code_a, piece_a, pose_a, code_b, piece_b, pose_b, points, math.inf, work)
 
 
 @kernel("i8[] f8[] f8[] f8[] f8[]", nogil=True)
 def pair_distances(codes, pieces, points, work, out):
-    """Write ten numbers for each pair of pieces, which stand in the world by their own transforms.
+    """Write ten numbers for each pair of pieces, which are placed in the world by their own transforms.
 
     Args:
         codes: Two PIECE_CODE for each pair.
         pieces: Two PIECE for each pair.
         points: The points of all hulls.
-        work: Room for PAIR_WORK numbers.
-        out: Takes what `pair_distance` returns, pair by pair.
+        work: Workspace of PAIR_WORK numbers.
+        out: Receives the results of `pair_distance`, pair by pair.
     """
     for k in range(out.size // 10):
         code_a, piece_a = beyond(cells(codes), 2 * k * PIECE_CODE.size), beyond(cells(pieces), 2 * k * PIECE.size)

@@ -1,4 +1,4 @@
-"""What Python asks of a scene: where its frames are at a pose, and which pairs are near there."""
+"""Queries of a scene from Python: its frames at a pose, and the near pairs there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .piece_layout import HEADER, NEAR, table
 
 @inner
 def place_frames(codes, numbers, q, frames):
-    """Write where the frames of a scene are at a pose, 16 numbers each."""
+    """Write the frames of a scene at a pose, 16 numbers each."""
     starts, parents = table(codes, HEADER.starts, codes), table(codes, HEADER.parents, codes)
     rows, constants = table(codes, HEADER.row_codes, codes), table(codes, HEADER.row_numbers, numbers)
     sweep_tree(starts, parents, codes[HEADER.frames], rows, constants, q, frames)
@@ -23,17 +23,17 @@ def place_frames(codes, numbers, q, frames):
 
 @kernel("i8[] f8[] f8[,] f8 i8 f8[] i8[] f8[] -> i8", nogil=True)
 def clearance_many(codes, numbers, poses, within, most, records, counts, room):
-    """Write what is near at each of many poses; return the index of a bad pose, or how many there are.
+    """Write the near pairs at each of many poses; return the index of a non-finite pose, or the number of poses.
 
     Args:
         codes: The scene.
         numbers: Likewise.
         poses: Poses, shape (n, nq).
-        within: Pairs that are as far apart or further are left out [m].
-        most: How many pairs are wanted of each pose, at least 1.
-        records: Room for ``n * most`` records of NEAR.
-        counts: Takes how many there are of each pose, shape (n,).
-        room: Memory to work in, `room_size` numbers.
+        within: Pairs at this distance or further are left out [m].
+        most: Largest number of pairs per pose, at least 1.
+        records: Receives ``n * most`` records of NEAR.
+        counts: Receives the number of pairs of each pose, shape (n,).
+        room: Workspace of `room_size` numbers.
     """
     scene, constants, frames = cells(codes), cells(numbers), cells(room)
     work = beyond(frames, 16 * scene[HEADER.frames])
@@ -48,5 +48,5 @@ def clearance_many(codes, numbers, poses, within, most, records, counts, room):
 
 
 def room_size(codes: NDArray[np.int64]) -> int:
-    """Return how many numbers `clearance_many` needs to work in."""
+    """Return the size of the workspace of `clearance_many`, in numbers."""
     return 16 * int(codes[HEADER.frames]) + work_size(codes)

@@ -1,7 +1,7 @@
-"""The point of a simplex (up to four corners) that is nearest to the origin: weights of its corners.
+"""The point of a simplex (up to four corners) nearest to the origin, as weights of its corners.
 
-Corners of curved pieces come close to each other and to one line. So weights are computed from differences of corners,
-which are exact there, and not from the corners themselves.
+Corners of curved pieces are close to each other and nearly collinear. So weights are computed from differences of
+corners, which are exact there, and not from the corners themselves.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from .. import inner, part
 from ..rotations import cross, dot, minus, plus, times, vector
 
-FLAT = 1.0e-28  # of a squared area to the fourth power of an edge: a triangle that is a line
+FLAT = 1.0e-28  # squared area relative to the fourth power of an edge, below which a triangle is degenerate
 
 
 @inner
@@ -57,7 +57,7 @@ def on_tetrahedron(corners, weights):
     w = -dot(ab, cross(a, ad)) / volume
     t = -dot(ab, cross(ac, a)) / volume
     u = 1.0 - v - w - t
-    if u >= 0.0 and v >= 0.0 and w >= 0.0 and t >= 0.0:  # not so where the volume is none: a NaN
+    if u >= 0.0 and v >= 0.0 and w >= 0.0 and t >= 0.0:  # false for a zero volume, which gives NaN
         weights[0], weights[1], weights[2], weights[3] = u, v, w, t
         return True
     best, x, y, z = on_triangle(a, b, c)
@@ -78,7 +78,7 @@ def on_tetrahedron(corners, weights):
 
 @part
 def nearest_weights(corners, count, weights):
-    """Write the weights of the corners of a simplex at the point nearest to the origin; return whether that is it."""
+    """Write the weights of a simplex's corners at its point nearest to the origin; return whether it is the origin."""
     if count == 4:
         return on_tetrahedron(corners, weights)
     if count == 3:

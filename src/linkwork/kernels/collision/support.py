@@ -1,4 +1,4 @@
-"""The point of a piece's core that lies furthest along a direction: all that distances need to know of a shape.
+"""Support functions: the point of a piece's core furthest along a direction, which is all that distances need.
 
 Two pieces are seen from the axes of the second: `relative` writes second_from_first, three rows of four.
 """
@@ -17,7 +17,7 @@ from .piece_layout import CYLINDER, HULL, PIECE, PIECE_CODE
 
 @inner
 def turned(m, v):
-    """Return a vector turned by three rows of four."""
+    """Return a vector rotated by a transform, three rows of four."""
     return (
         m[0] * v[0] + m[1] * v[1] + m[2] * v[2],
         m[4] * v[0] + m[5] * v[1] + m[6] * v[2],
@@ -27,7 +27,7 @@ def turned(m, v):
 
 @inner
 def turned_back(m, v):
-    """Return a vector turned the other way."""
+    """Return a vector rotated by the inverse."""
     return (
         m[0] * v[0] + m[4] * v[1] + m[8] * v[2],
         m[1] * v[0] + m[5] * v[1] + m[9] * v[2],
@@ -37,14 +37,14 @@ def turned_back(m, v):
 
 @inner
 def moved(m, v):
-    """Return a point moved by three rows of four."""
+    """Return a point transformed by three rows of four."""
     x, y, z = turned(m, v)
     return x + m[3], y + m[7], z + m[11]
 
 
 @inner
 def shift(m):
-    """Return the origin that three rows of four put a point to."""
+    """Return the origin of a transform, three rows of four."""
     return m[3], m[7], m[11]
 
 
@@ -63,20 +63,20 @@ def relative(pose_a, pose_b, out):
     out[3], out[7], out[11] = turned_back(pose_b, minus(shift(pose_a), shift(pose_b)))
 
 
-# Two pieces: their records, second_from_first, and notes that the search for their distance keeps
+# Two pieces: their records, second_from_first, and notes of the distance search
 Two = namedtuple("Two", "code_a piece_a code_b piece_b across notes")
-NOTES = Layout("hint_a", "hint_b", "limit")  # corners of hulls to begin with; distances from here on do not matter
+NOTES = Layout("hint_a", "hint_b", "limit")  # start corners of hulls; distances above the limit do not matter
 
 
-SEEDS = 48  # the first points of a large hull, well apart, one of which a search begins with
+SEEDS = 48  # the first points of a large hull, well apart, from one of which a search begins
 
 
 @part
 def climbed(points, own, count, edges, way, start):
-    """Return which point of a hull lies furthest along a direction: from neighbour to neighbour, always upwards.
+    """Return the index of the point of a hull furthest along a direction, by hill climbing from neighbour to neighbour.
 
-    On a convex hull the way up never ends below the top. It begins at a given point, or at one of the first, which lie
-    well apart, if that is higher.
+    On a convex hull this never ends below the top. It begins at a given point, or at one of the first, which are well
+    apart, if that is higher.
     """
     here = start
     most = own[3 * here] * way[0] + own[3 * here + 1] * way[1] + own[3 * here + 2] * way[2]
@@ -100,7 +100,7 @@ def climbed(points, own, count, edges, way, start):
 
 @part
 def furthest(own, count, way):
-    """Return which of some points lies furthest along a direction."""
+    """Return the index of the point furthest along a direction."""
     best, most = 0, -math.inf
     for k in range(count):
         far = own[3 * k] * way[0] + own[3 * k + 1] * way[1] + own[3 * k + 2] * way[2]
@@ -111,9 +111,9 @@ def furthest(own, count, way):
 
 @part
 def support(code, piece, points, way, notes, hint):
-    """Return the point of a core that lies furthest along a direction, both in the piece's axes.
+    """Return the point of a core furthest along a direction, both in the piece's axes.
 
-    `notes[hint]` is a corner of a large hull to begin with, and takes the one that is found.
+    `notes[hint]` is the start corner of a large hull, and receives the one found.
     """
     kind = code[PIECE_CODE.kind]
     if kind == HULL:
@@ -135,7 +135,7 @@ def support(code, piece, points, way, notes, hint):
 
 @inner
 def support_pair(two, points, way):
-    """Return the point of one piece that lies furthest along a direction, and that of another furthest against it."""
+    """Return the point of one piece furthest along a direction, and that of another furthest against it."""
     ahead = turned_back(two.across, way)
     a = moved(two.across, support(two.code_a, two.piece_a, points, ahead, two.notes, NOTES.hint_a))
     return a, support(two.code_b, two.piece_b, points, (-way[0], -way[1], -way[2]), two.notes, NOTES.hint_b)

@@ -1,9 +1,9 @@
-"""Along a straight way between two poses: whether all stay clear of each other by a margin, and where not, first.
+"""Sweep a straight path between two poses: whether all pairs keep a margin, and the first place where they do not.
 
-Conservative advancement. How fast two can come nearer has a bound, so that from the distances at one pose follows how
-far along the way nothing can happen. It cannot jump over anything, however thin. Where two slide along each other at
-the margin itself, distances alone would allow no progress: between two looks they may be nearer by the *slack*, and
-planes between them allow longer stretches, see `apart`.
+Conservative advancement. The speed at which two pieces can approach has a bound, so the distances at one pose tell how
+far along the path nothing can happen. This cannot jump over anything, however thin. If two slide along each other at
+the margin itself, distances alone would allow no progress: between two checks they may be nearer by the *slack*, and
+separating planes allow longer sections, see `apart`.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from .near import near_pairs, work_size, work_sizes as near_sizes
 from .piece_layout import HEADER, NEAR, table
 from .scene_distance import place_frames
 
-MOST = 24  # pairs that are known at a pose; of others it is known that they are further apart
-FAR = 0.1  # distance beyond the margin in which pairs are looked for [m]
+MOST = 24  # pairs that are known at a pose; all others are known to be further apart
+FAR = 0.1  # distance beyond the margin within which pairs are sought [m]
 BISECTIONS = 40
-HALVINGS = 6  # of a stretch that planes may allow
+HALVINGS = 6  # of a section that planes may clear
 ROUNDING = 1e-12
-LEFT = 1e-9  # how much nearer two may come that are nearer than the margin already: what rounding does [m]
+LEFT = 1e-9  # how much nearer pairs below the margin may come: rounding [m]
 
 Sweep = namedtuple("Sweep", "pose world after near records inside reaches")
 
 
 @inner
 def sweep_sizes(values, frames, near):
-    """Return how much each part of the memory takes, of a scene and what `near_pairs` needs for it."""
+    """Return the size of each part of the memory, for a scene and the workspace of `near_pairs`."""
     return Sweep(
         pose=values,
         world=16 * frames,
-        after=16 * frames,  # where frames are at the end of a stretch
+        after=16 * frames,  # frames at the end of a section
         near=near,
         records=MOST * NEAR.size,
-        inside=MOST * NEAR.size,  # pairs that are nearer than the margin where the way begins
+        inside=MOST * NEAR.size,  # pairs below the margin at the start of the path
         reaches=frames,
     )
 
@@ -57,19 +57,19 @@ def sum_of(sizes):
 
 @inner
 def divided_for(codes, room):
-    """Return memory divided into the parts that a sweep works in."""
+    """Return memory divided into the parts of a sweep's workspace."""
     near = sum_of(near_sizes(codes))
     return divided(room, sweep_sizes(codes[HEADER.values], codes[HEADER.frames], near))
 
 
 def room_size(codes: NDArray[np.int64]) -> int:
-    """Return how many numbers a sweep works in."""
+    """Return the size of the workspace of a sweep, in numbers."""
     return int(sum(sweep_sizes.py_func(codes[HEADER.values], codes[HEADER.frames], work_size(codes))))
 
 
 @part
 def floor_of(record, margin, inside, insides):
-    """Return how near a pair may come: the margin, or what it is at the start where that is less."""
+    """Return how near a pair may come: the margin, or its distance at the start if that is less."""
     for k in range(insides):
         other = beyond(inside, NEAR.size * k)
         if record[NEAR.owner_a] == other[NEAR.owner_a] and record[NEAR.owner_b] == other[NEAR.owner_b]:
@@ -79,7 +79,7 @@ def floor_of(record, margin, inside, insides):
 
 @part
 def look(codes, numbers, ways, q, change, share, within, s):
-    """Write what is near a share of the way along; return how many records there are."""
+    """Write the near pairs at a share of the path; return their number."""
     put_pose(ways, codes[HEADER.values], q, change, share, s.pose)
     place_frames(codes, numbers, s.pose, s.world)
     return near_pairs(codes, numbers, s.world, within, MOST, s.records, s.near)
@@ -87,7 +87,7 @@ def look(codes, numbers, ways, q, change, share, within, s):
 
 @part
 def nearest_below(count, margin, insides, s):
-    """Return the first record that is below its floor, or -1."""
+    """Return the index of the first record below its floor, or -1."""
     for k in range(count):
         record = beyond(s.records, NEAR.size * k)
         if record[NEAR.distance] < floor_of(record, margin, s.inside, insides):
@@ -97,10 +97,10 @@ def nearest_below(count, margin, insides, s):
 
 @part
 def safe_stretch(codes, numbers, ways, q, change, count, margin, slack, fastest, insides, s):
-    """Return which share of the way, from a pose on, brings no pair below its floor by more than the slack, by speeds.
+    """Return the share of the path, from a pose on, that brings no pair below its floor by more than the slack.
 
-    That is, if none is below its floor at its end either: going there and back, twice the slack is the way. And which
-    share is safe for the pairs that are not among the records.
+    It follows from speeds, and holds if no pair is below its floor at the end either: going down and back up, the path
+    is twice the slack. Also return the share that is safe for the pairs that are not among the records.
     """
     beyond_it = FAR if count < MOST else s.records[NEAR.size * (MOST - 1) + NEAR.distance] - margin
     others = (beyond_it + 2.0 * slack) / fastest
@@ -117,7 +117,7 @@ def safe_stretch(codes, numbers, ways, q, change, count, margin, slack, fastest,
 
 @part
 def longer_stretch(codes, numbers, ways, q, change, share, count, margin, slack, insides, stretches, s):
-    """Return a longer stretch that planes between pairs allow, if there is one; half as long a one is tried next."""
+    """Return a longer section that separating planes clear, if there is one; sections are halved until one is clear."""
     short, stretch = stretches
     for _ in range(HALVINGS):
         if stretch < 2.0 * short:
@@ -138,7 +138,7 @@ def longer_stretch(codes, numbers, ways, q, change, share, count, margin, slack,
 
 @part
 def stays_apart(codes, numbers, ways, q, change, record, stretch, least, s):
-    """Return whether the two of a record stay apart over a stretch from `s.world` to `s.after`."""
+    """Return whether the two of a record stay apart over a section from `s.world` to `s.after`."""
     a, b = int(record[NEAR.frame_a]), int(record[NEAR.frame_b])
     one, two = int(record[NEAR.owner_a]), int(record[NEAR.owner_b])
     speed, bend = approach_bounds(codes, numbers, ways, q, change, s.reaches, a, b)
@@ -155,10 +155,10 @@ def stays_apart(codes, numbers, ways, q, change, record, stretch, least, s):
 
 @part
 def first_contact(codes, numbers, ways, q, change, margin, slack, looks, insides, s):
-    """Return up to which share of the way all keep clear, and where one does not: infinity if there is no such place.
+    """Return the share of the path that is clear, and the first place that is not: infinity if there is none.
 
-    The record of that pair is left first among `s.records`. Not a number instead of a place says that so many looks
-    were not enough. Pairs among the first `insides` of `s.inside` may be as near as they are there.
+    The record of that pair is the first of `s.records`. NaN instead of a place means that `looks` checks were not
+    enough. Pairs among the first `insides` of `s.inside` may be as near as they are there.
     """
     put_reaches(codes, numbers, s.reaches)
     fastest = fastest_approach(codes, numbers, ways, q, change, s.reaches)
@@ -182,7 +182,7 @@ def first_contact(codes, numbers, ways, q, change, margin, slack, looks, insides
 
 @part
 def narrowed(codes, numbers, ways, q, change, margin, clear, share, fine, insides, s):
-    """Return where a way that is clear becomes one that is not, by bisection; the pair is left first in the records."""
+    """Return where a clear path becomes blocked, by bisection; the pair is the first of the records."""
     for _ in range(BISECTIONS):
         if not share - clear > fine:
             break
@@ -201,9 +201,9 @@ def narrowed(codes, numbers, ways, q, change, margin, clear, share, fine, inside
 
 @kernel("i8[] f8[] i8[] f8[,] f8[,] f8 f8 i8 f8[] f8[,] f8[,]", nogil=True)
 def sweep_many(codes, numbers, ways, poses, changes, margin, slack, looks, room, shares, records):
-    """Sweep from poses (n, nq) along changes (n, columns): write what `first_contact` returns, and the pair there.
+    """Sweep from poses (n, nq) along changes (n, columns): write the results of `first_contact`, and the pair there.
 
-    `room` has `room_size` numbers; a start that is nearer than the margin is a contact at once.
+    `room` is workspace of `room_size` numbers; a start below the margin is a contact at once.
     """
     scene, constants = cells(codes), cells(numbers)
     s = divided_for(scene, cells(room))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from linkwork.kernels.rigid_targets import rigid_targets
+from linkwork.kernels.rigid import rigid_targets
 
 
 def test_flaws_are_found_and_rounding_is_not_one():
