@@ -59,7 +59,8 @@ class BodyMasses:
             return ()
         names, why = [self.names[body] for body in bodies], self.unknown[bodies[0]]
         total = sum(float(self.model.body_mass[k]) for k in range(1, self.model.nbody))
-        text = f"the mass of {len(bodies)} {'body' if len(bodies) == 1 else 'bodies'} is unknown ({listed(names)}): {why}; {total:.4g} kg are known."
+        count = "1 body" if len(bodies) == 1 else f"{len(bodies)} bodies"
+        text = f"the mass of {count} is unknown ({listed(names)}): {why}; {total:.4g} kg are known."
         return (Remark("inertia", text, names[0]),)
 
 
