@@ -312,7 +312,7 @@ def test_without_a_file_it_is_a_page_and_a_dash_is_stdout(tmp_path, monkeypatch)
         (["-o", "a.gif", "--size", "0x0"], "960x540"),
         (["-o", "a.gif", "--view", "below"], "front, side, top"),
         (["-o", "a.glb", "--trail", "tip"], "holds the motion itself"),
-        (["-o", "a.html", "--clip", "walk"], "for a file"),
+        (["-o", "a.html", "--clip", "walk"], "are for files"),
         (["-o", "a.html", "--until", "9"], "from 0 to 3 s"),
     ],
 )

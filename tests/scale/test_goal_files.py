@@ -157,7 +157,7 @@ def test_files_that_are_no_datasets_are_refused(name, content, message, tmp_path
 
 
 def test_what_is_not_there_is_told(tmp_path, monkeypatch):
-    with pytest.raises(FormatError, match="no such file"):
+    with pytest.raises(FormatError, match="does not exist"):
         open_goals(tmp_path / "goals.parquet", ARM, block_rows=9)
     with pytest.raises(FormatError, match="holds no files of goals"):
         open_goals(tmp_path, ARM, block_rows=9)
