@@ -132,7 +132,7 @@ def test_a_mesh_that_cannot_be_weighed_costs_the_mass_of_its_body(
 ) -> None:
     result = broken(tmp_path, model(MESH), content)
     text = unknown(result)
-    assert "the mass of 1 bodies is unknown (b)" in text
+    assert "the mass of 1 body is unknown (b)" in text
     assert said in text
     arm = result.linkage
     inertia, other = arm.link("b").inertia, arm.link("c").inertia

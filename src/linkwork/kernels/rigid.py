@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import inner, kernel, part
 from .joint_step import vector
-from .lanes import beyond, flat, load
+from .lanes import flat, load
 from .rotations import cross, dot
 
 FARTHEST = 1.0e100  # squares of longer distances would overflow [m]
@@ -33,11 +33,11 @@ def is_right_handed(x, y, z):
 
 
 @part
-def is_rigid(target):
-    """Return whether a target (4, 4), stored row by row, is a finite rigid transform that is not too far away."""
-    x, y, z, last = vector(target, 0), vector(target, 4), vector(target, 8), vector(target, 12)
-    p = load(target, 3), load(target, 7), load(target, 11)
-    return (deviation(x, y, z, p, last, load(target, 15)) < RIGID) & is_right_handed(x, y, z)
+def is_rigid(targets, at):
+    """Return whether a target (4, 4), stored row by row from `at` on, is a finite rigid transform, not too far away."""
+    x, y, z, last = vector(targets, at), vector(targets, at + 4), vector(targets, at + 8), vector(targets, at + 12)
+    p = load(targets, at + 3), load(targets, at + 7), load(targets, at + 11)
+    return (deviation(x, y, z, p, last, load(targets, at + 15)) < RIGID) & is_right_handed(x, y, z)
 
 
 @kernel("f8[,,] i8[]", nogil=True)
@@ -45,4 +45,4 @@ def rigid_targets(targets, good):
     """Write for each target (4, 4) whether it is a finite rigid transform that is not too far away."""
     numbers = flat(targets)
     for i in range(targets.shape[0]):
-        good[i] = 1 if is_rigid(beyond(numbers, 16 * i)) else 0
+        good[i] = 1 if is_rigid(numbers, 16 * i) else 0

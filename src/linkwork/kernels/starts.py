@@ -13,7 +13,7 @@ from . import inner, part
 from .chain_memory import ENDS, FRAME, LIMITS, NARROW, SETTINGS, WIDE
 from .damped import axes_of
 from .joint_step import TRANSFORM, blend, pick, vector
-from .lanes import beyond, fill, load, select, store
+from .lanes import fill, load, select, store
 from .rigid import is_rigid
 from .rotations import dot, minus
 
@@ -65,7 +65,7 @@ def read_goal(numbers, spin, targets, at, goal):
     """Write the goal of a 4x4 target stored row by row from `at` on; return whether it is rigid and not too far."""
     for row in range(3):
         put_row(numbers, spin, row, vector(targets, at + 4 * row), load(targets, at + 4 * row + 3), goal)
-    return is_rigid(beyond(targets, at))
+    return is_rigid(targets, at)
 
 
 @inner

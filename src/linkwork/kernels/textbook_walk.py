@@ -180,7 +180,7 @@ def walk(wholes, reals, targets, steps, start, memory, q, report, trace):
     if flaw(flat(start), start.size) != 0.0:
         return BAD_START
     for k in range(targets.shape[0] * targets.shape[1]):
-        if not is_rigid(beyond(aims, 16 * k)):
+        if not is_rigid(aims, 16 * k):
             return BAD_TARGET
     for v in range(plan.head[HEAD.nv]):
         desk.last[v] = -1.0

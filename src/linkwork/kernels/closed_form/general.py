@@ -348,7 +348,7 @@ def general_one(packed, numbers, target, start, near, aligned, room):
     `packed` holds the arm's ways of elimination, `numbers` its NUMBERS. Squared errors may be up to `near` and
     `aligned`. `room` has ROOM.size rows; it begins with the answers, and keeps the target and a REPORT.
     """
-    if target.shape[0] != 4 or target.shape[1] != 4 or not is_rigid(flat(target)):
+    if target.shape[0] != 4 or target.shape[1] != 4 or not is_rigid(flat(target), 0):
         return -1
     return answered(packed, numbers, flat(target), cells(start), start.size > 0, near, aligned, room)
 
@@ -362,7 +362,7 @@ def general_many(packed, numbers, targets, near, aligned, room, values, mask, cl
     answers, report = flat(room), beyond(flat(room), WIDTH * ROOM.out)
     for k in range(targets.size // 16):
         target = beyond(cells(targets), 16 * k)
-        rigid, count = is_rigid(target), 0
+        rigid, count = is_rigid(target, 0), 0
         if rigid:
             count = answered(packed, numbers, target, cells(numbers), False, near, aligned, room)
         for one in range(MOST):

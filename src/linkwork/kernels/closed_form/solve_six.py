@@ -224,7 +224,7 @@ def all_one(codes, numbers, signs, target, start, near, aligned_to, out):
     goal = beyond(cells(out), ANSWER.size)
     found, given, memory = beyond(goal, GOAL.size), cells(start), cells(numbers)
     aim = flat(target)
-    if target.shape[0] != 4 or target.shape[1] != 4 or not is_rigid(aim):
+    if target.shape[0] != 4 or target.shape[1] != 4 or not is_rigid(aim, 0):
         return -1
     for row in range(3):
         for column in range(4):
