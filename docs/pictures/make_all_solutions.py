@@ -108,7 +108,7 @@ class Sheet:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
         )
         paper = f'<rect width="{width}" height="{height}" rx="6" fill="{PAPER}"/>'
-        (HERE / name).write_text("\n".join([begin, paper, *self.parts, "</svg>\n"]))
+        (HERE / name).write_text("\n".join([begin, paper, *self.parts, "</svg>\n"]), encoding="utf-8")
         print(f"{name}: {(HERE / name).stat().st_size / 1000:.1f} kB")
 
 

@@ -66,7 +66,7 @@ def read(capture: captures.Capture) -> lw.Clip:
     """Return a capture as it is read from its file."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "walk.bvh")
-        file.write_text(capture.text())
+        file.write_text(capture.text(), encoding="utf-8")
         return lw.load_clip(file)
 
 
@@ -201,6 +201,8 @@ def main() -> None:
     made = [(HERE / f"retargeting-{name}.png", make) for name, make in OWN.items()]
     if len(sys.argv) > 1:
         made.append((HERE / "retargeting-kneel.png", functools.partial(kneel, data=Path(sys.argv[1]))))
+    else:
+        print("retargeting-kneel.png is not made again: it needs the FOLDER with files of others.", file=sys.stderr)
     for path, make in made:
         make(path)
         print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")

@@ -93,6 +93,15 @@ def test_hands_that_clap_and_punch_stay_out_of_the_body_by_coal(blow, tmp_path):
     assert made.report.slide < 0.002
 
 
+@pytest.mark.parametrize("height", [1.4, 1.7])
+def test_what_still_overlaps_between_frames_is_little_and_said(blow, height):
+    pytest.importorskip("coal")
+    made = retarget_with_report(blow, lw.models.human(height=height, root="floating"), avoid=lw.Avoid(margin=0.005))
+    deep = depth_of_hands(made.clip)
+    assert deep < 0.01
+    assert deep <= 0.0 or any("overlap between" in remark for remark in made.remarks)
+
+
 def test_a_motion_that_keeps_clear_as_smoothly_as_its_source_has_no_remark():
     wave = lw.models.motion("human:floating")
     made = retarget_with_report(wave, lw.models.human(height=1.2, root="floating"), avoid=lw.Avoid(margin=0.0))

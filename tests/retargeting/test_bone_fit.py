@@ -48,3 +48,16 @@ def test_there_is_no_crossing_for_a_frame():
     off = np.zeros(40)
     off[20] = 0.5
     assert not crossings(off, np.full(40, 0.1), np.full(40, 1.0), 0.15).any()
+
+
+@pytest.mark.parametrize("frame", [22, 23, 26, 39])
+def test_rounding_does_not_decide_on_a_crossing_where_fits_meet(frame):
+    apart = np.r_[np.ones(22), np.zeros(18)]  # rad: from frame 22 on, both fits are the same
+    off = np.r_[np.zeros(20), np.ones(2), np.full(18, 0.1)]
+    other = np.r_[np.ones(20), np.zeros(2), np.full(18, 0.1)]
+    exact = crossings(off, other, apart, 0.15)
+    off[:frame] += 1e-15
+    other[frame:] += 1e-15
+    rounded = crossings(off, other, apart, 0.15)
+    assert 0.0 < exact[20] < exact[21] < 1.0
+    assert rounded[:22].tolist() == exact[:22].tolist()

@@ -167,6 +167,7 @@ def test_frames_in_a_file_are_what_they_were_and_leave_nothing_behind(tmp_path, 
     filed.save(tmp_path / "c.bvh")
     assert (tmp_path / "b.bvh").read_bytes() == (tmp_path / "c.bvh").read_bytes()
     assert frame_files.is_in_file(replace(filed, name="b").poses)
+    del filed  # on Windows its file has a name
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.bvh", "b.bvh", "c.bvh"]
 
 
@@ -206,10 +207,10 @@ peaks = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs
 def repeated(folder: Path, frames: int) -> Path:
     """Write a motion of so many frames, the same hundreds of them again and again; return the file."""
     exercised(500).save(folder / "once.bvh")
-    head, motion = (folder / "once.bvh").read_text().split("MOTION")
+    head, motion = (folder / "once.bvh").read_text(encoding="utf-8").split("MOTION")
     first, step, *lines = motion.strip().splitlines(keepends=True)
     assert first.split()[1] == "500"
-    with (folder / f"{frames}.bvh").open("w") as file:
+    with (folder / f"{frames}.bvh").open("w", encoding="utf-8") as file:
         file.write(f"{head}MOTION\nFrames: {frames}\n{step}")
         for k in range(frames):
             file.write(lines[k % 499])  # the last has no newline
@@ -234,9 +235,9 @@ def test_memory_for_an_arm_hardly_grows_with_the_frames(way, tmp_path):
 @peaks
 @pytest.mark.slow
 def test_memory_for_a_body_does_not_grow_with_the_frames(tmp_path):
-    """Frames that are held take 5.4 KB each."""
+    """Frames that are held take 5.4 KB each; allocators of some versions of Python vary by 1 KB."""
     short, long = peak_memory(tmp_path, "body", (5_000, 10_000))
-    assert long < short + 5_000
+    assert long < short + 5_000 * 1.5
 
 
 def test_a_full_disk_ends_a_library_and_is_no_fault_of_a_motion(tmp_path, monkeypatch):

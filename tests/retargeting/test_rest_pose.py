@@ -142,11 +142,11 @@ def test_people_of_one_system_share_what_the_motion_tells():
 def test_a_character_is_known_by_the_pose_its_skin_was_bound_in(tmp_path):
     """The nodes rest in the middle of a dance; the skin was bound in a T-pose, in which another file rests."""
     write_character(tmp_path / "bound.gltf")
-    document = json.loads((tmp_path / "bound.gltf").read_text())
+    document = json.loads((tmp_path / "bound.gltf").read_text(encoding="utf-8"))
     rng = np.random.default_rng(0)
     for node in document["nodes"][1:-1]:
         node["rotation"] = Rotation.from_rotvec(0.6 * rng.normal(size=3)).as_quat().tolist()
-    (tmp_path / "odd.gltf").write_text(json.dumps(document))
+    (tmp_path / "odd.gltf").write_text(json.dumps(document), encoding="utf-8")
     plain, odd = (lw.load(tmp_path / f"{name}.gltf") for name in ("bound", "odd"))
     pose = bind_pose(odd)
     assert np.abs(odd.forward(pose).array - plain.forward(plain.neutral()).array).max() < 1e-6

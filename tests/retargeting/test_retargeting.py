@@ -302,12 +302,12 @@ def test_a_map_can_be_written_edited_and_given_back(walk, tmp_path):
     path = tmp_path / "map.yaml"
     skeleton = recognise(walk.linkage)
     write_map(path, skeleton, lw.models.panda())
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     assert "  left_hand: left_palm  # by name" in text
     assert "  # left_hand:" in text  # that of the arm, to be filled in
     read = read_map(path)
     assert read["source"] == {**skeleton.roles, **skeleton.fingers}
-    path.write_text(text.replace("left_hand: left_palm", "left_hand: left_fingers"))
+    path.write_text(text.replace("left_hand: left_palm", "left_hand: left_fingers"), encoding="utf-8")
     outcome = retarget_with_report(walk, lw.models.human(), map=path)
     assert outcome.source.roles["left_hand"] == "left_fingers"
     assert outcome.source.reasons["left_hand"] == "map"
@@ -318,7 +318,7 @@ def test_a_map_can_be_written_edited_and_given_back(walk, tmp_path):
 )
 def test_broken_maps_are_explained(walk, tmp_path, text, says):
     path = tmp_path / "map.yaml"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     with pytest.raises((FormatError, MappingError), match=says):
         lw.retarget(walk, lw.models.human(), map=path)
 
@@ -359,7 +359,7 @@ def test_the_command_writes_reports_and_shows_the_map(walk, tmp_path, monkeypatc
     assert "limits kept; no flips" in out
     assert run("walk.bvh", "--to", "engine", "--write-map", "empty.yaml") == 2
     assert "cannot map target 'engine'" in capsys.readouterr().err
-    assert "# left_hand:" in Path("empty.yaml").read_text()
+    assert "# left_hand:" in Path("empty.yaml").read_text(encoding="utf-8")
     assert run("walk.bvh", "--to", "human", "--range", "90:4") == 2
     assert run("walk.bvh", "--to", "human", "-o", "walk.urdf") == 2
     assert run("none.bvh", "--to", "human") == 3

@@ -40,6 +40,7 @@ def crossings(first: FloatArray, second: FloatArray, apart: FloatArray, stride: 
     result = chosen.copy()
     for f in map(int, np.flatnonzero(np.diff(chosen)) + 1):  # the first frame of the other fit
         half = math.ceil(apart[f] / stride) // 2
-        low, high = max(f - 1 - half, 0), min(f + half, frames - 1)
-        result[low : high + 1] = np.linspace(chosen[f - 1], chosen[f], high - low + 1)
+        if half:  # else the fits meet here, and rounding decides in which frame: an earlier crossing may be under way
+            low, high = max(f - 1 - half, 0), min(f + half, frames - 1)
+            result[low : high + 1] = np.linspace(chosen[f - 1], chosen[f], high - low + 1)
     return result
