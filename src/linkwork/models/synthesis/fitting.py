@@ -56,14 +56,7 @@ def fit(fits: Fits, points: ComplexArray, *, timed: bool, steps: int) -> Fits:
     damping = np.full(len(fits.rows), DAMPING)
     before = np.inf
     for count in range(steps):
-        change, turned = _step(fits, points, damping, timed)
-        rows, angles = fits.rows + change, fits.angles + turned
-        cost = costs(rows, fits.side, angles, points)
-        better = cost < fits.cost
-        fits.rows = np.where(better[:, None], rows, fits.rows)
-        fits.angles = np.where(better[:, None], angles, fits.angles)
-        fits.cost = np.where(better, cost, fits.cost)
-        damping = np.where(better, damping * EASED, damping * STIFFER)
+        damping = _advance(fits, points, damping, timed)
         done = int((fits.cost < DONE).sum())
         if done >= ENOUGH or (done and count >= PATIENCE) or ((damping > LOST) | (fits.cost < DONE)).all():
             break
@@ -75,6 +68,33 @@ def fit(fits: Fits, points: ComplexArray, *, timed: bool, steps: int) -> Fits:
             best = np.argsort(fits.cost)[:BEST_KEPT]
             fits, damping = fits.take(best), damping[best]
     return fits.take(np.argsort(fits.cost))
+
+
+def finish(fits: Fits, points: ComplexArray, *, timed: bool, steps: int) -> Fits:
+    """Return four-bars of `fit` in the same order, each improved until it meets the points or stands still."""
+    damping = np.full(len(fits.rows), DAMPING)
+    before = fits.cost
+    for count in range(1, steps + 1):
+        damping = _advance(fits, points, damping, timed)
+        if ((damping > LOST) | (fits.cost < DONE)).all():
+            break
+        if count % LOOK == 0:
+            if ((fits.cost < DONE) | (fits.cost > STALLED * before)).all():
+                break
+            before = fits.cost
+    return fits
+
+
+def _advance(fits: Fits, points: ComplexArray, damping: FloatArray, timed: bool) -> FloatArray:
+    """Take a step with each four-bar that it improves; return the damping of the next steps."""
+    change, turned = _step(fits, points, damping, timed)
+    rows, angles = fits.rows + change, fits.angles + turned
+    cost = costs(rows, fits.side, angles, points)
+    better = cost < fits.cost
+    fits.rows = np.where(better[:, None], rows, fits.rows)
+    fits.angles = np.where(better[:, None], angles, fits.angles)
+    fits.cost = np.where(better, cost, fits.cost)
+    return np.where(better, damping * EASED, damping * STIFFER)
 
 
 def _step(fits: Fits, points: ComplexArray, damping: FloatArray, timed: bool) -> tuple[FloatArray, FloatArray]:

@@ -10,11 +10,12 @@ from ...transforms import FloatArray
 from .atlas import Match, atlas, closed_matches, open_matches, timed_matches
 from .closed_form import ComplexArray, place
 from .designs import Design, defects_of, different
-from .fitting import Fits, costs, fit
+from .fitting import Fits, costs, finish, fit
 from .four_bars import FourBar, placed
 
 CLOSED = 1.5  # a path whose ends are no further apart than so many of its longest steps is closed
 STEPS = 400
+SPARE = 2  # so many times the designs asked for are finished
 
 
 def path(
@@ -61,10 +62,13 @@ def path(
         if closed is None:
             closed = bool(abs(unit[-1] - unit[0]) <= CLOSED * np.abs(np.diff(unit)).max()) and len(unit) > 4
         matches = closed_matches(unit) if closed else open_matches(unit)
-    fits = fit(_starts(matches, unit, starts), unit, timed=timing is not None, steps=STEPS)
-    found = [_design(row, side, turn, wanted, middle, size) for row, side, turn in _rows(fits)]
-    found.sort(key=lambda design: (len(design.defects) > 0, design.error))
-    return different(found, designs)
+    timed = timing is not None
+    fits = fit(_starts(matches, unit, starts), unit, timed=timed, steps=STEPS)
+    fits = fits.take(np.flatnonzero(np.isfinite(fits.cost)))
+    found = _designs(fits, wanted, middle, size)
+    best = different(_ranked(found), SPARE * designs)  # some of them become the same
+    fits = finish(fits.take(np.array([found.index(design) for design in best], int)), unit, timed=timed, steps=STEPS)
+    return different(_ranked([*_designs(fits, wanted, middle, size), *best]), designs)
 
 
 def checked_points(points: ArrayLike, *, least: int = 3) -> ComplexArray:
@@ -108,9 +112,14 @@ def _starts(matches: list[Match], points: ComplexArray, count: int) -> Fits:
     return Fits(rows[kept], side[kept], angles[kept], cost[kept])
 
 
-def _rows(fits: Fits) -> list[tuple[FloatArray, float, FloatArray]]:
-    sound = np.isfinite(fits.cost)
-    return list(zip(fits.rows[sound], fits.side[sound], fits.angles[sound], strict=True))
+def _designs(fits: Fits, wanted: ComplexArray, middle: complex, size: float) -> list[Design]:
+    rows = zip(fits.rows, fits.side, fits.angles, strict=True)
+    return [_design(row, side, angles, wanted, middle, size) for row, side, angles in rows]
+
+
+def _ranked(designs: list[Design]) -> list[Design]:
+    """Return designs without defects first, then by their errors."""
+    return sorted(designs, key=lambda design: (len(design.defects) > 0, design.error))
 
 
 def _design(
