@@ -126,3 +126,13 @@ def test_errors_are_lengths_and_angles(goal: lw.Reach, columns: list[int]) -> No
 
 def test_a_chord_that_is_rounded_up_is_half_a_turn() -> None:
     assert_allclose(unsquared(TURN, 0.0, np.array([4.0 + 1e-12])), [[np.pi]])
+
+
+def test_a_goal_that_a_very_long_chain_misses_ends_soon() -> None:
+    """A step towards the closest pose costs the cube of the joints: a long chain takes few of them, or none."""
+    b = lw.Builder("long")
+    for k in range(900):
+        b.revolute(f"j{k}", f"l{k}", axis="xyz"[k % 3], at=(0.01, 0, 0), limits=(-1, 1))
+    found = lw.solve(b.frame("tip", at=(0.01, 0, 0)).build(), lw.Reach("tip", position=(20, 5, 0)))
+    assert not found.success
+    assert "out of reach" in found.reason

@@ -25,6 +25,8 @@ BRANCHES, BESIDE_START = np.array([(8, 1), (2, 6), (1, 60)]), np.array([(1, 0), 
 QUICK_OUTSIDE = np.array([(8, 4), (4, 6), (1, 60), (1, 8)])
 QUICK_INSIDE = np.array([(16, 3), (4, 12), (1, 60), (1, 8)])
 FINISH = np.array([(1, 60)])  # of a pose that is almost there already
+# A step of as many poses as there are lanes costs the cube of a chain's values: a second for some eight hundred.
+LANES, WORK, FEWEST = 16, 1.5e9, 3
 
 
 def bring_closer(
@@ -75,6 +77,19 @@ def bring_closer(
             status[rows], values[rows], report[rows] = ends, poses, lines
 
 
+def affordable(stages: NDArray[np.int64], values: int) -> NDArray[np.int64]:
+    """Return stages for a chain of so many values: fewer poses and steps if it is long, none if it is very long.
+
+    Example:
+        >>> affordable(INSIDE, 7).tolist(), affordable(INSIDE, 500).tolist(), len(affordable(INSIDE, 2000))
+        ([[128, 4], [32, 60]], [[16, 3], [16, 9]], 0)
+    """
+    most = int(WORK / values**3)
+    if (-(-stages[:, 0] // LANES) * stages[:, 1]).sum() <= most:
+        return stages
+    return np.array([(LANES, most // 4), (LANES, most - most // 4)]) if most >= FEWEST else stages[:0]
+
+
 def _descend(
     prepared: Prepared,
     aims: FloatArray,
@@ -85,6 +100,9 @@ def _descend(
     stages: NDArray[np.int64],
 ) -> None:
     """Bring values closer in stages, and write over them, their reports and their status."""
+    stages = affordable(stages, prepared.chain.values)
+    if not len(stages):
+        return
     kernel: Any = closest_many
     begin: Any = prepared.starts(np.float64)
     if stages is BRANCHES and prepared.branches is not None:
