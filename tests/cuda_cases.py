@@ -9,6 +9,8 @@ import numpy as np
 import linkwork as lw
 import six_joint_arms
 from chains import random_chain
+from linkwork.errors import DeviceError, MissingExtraError
+from linkwork.kernels.cards import require_library
 
 PANDA = lw.models.panda()
 OTHERS = {
@@ -35,6 +37,15 @@ CASES: dict[str, dict[str, Any]] = {
     "planar": {"position": "xy", "orientation": False, "restarts": FEW},
     **{name: {} for name in OTHERS},
 }
+
+
+def why_not() -> str:
+    """Return why numba-cuda, and so its simulator, cannot be used here; or nothing."""
+    try:
+        require_library()
+    except (DeviceError, MissingExtraError) as error:
+        return str(error)
+    return ""
 
 
 def _beads(arm: lw.Linkage, radius: float) -> lw.Linkage:

@@ -51,7 +51,7 @@ def environment(package: Path, **more: str) -> dict[str, str]:
 def run(package: Path, script: str = SLIDE, complaint: str = "", **more: str) -> str:
     """Run a script on a copy of the package and return what it prints; nothing but a complaint may reach stderr."""
     command = [sys.executable, "-W", "error", "-c", script]
-    done = children.run(command, env=environment(package, **more), text=True)
+    done = children.run(command, env=environment(package, **more), text=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
     assert done.stderr[: len(complaint)] == complaint
     assert bool(done.stderr) == bool(complaint)
@@ -74,12 +74,12 @@ def test_a_kernel_is_compiled_once_and_again_after_an_edit_in_any_kernel_file(pa
     assert run(package, LINKWORK_CACHE_DIR=str(cache)) == "2.0"
     assert compiled(cache) == first
     rows = package / "kernels" / "joint_step.py"  # what the script calls is in chain.py
-    before = rows.read_text()
+    before = rows.read_text(encoding="utf-8")
     after = before.replace("return p[0] + axis[0] * amount,", "return p[0] + axis[0] * amount * 10.0,")
     assert after != before
-    rows.write_text(after)
+    rows.write_text(after, encoding="utf-8")
     assert run(package, LINKWORK_CACHE_DIR=str(cache)) == "20.0"
-    rows.write_text(before)
+    rows.write_text(before, encoding="utf-8")
     assert run(package, LINKWORK_CACHE_DIR=str(cache)) == "2.0"
 
 
@@ -96,7 +96,7 @@ def test_the_hash_sees_every_change_of_a_file_and_of_its_name(tmp_path: Path) ->
         folder = tmp_path / name
         folder.mkdir()
         for file, text in files.items():
-            (folder / file).write_text(text)
+            (folder / file).write_text(text, encoding="utf-8")
         folders[name] = source_hash(folder)
     assert folders["one"] == folders["same"]
     assert len(set(folders.values())) == len(folders) - 1
@@ -104,7 +104,7 @@ def test_the_hash_sees_every_change_of_a_file_and_of_its_name(tmp_path: Path) ->
 
 def block(package: Path) -> None:
     """Make the package's own cache folder impossible, as on a read-only disk; permissions would not stop root."""
-    (package / "kernels" / "__pycache__").write_text("not a folder")
+    (package / "kernels" / "__pycache__").write_text("not a folder", encoding="utf-8")
 
 
 def test_an_install_that_cannot_be_written_to_keeps_its_cache_elsewhere(package: Path, tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_an_install_that_cannot_be_written_to_keeps_its_cache_elsewhere(package:
 def test_where_nothing_can_be_written_kernels_still_run(package: Path, tmp_path: Path) -> None:
     block(package)
     nowhere = tmp_path / "nowhere"
-    nowhere.write_text("not a folder")
+    nowhere.write_text("not a folder", encoding="utf-8")
     folders = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA", "USERPROFILE"), str(nowhere))
     assert run(package, complaint="compiled kernels cannot be kept", **folders) == "2.0"
 
@@ -144,7 +144,7 @@ assert compiler.PLAIN == "LINKWORK_PLAIN_NUMBA is set"
 def test_kernels_run_on_numba_as_it_comes_for_one_pose_and_for_lanes(package: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     assert run(package, PLAIN.format(log=str(log)), LINKWORK_PLAIN_NUMBA="1") == "2.0 2.0"
-    assert set(log.read_text().splitlines()) == {
+    assert set(log.read_text(encoding="utf-8").splitlines()) == {
         "linkwork: kernels are compiled by Numba, not taken from a pack: there is none",
         "linkwork: kernels are compiled by plain Numba: LINKWORK_PLAIN_NUMBA is set",
     }
@@ -177,6 +177,7 @@ def on_terminal(package: Path, cache: Path) -> tuple[str, str]:
         stdout=subprocess.PIPE,
         stderr=theirs,
         text=True,
+        encoding="utf-8",
     )
     os.write(theirs, b"END")
     os.close(theirs)

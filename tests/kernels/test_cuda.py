@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -30,6 +29,7 @@ from cuda_cases import (
     form_targets,
     free_targets,
     starts_of,
+    why_not,
 )
 from linkwork.errors import DeviceError, MissingExtraError, OptionError
 from linkwork.kernels import cards
@@ -47,7 +47,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # the first waits fo
 HERE = Path(__file__).parents[1]
 SOURCE = str(Path(lw.__file__).parents[1])
 PARTS = ("q", "codes", "residuals", "restarts", "success")
-simulated = pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed")
+simulated = pytest.mark.skipif(bool(why_not()), reason=why_not())
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +60,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
         [sys.executable, str(HERE / "cuda_simulated.py"), str(path)],
         env=environment,
         text=True,
+        encoding="utf-8",
     )
     assert run.returncode == 0, run.stderr[-4000:]
     return np.load(path)
@@ -307,6 +308,21 @@ def test_missing_parts_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cards.importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(MissingExtraError, match=r"linkwork\[cuda\]"):
         lw.solve_batch(PANDA, "tip", TARGETS, device="cuda")
+
+
+def test_what_does_not_work_without_a_library_of_cuda_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken:
+        """A module whose attributes cannot be had, as numba.cuda where CUDA's runtime is missing."""
+
+        def __getattr__(self, name: str) -> Any:
+            raise RuntimeError('Failure finding "libcudart.so.13"\nNo such file')
+
+    require_card.cache_clear()
+    monkeypatch.setattr(cards.importlib.util, "find_spec", lambda _name: "found")
+    monkeypatch.setitem(sys.modules, "numba", Broken())
+    with pytest.raises(DeviceError, match=r'"libcudart.so.13"\)\. .*numba-cuda\[cu13\].*device=.cpu.'):
+        lw.solve_batch(PANDA, "tip", TARGETS, device="cuda")
+    require_card.cache_clear()
 
 
 @simulated

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from cuda_cases import why_not
 from linkwork.errors import DeviceError
 
-if importlib.util.find_spec("numba_cuda") is None:
-    pytest.skip("numba-cuda is not installed", allow_module_level=True)
+if why_not():
+    pytest.skip(why_not(), allow_module_level=True)
 
 from linkwork.kernels import cuda_pack
 from linkwork.kernels.pack import PackError
@@ -47,9 +47,9 @@ def test_what_is_missing_damaged_or_of_other_sources_is_refused(tmp_path: Path) 
 
 
 def test_sources_of_cards_count_for_cards_alone(tmp_path: Path) -> None:
-    (tmp_path / "chain.py").write_text("a")
+    (tmp_path / "chain.py").write_text("a", encoding="utf-8")
     before = source_hash(tmp_path), source_hash(tmp_path, cards=True)
-    (tmp_path / "cuda_chain.py").write_text("b")
+    (tmp_path / "cuda_chain.py").write_text("b", encoding="utf-8")
     source_hash.cache_clear()
     assert source_hash(tmp_path) == before[0]
     assert source_hash(tmp_path, cards=True) != before[1]
@@ -62,6 +62,6 @@ def test_a_kernel_is_compiled_without_a_card() -> None:
     try:
         text = cuda_pack.compile_ahead("chain/widen")
     except (DeviceError, *unusable()) as error:
-        pytest.skip(f"CUDA's compiler is not there: {error}")
+        pytest.skip(f"CUDA's compiler cannot be used: {error}")
     assert ".visible .entry widen(" in text
     assert f".version {cuda_pack.PTX}" in text

@@ -45,5 +45,7 @@ for item in (3, -2):
 @pytest.mark.parametrize("program", [SOLVES, BOUNDS], ids=["solves", "bounds"])
 def test_kernels_run_as_python(program: str) -> None:
     paths = os.pathsep.join((str(HERE), str(HERE.parent / "src")))
-    done = children.run([sys.executable, "-c", program], text=True, env=os.environ | {"PYTHONPATH": paths})
+    done = children.run(
+        [sys.executable, "-c", program], text=True, env=os.environ | {"PYTHONPATH": paths}, encoding="utf-8"
+    )
     assert done.returncode == 0, done.stderr

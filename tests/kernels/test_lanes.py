@@ -484,5 +484,5 @@ def test_kernels_agree_on_lesser_processors(level: str) -> None:
         pytest.skip("no pack for this processor is built here: python -m linkwork.kernels")
     choice = {"LINKWORK_KERNELS": "pack", "LINKWORK_LEVEL": level}
     environment = os.environ | choice | {"PYTHONPATH": str(Path(linkwork.__file__).parents[1])}
-    done = children.run([sys.executable, "-W", "error", "-c", PROBE], env=environment, text=True)
+    done = children.run([sys.executable, "-W", "error", "-c", PROBE], env=environment, text=True, encoding="utf-8")
     assert (done.returncode, done.stdout) == (0, "agreed\n"), done.stderr

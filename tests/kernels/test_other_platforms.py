@@ -91,7 +91,7 @@ def test_a_pack_answers_as_that_of_the_least_processor(
         pytest.skip(f"{emulator[0]} is not installed")
     if not (PACKS / target.name).is_dir():
         pytest.skip(f"no pack for {target.name} was built")
-    if level == "v4" and "avx512vl" not in Path("/proc/cpuinfo").read_text():
+    if level == "v4" and "avx512vl" not in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
         pytest.skip("this processor has no AVX-512")
     first = replayed(TARGETS["linux-x86_64"], "v2", recorded)
     other = replayed(target, level, recorded)
@@ -108,6 +108,6 @@ def test_a_pack_answers_as_that_of_the_least_processor(
 def test_a_pack_lists_what_its_target_has(name: str) -> None:
     if not (PACKS / name).is_dir():
         pytest.skip(f"no pack for {name} was built")
-    listing = json.loads((PACKS / name / "pack.json").read_text())
+    listing = json.loads((PACKS / name / "pack.json").read_text(encoding="utf-8"))
     assert listing["target"] == name
     assert listing["levels"] == [level.name for level in TARGETS[name].levels]

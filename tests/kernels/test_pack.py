@@ -18,10 +18,12 @@ import pytest
 import children
 import linkwork as lw
 from linkwork.kernels import runtime
+from linkwork.kernels.__main__ import take
 from linkwork.kernels.build import symbols_of
 from linkwork.kernels.declarations import Kernel, all_kernels
 from linkwork.kernels.pack import HOME, LISTING, Pack, PackError
 from linkwork.kernels.targets import TARGETS, Target, host
+from linkwork.kernels.web import WEB_HOME
 
 TARGET = host()
 built = pytest.mark.skipif(
@@ -36,14 +38,14 @@ def pack(tmp_path: Path) -> Path:
 
 
 def rewrite(pack: Path, **changes: Any) -> None:
-    listing = json.loads((pack / LISTING).read_text())
-    (pack / LISTING).write_text(json.dumps(listing | changes))
+    listing = json.loads((pack / LISTING).read_text(encoding="utf-8"))
+    (pack / LISTING).write_text(json.dumps(listing | changes), encoding="utf-8")
 
 
 def without(pack: Path, name: str) -> None:
-    listing = json.loads((pack / LISTING).read_text())
+    listing = json.loads((pack / LISTING).read_text(encoding="utf-8"))
     del listing[name]
-    (pack / LISTING).write_text(json.dumps(listing))
+    (pack / LISTING).write_text(json.dumps(listing), encoding="utf-8")
 
 
 def library(pack: Path) -> Path:
@@ -71,7 +73,10 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no listing": (lambda pack: (pack / LISTING).unlink(), "there is none"),
     "listing cut": (lambda pack: (pack / LISTING).write_bytes((pack / LISTING).read_bytes()[:99]), "is damaged"),
     "listing of bytes": (lambda pack: (pack / LISTING).write_bytes(b"\xff\xfe\x00"), "is damaged"),
-    "listing a list": (lambda pack: (pack / LISTING).write_text("[]"), "is not a listing of format 1"),
+    "listing a list": (
+        lambda pack: (pack / LISTING).write_text("[]", encoding="utf-8"),
+        "is not a listing of format 1",
+    ),
     "later format": (lambda pack: rewrite(pack, format=2), "is not a listing of format 1"),
     "no levels": (lambda pack: without(pack, "levels"), "has no levels"),
     "odd size": (lambda pack: rewrite(pack, size="many"), "has no size"),
@@ -136,7 +141,9 @@ print("numba" in sys.modules)
 def run(code: str, **environment: str) -> Any:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LINKWORK_")}
     here = str(Path(lw.__file__).parents[1])
-    return children.run([sys.executable, "-c", code], env=kept | {"PYTHONPATH": here} | environment, text=True)
+    return children.run(
+        [sys.executable, "-c", code], env=kept | {"PYTHONPATH": here} | environment, text=True, encoding="utf-8"
+    )
 
 
 @built
@@ -231,6 +238,21 @@ def answers(folder: Path, name: str, *words: str, **environment: str) -> dict[st
 
 
 @built
+@built
+def test_packs_that_were_built_elsewhere_are_taken_whole_or_not_at_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    homes = {TARGET.name: tmp_path / "home", "wasm": tmp_path / "home" / "web"}
+    shutil.copytree(HOME, tmp_path / "packs" / TARGET.name, ignore=shutil.ignore_patterns("web"))
+    assert take(tmp_path / "packs", homes) == 1
+    assert "has none for wasm" in capsys.readouterr().err
+    assert not homes["wasm"].exists()
+    shutil.copytree(WEB_HOME, tmp_path / "packs" / "wasm")
+    assert take(tmp_path / "packs", homes) == 0
+    assert Pack(homes[TARGET.name]).listing == Pack(HOME).listing
+    assert (homes["wasm"] / "linkwork.wasm").read_bytes() == (WEB_HOME / "linkwork.wasm").read_bytes()
+
+
 def test_all_levels_and_the_compiler_give_the_same_answers(tmp_path: Path, exhaustive: bool) -> None:
     there = Pack()
     levels = there.listing["levels"]

@@ -74,7 +74,7 @@ def test_what_is_kept_is_told_and_forgotten(folder):
     assert store.kept() == store.Kept((), 0, 0, "")
     for k in range(3):
         store.keep(f"{KEY} {k}", CODE)
-    (folder / "letter.txt").write_text("not ours")
+    (folder / "letter.txt").write_text("not ours", encoding="utf-8")
     size = sum(path.stat().st_size for path in folder.glob("*.kernel"))
     assert store.kept() == store.Kept((folder,), 3, size, "")
     assert store.forget() == 3
@@ -90,7 +90,7 @@ def test_it_looks_beside_the_package_and_then_in_the_folder_of_the_user(two):
     assert store.keep(KEY, CODE)
     assert (the_file(two[0]).parent, two[1].exists()) == (two[0], False)
     two[0].rename(two[0].with_name("away"))
-    two[0].write_text("not a folder")
+    two[0].write_text("not a folder", encoding="utf-8")
     assert store.find(KEY) is None
     assert store.keep(KEY, CODE)
     assert store.find(KEY) == CODE
@@ -316,7 +316,7 @@ def test_a_folder_does_not_grow_for_ever(folder, monkeypatch):
     monkeypatch.setattr(store, "MOST", 5 * len(CODE))
     for k in range(8):
         assert store.keep(f"{KEY} {k}", CODE)
-        os.utime(folder / store._name(f"{KEY} {k}"), ns=(k, k))
+        os.utime(folder / store._name(f"{KEY} {k}"), ns=(k * 10**9, k * 10**9))
     assert [store.find(f"{KEY} {k}") is not None for k in range(8)] == 4 * [False] + 4 * [True]
     assert store.keep("large", CODE * 6)  # one too large for all of it is there, and alone
     assert (store.kept().files, store.find("large")) == (1, CODE * 6)
@@ -380,7 +380,7 @@ def child(tmp_path, script, *, before=(), **variables):
     for parent in tmp_path.parents[:2]:
         parent.chmod(parent.stat().st_mode | 0o055)
     variables = os.environ | {"PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"} | variables
-    return children.run([*before, sys.executable, "-c", script], env=variables, text=True, check=True)
+    return children.run([*before, sys.executable, "-c", script], env=variables, text=True, check=True, encoding="utf-8")
 
 
 AS_NOBODY = """
@@ -573,7 +573,11 @@ def test_windows_locks_are_asked_for_there(monkeypatch):
 
 
 def test_nothing_slow_is_imported(tmp_path):
-    script = "import sys, store; print(*{name.split('.')[0] for name in sys.modules} & {'numba', 'numpy', 'fcntl'})"
+    # On Python 3.14 pathlib imports fcntl by itself.
+    script = (
+        "import pathlib, sys; begun = {*sys.modules}; import store;"
+        "print(*{*sys.modules} - begun & {'numba', 'numpy', 'fcntl'})"
+    )
     assert child(tmp_path, script).stdout == "\n"
 
 
@@ -585,7 +589,7 @@ def test_warmup_says_where_code_is_kept_or_why_it_is_not(folder, monkeypatch):
     said = run("warmup").stdout
     assert f"kept in {folder}; no pack: there is none" in said
     shutil.rmtree(folder)
-    folder.write_text("not a folder")
+    folder.write_text("not a folder", encoding="utf-8")
     said = run("warmup").stdout
     assert "nothing could be kept" in said
     assert f": {folder}: " in said

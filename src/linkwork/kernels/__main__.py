@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import os
 import shutil
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from ..errors import DeviceError, PageError
+from ..errors import DeviceError, MissingExtraError, PageError
 from .build import build
+from .cards import require_library
 from .pack import HOME, Pack, PackError
 from .targets import TARGETS, Target, host
 from .web import WEB_HOME, web_code
@@ -35,6 +36,7 @@ def main() -> int:
     )
     parser.add_argument("--apart", action="store_true", help="one process per function, for reproducible bytes")
     parser.add_argument("--if-needed", action="store_true", help="skip packs beside the kernels that are up to date")
+    parser.add_argument("--take", type=Path, metavar="FOLDER", help="take the packs that --output has built elsewhere")
     given = parser.parse_args()
     if given.targets == [CARDS]:
         return build_for_cards(given.output or HOME)
@@ -45,6 +47,8 @@ def main() -> int:
     if given.levels == ["host"] and own is not None:
         given.levels = [best_level(own)]
     homes = {"wasm": WEB_HOME} | ({own.name: HOME} if own else {})
+    if given.take is not None:
+        return take(given.take, homes)
     names = [*TARGETS] if given.all else given.targets or [*homes]
     if given.output is None and not set(names) <= set(homes):
         parser.error("a pack for another machine needs --output.")
@@ -77,17 +81,28 @@ def put(built: Path, home: Path) -> Path:
     return home
 
 
+def take(folder: Path, homes: dict[str, Path]) -> int:
+    """Copy the packs of this machine and of web pages to where they are loaded from; return the exit status."""
+    missing = [name for name in homes if not (folder / name / TARGETS[name].file).is_file()]
+    if missing:
+        print(f"no packs were taken: {folder} has none for {' and '.join(missing)}.", file=sys.stderr)
+        return 1
+    with TemporaryDirectory(dir=HOME.parent) as draft:
+        for name, home in homes.items():
+            put(Path(shutil.copytree(folder / name, Path(draft) / name)), home)
+            print(f"{name}: {home / TARGETS[name].file}")
+    return 0
+
+
 def build_for_cards(folder: Path) -> int:
     """Build the GPU kernels for any chain and any GPU into a folder; return the exit status, 0 on success."""
     began = time.perf_counter()
-    if importlib.util.find_spec("numba_cuda") is None:
-        print("no kernels for GPUs were built: numba-cuda is not installed.", file=sys.stderr)
-        return 1
-    from .cuda_pack import build as build_cards
-
     try:
+        require_library()
+        from .cuda_pack import build as build_cards  # imports numba-cuda
+
         path = build_cards(folder)
-    except (PackError, DeviceError) as error:
+    except (PackError, DeviceError, MissingExtraError) as error:
         print(f"no kernels for GPUs were built: {error}", file=sys.stderr)
         return 1
     print(f"{CARDS}: {path}, {path.stat().st_size / 1e6:.1f} MB")

@@ -18,16 +18,34 @@ NAME = re.compile(r"cuda(?::(\d{1,3}))?")
 OLDEST = (12, 0)  # CUDA version of the oldest supported driver
 
 
+def require_library() -> None:
+    """Raise an error if numba-cuda cannot be imported.
+
+    Raises:
+        MissingExtraError: If it is not installed.
+        DeviceError: If it fails, as it does without CUDA's runtime library.
+    """
+    if importlib.util.find_spec("numba_cuda") is None:
+        raise MissingExtraError("numba-cuda", "cuda", "solving on a graphics card")
+    try:
+        from numba import cuda  # noqa: F401 - to see whether it can be
+    except (ImportError, AttributeError, OSError, RuntimeError) as error:
+        why = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise DeviceError(
+            f"numba-cuda does not work here ({why}). If one of CUDA's libraries is missing, install them: "
+            "pip install 'numba-cuda[cu13]'. Or use device='cpu'."
+        ) from error
+
+
 @cache
 def require_card() -> None:
     """Raise an error if no GPU can be used.
 
     Raises:
         MissingExtraError: If numba-cuda is not installed.
-        DeviceError: If there is no driver, no GPU, or the driver is too old.
+        DeviceError: If it does not work, or if there is no driver, no GPU, or the driver is too old.
     """
-    if importlib.util.find_spec("numba_cuda") is None:
-        raise MissingExtraError("numba-cuda", "cuda", "solving on a graphics card")
+    require_library()
     from numba import config, cuda
 
     if config.ENABLE_CUDASIM:

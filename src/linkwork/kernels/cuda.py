@@ -178,6 +178,11 @@ class Kernel:
                 f"kernels cannot be compiled for this graphics card: {str(error).strip().splitlines()[0]} "
                 "Update the driver, or install CUDA's compiler library: pip install 'numba-cuda[cu13]'."
             ) from error
+        except AttributeError as error:  # NumPy 2.5 lacks a name that numba-cuda 0.30 uses
+            raise DeviceError(
+                f"numba-cuda {version('numba-cuda')} does not work with NumPy {np.__version__} ({error}); "
+                "pip install 'linkwork[cuda]' chooses a NumPy that it works with."
+            ) from error
         found = ENTRY.search(ptx)
         if found is None:
             raise DeviceError(f"numba-cuda {version('numba-cuda')} did not compile {self.name} to a kernel.")

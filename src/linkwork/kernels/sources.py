@@ -10,8 +10,8 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 HOST = {  # files that are neither compiled nor influence how others are
-    "__main__.py", "binding.py", "build.py", "devices.py", "inspection.py", "jit.py", "linker.py", "pack.py",
-    "runtime.py", "sources.py", "store.py", "threads.py", "web.py", "workers.py",
+    "__main__.py", "binding.py", "build.py", "cards.py", "devices.py", "inspection.py", "jit.py", "linker.py",
+    "pack.py", "runtime.py", "sources.py", "store.py", "threads.py", "web.py", "workers.py",
 }  # fmt: skip
 COMPILING = ("__init__.py", "calling.py", "compiler.py", "emission.py", "libm.zig", "machine_emission.py", "objects.py")
 
