@@ -18,7 +18,7 @@ export LINKWORK_KERNELS := $(KERNELS)
 endif
 PACK = $(BIN)/python -m linkwork.kernels --if-needed
 
-.PHONY: demo test matrix quick coverage kernel-coverage kernels-in-python mutants check lint format types minimums bench fuzz soak docs notebooks build kernels wheels release web clean
+.PHONY: demo test matrix quick coverage kernel-coverage kernels-in-python mutants check lint format types minimums integrations resolve windows bench fuzz soak docs notebooks build kernels wheels release web clean
 
 demo: $(VENV)/demo.stamp
 	@$(PACK) --levels host || true
@@ -91,27 +91,57 @@ build/minimums/stamp: pyproject.toml release/minimums.py
 	build/minimums/bin/python -m pip install --quiet --disable-pip-version-check -c build/minimums/constraints.txt -e ".[jit,dev]"
 	@touch $@
 
-bench: $(VENV)/bench.stamp
-	$(BIN)/python benchmarks/start.py
-	$(BIN)/python benchmarks/forward.py
-	$(BIN)/python benchmarks/methods.py
-	$(BIN)/python benchmarks/ik.py
-	$(BIN)/python benchmarks/closed_form.py
-	$(BIN)/python benchmarks/several_solutions.py
-	$(BIN)/python benchmarks/tracking.py
-	$(BIN)/python benchmarks/whole_body.py
-	@if [ -n "$(PROBLEMS)" ]; then $(BIN)/python benchmarks/collision.py "$(PROBLEMS)"; else echo "skipping benchmarks/collision.py: set PROBLEMS to the folder with MotionBenchMaker's problems"; fi
-	$(BIN)/python benchmarks/distances.py
-	$(BIN)/python benchmarks/body_cycles.py
-	$(BIN)/python benchmarks/body_batches.py
-	$(BIN)/python benchmarks/body.py
-	$(BIN)/python benchmarks/files.py
-	$(BIN)/python benchmarks/datasets.py
-	$(BIN)/python benchmarks/dataset_shapes.py
-	$(BIN)/python benchmarks/retarget.py
-	$(BIN)/python benchmarks/timing.py
-	$(BIN)/python benchmarks/mechanisms.py
-	$(BIN)/python benchmarks/machine_code.py
+# Tests of packages that the dev extra leaves out for their size: PyTorch, JAX, Rerun, and Blender, whose wheel is for one Python.
+INTEGRATIONS := tests/extras tests/solvers/test_torch_gradients.py tests/solvers/test_jax_gradients.py tests/formats/test_rerun.py
+integrations: $(VENV)/demo.stamp build/integrations/stamp
+	@$(PACK) --levels host || true
+	build/integrations/bin/python -m pytest -q --memory 4000 $(TESTFLAGS) $(INTEGRATIONS)
+
+build/integrations/stamp: pyproject.toml
+	$(OLDEST) -m venv build/integrations
+	build/integrations/bin/python -m pip install --quiet --disable-pip-version-check -e ".[jit,dev,torch,jax,rerun]"
+	@# Blender's wheel asks for NumPy 1 and works with NumPy 2 (docs/blender.md), so its dependencies are named here.
+	build/integrations/bin/python -m pip install --quiet --disable-pip-version-check --no-deps "bpy>=5.0,<5.1" cython requests zstandard
+	@touch $@
+
+# Whether pip can install every extra from wheels alone, on every platform and Python: asks the package index, installs nothing.
+resolve: $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/python release/resolve.py
+
+# The suite with Python for Windows, in Wine 10 or newer.
+windows: $(VENV)/dev.stamp
+	test -d build/packs/windows-x86_64 || $(BIN)/python -m linkwork.kernels windows-x86_64 wasm --output build/packs
+	$(BIN)/python release/windows.py build/windows --packs build/packs --workers $(WORKERS) $(TESTFLAGS)
+
+# The peers have an environment of their own: some want older versions of what the tests use.
+bench: $(VENV)/demo.stamp build/bench/stamp
+	@$(PACK) --levels host || true
+	build/bench/bin/python benchmarks/start.py
+	build/bench/bin/python benchmarks/forward.py
+	build/bench/bin/python benchmarks/methods.py
+	build/bench/bin/python benchmarks/ik.py
+	build/bench/bin/python benchmarks/closed_form.py
+	build/bench/bin/python benchmarks/several_solutions.py
+	build/bench/bin/python benchmarks/tracking.py
+	build/bench/bin/python benchmarks/whole_body.py
+	@if [ -n "$(PROBLEMS)" ]; then build/bench/bin/python benchmarks/collision.py "$(PROBLEMS)"; else echo "skipping benchmarks/collision.py: set PROBLEMS to the folder with MotionBenchMaker's problems"; fi
+	build/bench/bin/python benchmarks/distances.py
+	build/bench/bin/python benchmarks/body_cycles.py
+	build/bench/bin/python benchmarks/body_batches.py
+	build/bench/bin/python benchmarks/body.py
+	build/bench/bin/python benchmarks/files.py
+	build/bench/bin/python benchmarks/datasets.py
+	build/bench/bin/python benchmarks/dataset_shapes.py
+	build/bench/bin/python benchmarks/retarget.py
+	build/bench/bin/python benchmarks/timing.py
+	build/bench/bin/python benchmarks/mechanisms.py
+	build/bench/bin/python benchmarks/machine_code.py
+
+build/bench/stamp: pyproject.toml
+	$(PYTHON) -m venv build/bench
+	build/bench/bin/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
+	@touch $@
 
 fuzz: $(VENV)/fuzz.stamp
 	@for format in $(FORMATS); do echo "$$format: $(SECONDS) s"; \
