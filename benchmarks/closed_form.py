@@ -237,14 +237,16 @@ def complete(name: str, count: int) -> dict[str, int]:
 
 def completed(sizes: Sizes, kept: Path | None) -> dict[str, dict[str, int]]:
     """Count for all arms that are not in a file of earlier counts, and add each to the file."""
-    rows: dict[str, dict[str, int]] = json.loads(kept.read_text()) if kept is not None and kept.exists() else {}
+    rows: dict[str, dict[str, int]] = (
+        json.loads(kept.read_text(encoding="utf-8")) if kept is not None and kept.exists() else {}
+    )
     rows = {name: row for name, row in rows.items() if row["goals"] >= sizes.truth}
     for name in six_joint_arms.ARMS:
         if name not in rows:
             say(f"{name}: {sizes.truth} goals against {STARTS:,} starts each ...")
             rows[name] = complete(name, sizes.truth)
             if kept is not None:
-                kept.write_text(json.dumps(rows, indent=1))
+                kept.write_text(json.dumps(rows, indent=1), encoding="utf-8")
     return {name: rows[name] for name in six_joint_arms.ARMS}
 
 

@@ -115,7 +115,7 @@ def measure(folder: Path, scene: str, every: int, rounds: int, report: Report) -
         ways: dict[str, Callable[[], Any]] = {PREPARED: partial(by_prepared, ik, target)}
         ways[PLAIN] = partial(by_solve, arm, [reach, avoid])
         if not report.missing and number % SHARE == 0:
-            urdf = (folder / f"{scene.rpartition('_')[2]}_spherized.urdf").read_text()
+            urdf = (folder / f"{scene.rpartition('_')[2]}_spherized.urdf").read_text(encoding="utf-8")
             peer = Mink(arm, urdf, problem, tip, judge)
             starts = free_starts(arm, problem, partial(is_free, judge))
             ways[MINK] = partial(peer.solve, target, starts)

@@ -169,7 +169,9 @@ def measure(name: str, rows: int, turns: int, folder: Path) -> dict[str, Any]:
         shutil.rmtree(made)
     out = "memory://out" if shape.store else str(folder / "out")
     words = [str(folder / "goals"), str(folder / "warm"), out, json.dumps(shape.options), str(turns)]
-    done = subprocess.run([sys.executable, "-c", RUN, *words], stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, *words], stdout=subprocess.PIPE, text=True, check=True, encoding="utf-8"
+    )
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found | {"shape": name, "rate": found["rows"] / found["busy"], "load": os.getloadavg()[0]}
 

@@ -65,7 +65,7 @@ def make_goals(path: Path, count: int, group: int) -> None:
 def measure(goals: Path, out: Path, **options: Any) -> dict[str, Any]:
     shutil.rmtree(out, ignore_errors=True)
     words = [sys.executable, "-W", "ignore", "-c", RUN, str(goals), str(out), json.dumps(options)]
-    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True, encoding="utf-8")
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     digest = hashlib.sha256()
     for part in sorted(out.glob("part-*.parquet")):

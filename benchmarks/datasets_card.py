@@ -95,7 +95,7 @@ def command(*words: object) -> tuple[dict[str, Any], float]:
     """Run a linkwork command; return its output and the time of its process [s]."""
     began = time.perf_counter()
     line = [sys.executable, "-m", "linkwork", "batch", *map(str, words), "--json"]
-    done = subprocess.run(line, stdout=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(line, stdout=subprocess.PIPE, text=True, check=False, encoding="utf-8")
     if done.returncode:
         raise SystemExit(f"{' '.join(line)} failed with {done.returncode}: {done.stdout[-2000:]}")
     result: dict[str, Any] = json.loads(done.stdout)
@@ -159,7 +159,11 @@ def measure(name: str, count: int, folder: Path, options: list[str]) -> dict[str
 
 def report(runs: list[dict[str, Any]], options: list[str]) -> str:
     card = subprocess.run(
-        ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], stdout=subprocess.PIPE, text=True, check=True
+        ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        encoding="utf-8",
     ).stdout.strip()
     versions = ", ".join(f"{name} {version(name)}" for name in ("numba-cuda", "pyarrow", "numpy"))
     lines = [

@@ -294,7 +294,7 @@ def machine(one_core: bool) -> dict[str, Any]:
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        lines = [line for line in info.read_text().splitlines() if line.startswith("model name")]
+        lines = [line for line in info.read_text(encoding="utf-8").splitlines() if line.startswith("model name")]
         cpu = lines[0].split(":", 1)[1].strip() if lines else cpu
     return {
         "cpu": f"{cpu} ({llvm.get_host_cpu_name()})",

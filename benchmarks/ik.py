@@ -287,7 +287,9 @@ def child(*arguments: str, **environment: str) -> str:
     here = os.pathsep.join([str(Path(lw.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     own = {**os.environ, "PYTHONPATH": here, **environment}
     own.pop("PYTHONDONTWRITEBYTECODE", None)  # as for users: Python caches its bytecode
-    done = subprocess.run([sys.executable, *arguments], env=own, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, *arguments], env=own, capture_output=True, text=True, check=False, encoding="utf-8"
+    )
     if done.returncode:
         raise SystemExit(f"a child process failed:\n{done.stderr}")
     return done.stdout

@@ -75,6 +75,7 @@ def run(rounds: int) -> dict[str, dict[str, float]]:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            encoding="utf-8",
         )
         for choice in ("pack", "jit")
     }

@@ -14,10 +14,10 @@ RESULTS = Path(__file__).with_name("results.md")
 def write(section: str, text: str) -> None:
     """Write a section of results.md between its markers; the documentation includes sections by their markers."""
     begin, end = f"<!-- --8<-- [start:{section}] -->", f"<!-- --8<-- [end:{section}] -->"
-    page = RESULTS.read_text() if RESULTS.exists() else "# Benchmark results\n"
+    page = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else "# Benchmark results\n"
     before, _, rest = page.partition(begin)
     after = rest.partition(end)[2]
-    RESULTS.write_text(f"{before.rstrip()}\n\n{begin}\n{text.strip()}\n{end}\n{after.lstrip()}")
+    RESULTS.write_text(f"{before.rstrip()}\n\n{begin}\n{text.strip()}\n{end}\n{after.lstrip()}", encoding="utf-8")
 
 
 def say(text: str) -> None:

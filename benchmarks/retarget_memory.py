@@ -79,7 +79,7 @@ def measure(path: str, kind: str, suffix: str, way: str) -> None:
         outcome = retarget_file(path, target, output, **options)
         if "a second" in way:
             outcome.clip.save(output, fps=30.0)
-    status = Path("/proc/self/status").read_text()
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
     peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
     frames = int(Path(path).stem)
     print(json.dumps({"frames": frames, "megabytes": peak / 1024.0, "seconds": process_time() - begin}))
@@ -104,7 +104,7 @@ def options_of(way: str, target: lw.Linkage, count: int) -> dict[str, Any]:
 def measured(path: Path, kind: str, suffix: str = ".bvh", way: str = "") -> dict[str, float]:
     """Return memory and time of a motion in its own process."""
     command = [sys.executable, __file__, "--measure", str(path), kind, suffix, way]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ, encoding="utf-8")
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
 

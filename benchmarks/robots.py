@@ -89,6 +89,7 @@ class Judge:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
+            encoding="utf-8",
         )
         self.lines: queue.Queue[str] = queue.Queue()
         self.left = LIFE

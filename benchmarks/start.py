@@ -219,7 +219,9 @@ def run(*, rounds: int) -> dict[str, Any]:
             say(f"{program.title}: {timed(program, environment)[0]:.2f} s at first")
         turns = [[timed(program, environment) for program in there] for _ in range(rounds)]
         asked = "from linkwork.kernels.runtime import warm; print(warm().said)"
-        kernels = subprocess.run([sys.executable, "-c", asked], env=environment, capture_output=True, text=True).stdout
+        kernels = subprocess.run(
+            [sys.executable, "-c", asked], env=environment, capture_output=True, text=True, encoding="utf-8"
+        ).stdout
     rows = []
     for k, program in enumerate(there):
         seconds, memory = zip(*(turn[k] for turn in turns), strict=True)

@@ -86,7 +86,7 @@ def opening(browser: Any, bytecode: str) -> dict[str, float]:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.perf_counter()
     env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": bytecode}
-    process = subprocess.Popen([sys.executable, *SERVE], stdout=subprocess.PIPE, text=True, env=env)
+    process = subprocess.Popen([sys.executable, *SERVE], stdout=subprocess.PIPE, text=True, env=env, encoding="utf-8")
     assert process.stdout is not None
     url = process.stdout.readline().split("; ")[0].split()[-1]
     served = time.perf_counter()

@@ -108,9 +108,13 @@ def in_node(script: str, folder: Path) -> dict[str, Any] | None:
     node = shutil.which("node")
     if node is None:
         return None
-    (folder / "run.cjs").write_text(f"{script}\nrun().then((found) => console.log(JSON.stringify(found)));\n")
-    done = subprocess.run([node, folder / "run.cjs"], capture_output=True, text=True, check=True)
-    version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    (folder / "run.cjs").write_text(
+        f"{script}\nrun().then((found) => console.log(JSON.stringify(found)));\n", encoding="utf-8"
+    )
+    done = subprocess.run([node, folder / "run.cjs"], capture_output=True, text=True, check=True, encoding="utf-8")
+    version = subprocess.run(
+        [node, "--version"], capture_output=True, text=True, check=True, encoding="utf-8"
+    ).stdout.strip()
     return {"name": f"node {version.lstrip('v')}", "times": json.loads(done.stdout)}
 
 
@@ -123,8 +127,8 @@ def in_browser(script: str, folder: Path) -> dict[str, Any] | None:
         return None
     if found is None:
         return None
-    (folder / "run.js").write_text(script)
-    (folder / "run.html").write_text("<!doctype html><script src='run.js'></script>")
+    (folder / "run.js").write_text(script, encoding="utf-8")
+    (folder / "run.html").write_text("<!doctype html><script src='run.js'></script>", encoding="utf-8")
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=found, args=["--no-sandbox"])
         page = browser.new_page()

@@ -28,6 +28,7 @@ MEMORY, MOST = 600, 750  # MB that a process of the tests should take, and with 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="the first tests of every file, one case of each")
     parser.addoption("--exhaustive", action="store_true", help="every repetition, where a sample stands for it else")
+    parser.addoption("--memory", type=float, default=MOST, help="MB of the process with which a run fails")
 
 
 @pytest.fixture(scope="session")
@@ -65,10 +66,12 @@ def pytest_runtest_teardown() -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """A run fails that has taken too much memory."""
-    if memory.peak() > MOST and session.exitstatus == pytest.ExitCode.OK:
+    if memory.peak() > session.config.getoption("--memory") and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    over = f", more than the {MEMORY} MB it should; {MOST} MB fail" if memory.peak() > MEMORY else ""
-    terminalreporter.write_line(f"largest test process: {memory.peak():.0f} MB{over}")
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    said = f"largest test process: {memory.peak():.0f} MB"
+    if memory.peak() > MEMORY:
+        said += f", more than the {MEMORY} MB it should; {config.getoption('--memory'):g} MB fail"
+    terminalreporter.write_line(said)

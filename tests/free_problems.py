@@ -30,14 +30,14 @@ SCENES = {
 def robot(folder: Path, name: str) -> lw.Linkage:
     """Return an arm of spheres with the pairs of its SRDF."""
     arm = lw.load(folder / f"{name}_spherized.urdf")
-    text = (folder / f"{name}.srdf").read_text()
+    text = (folder / f"{name}.srdf").read_text(encoding="utf-8")
     pairs = re.findall(r'disable_collisions link1="([^"]+)" link2="([^"]+)"', text)
     return arm.replace(disabled_pairs=[pair for pair in pairs if set(pair) <= set(arm.links)])
 
 
 def problems(folder: Path, scene: str) -> tuple[lw.Linkage, list[dict[str, Any]]]:
     """Return the robot of a scene and its problems."""
-    data = json.loads((folder / f"{scene}.json").read_text())
+    data = json.loads((folder / f"{scene}.json").read_text(encoding="utf-8"))
     return robot(folder, data["robot"]), data["problems"]
 
 

@@ -82,7 +82,9 @@ class File:
         uri = buffer or "data:application/octet-stream;base64," + base64.b64encode(self.binary).decode()
         if buffer:
             (folder / buffer).write_bytes(self.binary)
-        path.write_text(json.dumps(self.document | {"buffers": [{"byteLength": len(self.binary), "uri": uri}]}))
+        path.write_text(
+            json.dumps(self.document | {"buffers": [{"byteLength": len(self.binary), "uri": uri}]}), encoding="utf-8"
+        )
         return path
 
 

@@ -9,7 +9,7 @@ from typing import Any
 GOLDEN = Path(__file__).parent / "golden"
 
 # Tables of published arms; pose, frames and Jacobian of each by roboticstoolbox-python 1.5.0 (`fkine_all`, `jacob0`).
-DH: dict[str, dict[str, Any]] = json.loads((GOLDEN / "dh.json").read_text())
+DH: dict[str, dict[str, Any]] = json.loads((GOLDEN / "dh.json").read_text(encoding="utf-8"))
 COMPUTED = ("q", "T_links", "T_end", "J0")
 
 

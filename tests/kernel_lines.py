@@ -148,7 +148,7 @@ def functions(path: Path) -> Iterator[tuple[str, list[range]]]:
 
     A statement with others inside ends where the first of them begins.
     """
-    for node in ast.parse(path.read_text()).body:
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef) and any(_name(one) in COMPILED for one in node.decorator_list):
             documented = node.body[0] if ast.get_docstring(node) is not None else None
             inside = (one for statement in node.body for one in ast.walk(statement) if isinstance(one, ast.stmt))

@@ -10,20 +10,21 @@ from pathlib import Path
 
 GROWTH = 30.0  # MB after which a process looks for memory to give back
 STATM = Path("/proc/self/statm")
+TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None  # of glibc, not of musl
 AFTER: dict[str, float] = {"resident": 0.0}  # [MB], when memory was last given back
 
 
 def give_back() -> None:
     """Give memory back to the system where much was taken: pictures are held by circles until they are found."""
-    if STATM.exists() and resident() > AFTER["resident"] + GROWTH:
+    if TRIM is not None and STATM.exists() and resident() > AFTER["resident"] + GROWTH:
         gc.collect()
-        ctypes.CDLL(None).malloc_trim(0)
+        TRIM(0)
         AFTER["resident"] = resident()
 
 
 def resident() -> float:
     """Return the memory of this process [MB]."""
-    return int(STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    return int(STATM.read_text(encoding="utf-8").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def peak() -> float:

@@ -71,9 +71,8 @@ class Run:
 
     def __init__(self, name: str, options: list[str], said: IO[bytes]) -> None:
         self.name, self.start, self.seconds, self.said = name, time.monotonic(), 0.0, said
-        self.fine = (
-            {0, NOTHING} if "--quick" in options else {0}
-        )  # a quick run leaves out slow tests: all, in some parts
+        some = any(option.startswith(("--quick", "--deselect")) for option in options)  # and none in some parts
+        self.fine = {0, NOTHING} if some else {0}
         command = [sys.executable, "-m", "pytest", "-q", *options, *words(name)]
         environment = os.environ | {"COVERAGE_FILE": f".coverage.{name.replace(', ', '-').replace(' ', '-')}"}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what one has compiled, hundreds of processes read

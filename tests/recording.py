@@ -104,7 +104,7 @@ class Recorder:
     def close(self) -> None:
         """Write what is left."""
         self.file.close()
-        (self.folder / "results.json").write_text(json.dumps(self.results))
+        (self.folder / "results.json").write_text(json.dumps(self.results), encoding="utf-8")
 
 
 def fits(items: Any, arrays: list[NDArray[Any]]) -> bool:
@@ -123,7 +123,7 @@ def bits(value: Any) -> int:
 def read_answers(folder: Path, answers: Path) -> Iterator[tuple[str, str, NDArray[Any]]]:
     """Yield function, name and content of every answer; the name of what a function returns is empty."""
     content, place = answers.read_bytes(), 0
-    for symbol, name, dtype, shape in json.loads((folder / "results.json").read_text()):
+    for symbol, name, dtype, shape in json.loads((folder / "results.json").read_text(encoding="utf-8")):
         count = int(np.prod(shape))
         size = count * np.dtype(dtype).itemsize if name else 8
         kind = np.float64 if not name and dtype == "f8" else np.int64 if not name else DTYPES[dtype]

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-from importlib.metadata import distribution
 from pathlib import Path
 from types import ModuleType
 
@@ -18,6 +17,7 @@ from linkwork.formats.content import Content
 from linkwork.formats.options import Options
 from linkwork.linkage.joints import Floating
 from linkwork.linkage.linkage import Linkage
+from sixty_robots import located
 
 # What is odd about real robots, all in one: a blank line before the XML declaration, CRLF, names with dots and hyphens,
 # a floating joint in the file, axes that are none, long, skew or left out, numbers with exponents, followers with
@@ -76,17 +76,18 @@ ROBOTS = (*SHIPPED, "odd")
 
 def shipped(name: str) -> Path:
     """Return where the package has a robot."""
-    folder = "cmeel.prefix/share/example-robot-data/robots"
-    return Path(str(distribution("example-robot-data").locate_file(f"{folder}/{SHIPPED[name]}.urdf")))
+    return located("example-robot-data", f"{SHIPPED[name]}.urdf")
 
 
 def gymnasium(name: str) -> Path:
     """Return where the package of environments has a MuJoCo model."""
-    return Path(str(distribution("gymnasium").locate_file(f"gymnasium/envs/mujoco/assets/{name}.xml")))
+    return located("gymnasium", f"{name}.xml")
 
 
 def pinocchio_model(pin: ModuleType, path: Path) -> object:
-    return pin.buildModelFromXML(path.read_text().lstrip())  # their reader refuses a blank line before the declaration
+    return pin.buildModelFromXML(
+        path.read_text(encoding="utf-8").lstrip()
+    )  # their reader refuses a blank line before the declaration
 
 
 def pinocchio_pose(pin: ModuleType, model: object, linkage: Linkage, q: np.ndarray) -> np.ndarray:

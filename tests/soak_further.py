@@ -209,10 +209,10 @@ class Further(Judge):
         clip = fuzz_seeds.waving()
         with tempfile.TemporaryDirectory() as folder:
             lw.save(clip, Path(folder, "clip.bvh"))
-            lw.loads_clip(Path(folder, "clip.bvh").read_text(), "bvh")
-            lw.loads(Path(folder, "clip.bvh").read_text(), "bvh")
+            lw.loads_clip(Path(folder, "clip.bvh").read_text(encoding="utf-8"), "bvh")
+            lw.loads(Path(folder, "clip.bvh").read_text(encoding="utf-8"), "bvh")
             lw.save_srdf(clip.linkage, Path(folder, "arm.srdf"))
-            Path(folder, "scene.yaml").write_text(fuzz_seeds.PLANNING)
+            Path(folder, "scene.yaml").write_text(fuzz_seeds.PLANNING, encoding="utf-8")
             lw.load_world(Path(folder, "scene.yaml"))
             Path(folder, "marks.trc").write_bytes(fuzz_seeds.seeds("trc")[0])
             lw.load_markers(Path(folder, "marks.trc"))

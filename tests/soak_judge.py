@@ -54,7 +54,7 @@ class Judge:
         if kind == 3:
             return six_joint_arms.linkage(str(self.rng.choice(list(six_joint_arms.ARMS))))
         if kind == 0:
-            name = str(self.rng.choice(ARMS))
+            name = str(self.rng.choice([name for name in ARMS if sixty_robots.is_installed(name)]))
             if name not in self.robots:
                 self.robots[name] = lw.load(sixty_robots.installed(name))
             return self.robots[name]

@@ -278,7 +278,7 @@ def test_every_error_is_an_error_of_ours_with_its_own_words() -> None:
 def test_type_checkers_are_told_the_same_names(package: Any) -> None:
     """What a checker reads from the imports is what is found by name."""
     told: dict[str, str] = {}
-    for node in ast.parse(Path(package.__file__).read_text()).body:
+    for node in ast.parse(Path(package.__file__).read_text(encoding="utf-8")).body:
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name):  # if TYPE_CHECKING
             for imported in node.body:
                 assert isinstance(imported, ast.ImportFrom)
@@ -373,7 +373,9 @@ def test_every_class_that_a_public_call_returns_has_a_public_name() -> None:
 
 def test_every_public_class_is_in_the_reference() -> None:
     pages = (Path(__file__).parents[1] / "docs" / "reference").glob("*.md")
-    listed = {name for page in pages for name in re.findall(r"^::: ([\w.]+)", page.read_text(), re.MULTILINE)}
+    listed = {
+        name for page in pages for name in re.findall(r"^::: ([\w.]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    }
     missing = {
         f"{name}: {cls.__module__}.{cls.__name__}"
         for name, cls in public_things()
@@ -479,7 +481,7 @@ def loaded(script: str) -> set[str]:
     """Return which heavy packages a script leaves loaded in a fresh process."""
     code = f"{script}\nimport sys\nprint(*(name for name in {HEAVY!r} if name in sys.modules))"
     environment = os.environ | {"PYTHONPATH": str(Path(lw.__file__).parents[1])}
-    done = children.run([sys.executable, "-W", "error", "-c", code], env=environment, text=True)
+    done = children.run([sys.executable, "-W", "error", "-c", code], env=environment, text=True, encoding="utf-8")
     assert (done.returncode, done.stderr) == (0, "")
     return set(done.stdout.split())
 
@@ -564,7 +566,7 @@ def test_the_first_page_of_the_studio_needs_little() -> None:
     """What takes long to import waits until somebody asks for it: races, reasons, exports, files."""
     pytest.importorskip("websockets")
     environment = os.environ | {"PYTHONPATH": str(Path(lw.__file__).parents[1])}
-    done = children.run([sys.executable, "-W", "error", "-c", FIRST_PAGE], env=environment, text=True)
+    done = children.run([sys.executable, "-W", "error", "-c", FIRST_PAGE], env=environment, text=True, encoding="utf-8")
     assert (done.returncode, done.stderr, done.stdout.split()) == (0, "", [])
 
 
@@ -578,7 +580,7 @@ def test_first_answers_need_nothing_heavy_and_little_memory(script: str, allowed
     if sys.platform == "linux":
         code += "\nfrom pathlib import Path\nprint(Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0])"
     environment = os.environ | {"PYTHONPATH": str(Path(lw.__file__).parents[1])}
-    done = children.run([sys.executable, "-W", "error", "-c", code], env=environment, text=True)
+    done = children.run([sys.executable, "-W", "error", "-c", code], env=environment, text=True, encoding="utf-8")
     assert (done.returncode, done.stderr) == (0, "")
     if packed and sys.platform == "linux":
         assert int(done.stdout.split()[-1]) < 80_000  # kB
@@ -587,7 +589,11 @@ def test_first_answers_need_nothing_heavy_and_little_memory(script: str, allowed
 def test_a_model_is_built_and_posed_without_solvers_and_without_other_models() -> None:
     script = "import linkwork as lw, sys\nlw.models.panda().forward([0.0] * 7)\nprint(*sys.modules)"
     environment = os.environ | {"PYTHONPATH": str(Path(lw.__file__).parents[1])}
-    found = set(children.run([sys.executable, "-c", script], env=environment, text=True, check=True).stdout.split())
+    found = set(
+        children.run(
+            [sys.executable, "-c", script], env=environment, text=True, check=True, encoding="utf-8"
+        ).stdout.split()
+    )
     assert "linkwork.linkage.linkage" in found
     assert not [name for name in found if name.startswith(("linkwork.solvers", "linkwork.motion", "linkwork.explain"))]
     assert not {"linkwork.models.humans", "linkwork.models.closed"} & found

@@ -6,6 +6,7 @@ what is shown below it.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from pathlib import Path
@@ -56,7 +57,8 @@ def test_commands_print_what_they_say(page, tmp_path, monkeypatch, exhaustive):
                 patch.setattr("linkwork.models.textbook.FIGURES", FEW)
             result = run_command(command, where)
         if shown.strip():
-            agree(shown, result.stdout if matches(shown, result.stdout) else result.output, where)
+            said, everything = (text.replace(os.sep, "/") for text in (result.stdout, result.output))
+            agree(shown, said if matches(shown, said) else everything, where)
         else:
             assert result.exit_code == 0, f"{where}: exit {result.exit_code}\n{result.output}"
         memory.give_back()
@@ -75,5 +77,5 @@ def run_command(command: str, where: str):
         result = CliRunner().invoke(app, arguments, input=piped, prog_name="linkwork")
         piped = result.stdout
         if target:
-            Path(target.strip()).write_text(piped)
+            Path(target.strip()).write_text(piped, encoding="utf-8")
     return result

@@ -54,7 +54,7 @@ def test_examples_run_and_write_pictures_only_where_told(path, tmp_path, monkeyp
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=named)
 def test_examples_are_short_and_have_a_card(path):
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     assert len(text.splitlines()) < MAX_LINES
     title, blank, *card = (ast.get_docstring(ast.parse(text)) or "").splitlines()
     assert 5 < len(title) < 60
@@ -66,7 +66,7 @@ def test_examples_are_short_and_have_a_card(path):
 @pytest.mark.parametrize("path", EXAMPLES, ids=named)
 def test_examples_take_a_folder_on_the_command_line(path, tmp_path, monkeypatch):
     """Run as a script, an example hands its first argument to `main`, and the gallery folder when there is none."""
-    code = ast.parse(path.read_text())
+    code = ast.parse(path.read_text(encoding="utf-8"))
     (call,) = (node.body[0].value for node in code.body if isinstance(node, ast.If))
     for arguments, folder in ((["x.py", "pictures"], "pictures"), (["x.py"], "gallery")):
         given: list[Path] = []

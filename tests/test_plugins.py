@@ -55,20 +55,24 @@ def installed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     about = folder / f"linkwork_shop-{PROJECT['version']}.dist-info"
     about.mkdir()
-    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {PROJECT['name']}\nVersion: {PROJECT['version']}\n")
+    (about / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {PROJECT['name']}\nVersion: {PROJECT['version']}\n", encoding="utf-8"
+    )
     lines = [
         line
         for group, rows in PROJECT["entry-points"].items()
         for line in (f"[{group}]", *(f"{name} = {value}" for name, value in rows.items()))
     ]
-    (about / "entry_points.txt").write_text("\n".join(lines) + "\n")
+    (about / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     places = (folder, EXAMPLE / "src", Path(lw.__file__).parents[1])
     return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, places))}
 
 
 def test_the_example_adds_a_format_a_model_a_goal_and_a_method(installed, tmp_path):
-    (tmp_path / "arm.dht").write_text("# a planar arm\n0 0 1 0\n0 0 0.8 0\n\n0 0 0.5 0\n")
-    done = children.run([sys.executable, "-W", "error", "-c", SCRIPT], env=installed, cwd=tmp_path, text=True)
+    (tmp_path / "arm.dht").write_text("# a planar arm\n0 0 1 0\n0 0 0.8 0\n\n0 0 0.5 0\n", encoding="utf-8")
+    done = children.run(
+        [sys.executable, "-W", "error", "-c", SCRIPT], env=installed, cwd=tmp_path, text=True, encoding="utf-8"
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     np.testing.assert_allclose(found["rows"], [(0, 0, 1, 0), (0, 0, 0.8, 0), (0, 0, 0.5, 0)], atol=1e-12)
@@ -82,13 +86,13 @@ def test_the_example_adds_a_format_a_model_a_goal_and_a_method(installed, tmp_pa
 
 
 def test_the_command_line_has_them_too(installed, tmp_path):
-    (tmp_path / "arm.dht").write_text("0 0 1 0\n0 0 x 0\n")
+    (tmp_path / "arm.dht").write_text("0 0 1 0\n0 0 x 0\n", encoding="utf-8")
     start = [sys.executable, "-m", "linkwork"]
-    done = children.run([*start, "info", "arm.dht"], env=installed, cwd=tmp_path, text=True)
+    done = children.run([*start, "info", "arm.dht"], env=installed, cwd=tmp_path, text=True, encoding="utf-8")
     assert done.returncode == 3
     assert "arm.dht:2: a line has four numbers" in done.stderr
     off = installed | {SWITCH: "0"}
-    done = children.run([*start, "info", "pan_tilt"], env=off, cwd=tmp_path, text=True)
+    done = children.run([*start, "info", "pan_tilt"], env=off, cwd=tmp_path, text=True, encoding="utf-8")
     assert done.returncode == 2
     assert "neither a file nor a model name" in done.stderr
 

@@ -17,7 +17,7 @@ import linkwork as lw
 from linkwork.kernels.targets import TARGETS, host
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LISTING = '{"size": 0, "crc32": 0, "sources": "", "target": "other", "levels": [], "functions": {}}'
 pytest.importorskip("hatchling")
 
@@ -60,7 +60,8 @@ def test_every_dependency_of_users_has_one_smallest_version(tmp_path: Path) -> N
     for extra in ("a", "a>=1", "a>=1,>=2"):
         copy = tmp_path / "pyproject.toml"
         copy.write_text(
-            f"[project]\nname = 'x'\ndependencies = ['a>=2']\noptional-dependencies = {{e = ['{extra}']}}\n"
+            f"[project]\nname = 'x'\ndependencies = ['a>=2']\noptional-dependencies = {{e = ['{extra}']}}\n",
+            encoding="utf-8",
         )
         with pytest.raises(ValueError, match="one smallest version"):
             minimums(copy)
@@ -171,7 +172,7 @@ def test_the_wheel_of_a_platform_is_the_plain_one_and_its_pack(wheels: Any, tmp_
     for one in (target, TARGETS["wasm"]):
         (packs / one.name).mkdir(parents=True)
         for name in (one.file, "pack.json"):
-            (packs / one.name / name).write_text(LISTING)
+            (packs / one.name / name).write_text(LISTING, encoding="utf-8")
     plain, built = wheels.build(packs, first, None), wheels.build(packs, second, target)
     assert plain.name.endswith("-py3-none-any.whl")
     assert built.name.endswith("-py3-none-win_amd64.whl")

@@ -44,7 +44,7 @@ TestCalls.settings = settings(max_examples=6, stateful_step_count=15, deadline=N
 
 
 def test_every_public_function_is_called() -> None:
-    texts = "".join(path.read_text("utf-8") for path in sorted(Path(__file__).parent.glob("soak_*.py")))
+    texts = "".join(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("soak_*.py")))
     functions = [name for name in lw.__all__ if isfunction(getattr(lw, name))]
     assert len(functions) > 40
     assert [name for name in functions if f"lw.{name}(" not in texts] == []

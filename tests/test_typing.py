@@ -84,13 +84,15 @@ def errors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
         (folder / f"{module_of(page)}.py").write_text(source_of(page), encoding="utf-8")
     (folder / "calls.py").write_text(HEAD + "\n".join(CALLS) + "\n", encoding="utf-8")
     options = ["--strict", "--follow-imports=silent", "--allow-redefinition", "--local-partial-types", "--no-pretty"]
-    options += ["--no-warn-unused-ignores", f"--cache-dir={os.devnull}", f"--config-file={folder / 'mypy.ini'}"]
+    options += ["--no-warn-unused-ignores", "--no-incremental", f"--config-file={folder / 'mypy.ini'}"]
     lessons = "".join(
         f"[mypy-{module_of(page)}]\n{UNTYPED}" for page in with_blocks("python") if page.parent.name == "learn"
     )
-    (folder / "mypy.ini").write_text(f"[mypy]\nignore_missing_imports = True\n{lessons}")
+    (folder / "mypy.ini").write_text(f"[mypy]\nignore_missing_imports = True\n{lessons}", encoding="utf-8")
     environment = os.environ | {"MYPYPATH": str(ROOT / "src")}
-    done = children.run([sys.executable, "-m", "mypy", *options, "."], cwd=folder, env=environment, text=True)
+    done = children.run(
+        [sys.executable, "-m", "mypy", *options, "."], cwd=folder, env=environment, text=True, encoding="utf-8"
+    )
     assert done.returncode in (0, 1), done.stdout + done.stderr
     found: dict[str, list[str]] = {}
     for line in done.stdout.splitlines():

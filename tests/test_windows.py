@@ -18,7 +18,9 @@ from linkwork.studio import autosave
 from linkwork.studio.uploads import safe_path
 
 PACKAGE = Path(lw.__file__).parent
+ROOT = Path(__file__).parents[1]
 SOURCES = sorted(PACKAGE.rglob("*.py"))
+FOLDERS = ("benchmarks", "docs", "examples", "extras", "release", "tests")  # of other Python
 UNIX = {"fcntl", "resource", "pwd", "grp", "termios", "tty", "pty", "readline"}  # modules that Windows does not have
 UNIX_CALLS = {  # of `os`, `signal` and event loops
     "fork", "forkpty", "killpg", "getuid", "setsid", "mkfifo", "getpgid", "chown", "wait3", "wait4", "statvfs",
@@ -40,11 +42,26 @@ def calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str, set[str | None]]]:
 def opens_text(call: ast.Call, name: str) -> bool:
     """Return whether a call reads or writes text of a file."""
     if name != "open":
-        return name in ("read_text", "write_text") and isinstance(call.func, ast.Attribute)
+        texts = name in ("read_text", "write_text") and isinstance(call.func, ast.Attribute)
+        return texts and ast.unparse(call.func.value) != "atomic_files"
     place = 0 if isinstance(call.func, ast.Attribute) else 1
     given = [*call.args[place : place + 1], *(word.value for word in call.keywords if word.arg == "mode")]
     mode = given[0].value if given and isinstance(given[0], ast.Constant) else "" if place == 0 else "r"
     return isinstance(mode, str) and 0 < len(mode) < 4 and "b" not in mode
+
+
+def without_encoding(tree: ast.AST) -> Iterator[str]:
+    """Yield the calls that read or write text, of files or of other processes, in an encoding of the system."""
+    for call, name, words in calls(tree):
+        if (opens_text(call, name) or (name in RUNS and "text" in words)) and "encoding" not in words:
+            yield f"{call.lineno}: no encoding: {ast.unparse(call)[:80]}"
+
+
+def test_tests_and_tools_open_text_with_an_encoding() -> None:
+    others = [ROOT / "web" / "build.py", *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))]
+    sources = {path: path.read_bytes() for path in others}
+    trees = {path: ast.parse(source) for path, source in sources.items() if SUSPECT.search(source)}
+    assert not [f"{path}:{fault}" for path, tree in trees.items() for fault in without_encoding(tree)]
 
 
 def test_sources_open_text_with_an_encoding_and_need_nothing_that_windows_does_not_have() -> None:
@@ -58,9 +75,8 @@ def test_sources_open_text_with_an_encoding_and_need_nothing_that_windows_does_n
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 names = {one.name for one in node.names} | {getattr(node, "module", "")}
                 wrong += [f"{path}:{node.lineno}: imports {name} at once" for name in names & UNIX]
-        for call, name, words in calls(tree):
-            if (opens_text(call, name) or (name in RUNS and "text" in words)) and "encoding" not in words:
-                wrong.append(f"{path}:{call.lineno}: no encoding: {ast.unparse(call)[:80]}")
+        wrong += [f"{path}:{fault}" for fault in without_encoding(tree)]
+        for call, name, _ in calls(tree):
             if name in UNIX_CALLS and isinstance(call.func, ast.Attribute):
                 wrong.append(f"{path}:{call.lineno}: {ast.unparse(call)[:80]}")
             if ast.unparse(call.func) == "os.kill" and 'os.name == "nt"' not in source.decode():

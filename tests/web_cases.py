@@ -201,7 +201,7 @@ def _put(folder: Path, case: dict[str, Any], packed: lw.PackedLinkage) -> None:
     stem = case["name"].replace(" ", "-").replace(",", "")
     packed.save(folder / f"{stem}.linkwork")
     packed.save(folder / f"{stem}.linkwork.json")
-    (folder / f"{stem}.case.json").write_text(json.dumps(case))
+    (folder / f"{stem}.case.json").write_text(json.dumps(case), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -79,8 +79,8 @@ def put_goals(line, folder):
             "1\t0\t0\t1700\t0",
             "2\t0.0167\t10\t1700\t0",
         ]
-        (folder / words[1]).write_text("\n".join(rows) + "\n")
-        (folder / "map.yaml").write_text("HEAD: {frame: crown, at: [0, 0, 0]}\n")
+        (folder / words[1]).write_text("\n".join(rows) + "\n", encoding="utf-8")
+        (folder / "map.yaml").write_text("HEAD: {frame: crown, at: [0, 0, 0]}\n", encoding="utf-8")
     elif words[0] == "synthesis":
         tables = {
             "points.csv": "x,y\n20,20\n20,25\n20,30\n20,35\n20,40\n20,45\n",
@@ -88,7 +88,7 @@ def put_goals(line, folder):
             "angles.csv": "0deg,0deg\n20deg,24deg\n40deg,44deg\n60deg,60deg\n",
         }
         if words[2] in tables:  # a stroke or a swing needs no table
-            (folder / words[2]).write_text(tables[words[2]])
+            (folder / words[2]).write_text(tables[words[2]], encoding="utf-8")
     elif words[0] == "batch":
         parquet = pytest.importorskip("pyarrow.parquet")
         from pyarrow import csv, table
@@ -456,7 +456,11 @@ def test_demo_says_where_the_page_is(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("called", "on_the_path", "typed"),
     [
-        (".venv/bin/linkwork", None, ".venv/bin/linkwork"),  # `make demo` in a shell that knows nothing of .venv
+        (
+            ".venv/bin/linkwork",
+            None,
+            str(Path(".venv/bin/linkwork")),
+        ),  # `make demo` in a shell that knows nothing of .venv
         (".venv/bin/linkwork", "/home/someone/.venv/bin/linkwork", "linkwork"),
         ("/somewhere/linkwork/__main__.py", None, "linkwork"),  # python -m linkwork: that path is nothing to type
     ],
@@ -468,7 +472,7 @@ def test_demo_proposes_what_can_be_typed(called, on_the_path, typed, monkeypatch
 
 
 def test_demo_into_a_file_exits_with_3(tmp_path):
-    (tmp_path / "taken").write_text("")
+    (tmp_path / "taken").write_text("", encoding="utf-8")
     result = run("demo", "two_link", "-o", tmp_path / "taken")
     assert (result.exit_code, result.stdout) == (3, "")
     assert "taken" in result.stderr

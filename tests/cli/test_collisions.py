@@ -84,7 +84,7 @@ def test_pairs_are_listed_and_written(arm: Path, tmp_path: Path) -> None:
         ("l2", "l3"): False,
     }
     assert run("collisions", arm, "--pairs", "--samples", "50", "-o", tmp_path / "arm.srdf").exit_code == 0
-    assert 'link1="base" link2="l1" reason="Adjacent"' in (tmp_path / "arm.srdf").read_text()
+    assert 'link1="base" link2="l1" reason="Adjacent"' in (tmp_path / "arm.srdf").read_text(encoding="utf-8")
 
 
 def test_solve_and_batch_keep_clear(arm: Path, post: Path, tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_solve_and_batch_keep_clear(arm: Path, post: Path, tmp_path: Path) -> No
     inside = run("solve", arm, "--position", "0.8,0.3", "--world", post, "--no-self", "--explain")
     assert inside.exit_code == 1
     assert "'post'" in inside.stdout
-    (tmp_path / "goals.csv").write_text("x,y\n0.9,0.6\n0.8,0.3\n")
+    (tmp_path / "goals.csv").write_text("x,y\n0.9,0.6\n0.8,0.3\n", encoding="utf-8")
     told = run("batch", tmp_path / "goals.csv", "--model", arm, "--world", post, "-o", tmp_path / "out", "--json")
     counts = json.loads(told.stdout)["counts"]
     assert counts["reached"] == 1

@@ -44,7 +44,7 @@ def test_a_joint_goes_from_a_value_to_another(tmp_path):
     out = tmp_path / "motor.json"
     result = run("drive", "engine", "--joint", "piston", "--from=-0.01", "--to=-0.08", "-o", out)
     assert result.exit_code == 0, result.output
-    table = {name: np.array(values) for name, values in json.loads(out.read_text()).items()}
+    table = {name: np.array(values) for name, values in json.loads(out.read_text(encoding="utf-8")).items()}
     assert_allclose(table["piston"][[0, -1]], [-0.01, -0.08], atol=1e-12)
     assert_allclose(table["piston.velocity"], -0.035, rtol=1e-9)
 
@@ -77,7 +77,7 @@ def test_a_frame_without_rates_is_said_and_the_others_are_given(tmp_path, caplog
     assert flat.exit_code == 0
     assert "poses, the first is" in caplog.text
     assert "where branches meet" in caplog.text
-    rates = json.loads(out.read_text())["rocker.velocity"]
+    rates = json.loads(out.read_text(encoding="utf-8"))["rocker.velocity"]
     assert rates[-1] is None
     assert_allclose(rates[:-1], math.pi, rtol=1e-9)
 
@@ -120,7 +120,7 @@ def test_dead_centres_of_a_wheel_on_a_rack_are_whole_turns_away(tmp_path):
     page = tmp_path / "steering.html"
     arms = run("drive", file, "--joint", "right", "--from", "-10deg", "--to", "20deg", "--fps", "6", "-o", page)
     assert "transmission angle at left" in arms.stdout  # nothing pushes the wheel
-    assert "transmission angle at left" in page.read_text().lower()
+    assert "transmission angle at left" in page.read_text(encoding="utf-8").lower()
     assert json.loads(run("drive", "geneva", "--json").stdout)["driven"] is None
 
 

@@ -380,7 +380,7 @@ def test_a_track_without_a_start_begins_where_the_line_can_be_followed(arm):
 @pytest.mark.parametrize("closed", [False, True])
 def test_track_passes_points(arm, closed, tmp_path):
     path = tmp_path / "points.csv"
-    path.write_text("y,x\n0,20\n8,18\n8,10\n")  # columns go by their names
+    path.write_text("y,x\n0,20\n8,18\n8,10\n", encoding="utf-8")  # columns go by their names
     words = ["--path", path, "--frames", 12, "--start", "ready", *(["--closed"] if closed else [])]
     goals = lw.paths.spline("tip", [(20, 0), (18, 8), (10, 8)], frames=12, closed=closed)
     assert data("track", ARM, *words)["poses"] == lw.track(arm, goals, start="ready").poses.tolist()
@@ -388,7 +388,7 @@ def test_track_passes_points(arm, closed, tmp_path):
 
 def test_a_track_can_look_ahead(tmp_path):
     points = tmp_path / "points.csv"
-    points.write_text("x,y\n1.5,0.5\n1.2,1.0\n1.5,1.5\n")
+    points.write_text("x,y\n1.5,0.5\n1.2,1.0\n1.5,1.5\n", encoding="utf-8")
     words = ("planar:2,1", "--path", points, "--frames", 6, "--start", "0.1,0.9")
     near, ahead = data("track", *words), data("track", *words, "--lookahead")
     np.testing.assert_allclose(ahead["poses"], near["poses"], atol=1e-3)
@@ -427,7 +427,7 @@ def test_track_writes_what_its_file_is_named_for(suffix, tmp_path):
 def test_the_numbers_of_a_motion_are_the_same_in_every_file(tmp_path):
     words = ["track", ARM, "--position", "-20,5", "--start", "ready"]
     printed = data(*words, "-o", tmp_path / "a.json")
-    assert json.loads((tmp_path / "a.json").read_text()) == printed
+    assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8")) == printed
     assert run(*words, "-o", tmp_path / "a.csv").exit_code == 0
     rows = np.loadtxt(tmp_path / "a.csv", delimiter=",", skiprows=1)
     np.testing.assert_array_equal(rows, np.column_stack([printed["times"], printed["poses"]]))
@@ -708,7 +708,7 @@ def test_wrong_usage_exits_with_2(words, said, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("command", ["solve", "track", "workspace", "race"])
 def test_a_bad_file_exits_with_3(command, tmp_path):
-    (tmp_path / "broken.yaml").write_text("a: [1, 2\nb: }")
+    (tmp_path / "broken.yaml").write_text("a: [1, 2\nb: }", encoding="utf-8")
     result = run(command, tmp_path / "broken.yaml", *(GOAL if command != "workspace" else []))
     assert (result.exit_code, result.stdout) == (3, "")
     assert "broken.yaml" in result.stderr
@@ -718,6 +718,6 @@ def test_a_bad_file_exits_with_3(command, tmp_path):
     ("text", "status"), [("", 3), ("a,b\n1,2\n", 3), ("x,y\n", 2), ("x,y\n1,1\n", 2), ("x,y\n1,1\n1,1\n", 2)]
 )
 def test_a_bad_path_is_said(text, status, tmp_path):
-    (tmp_path / "points.csv").write_text(text)
+    (tmp_path / "points.csv").write_text(text, encoding="utf-8")
     result = run("track", ARM, "--path", tmp_path / "points.csv")
     assert (result.exit_code, result.stdout) == (status, "")

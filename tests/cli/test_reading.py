@@ -28,7 +28,7 @@ GRIPPER = """<robot name="bot"><link name="a"/><link name="b"/><link name="c"/>
 @pytest.fixture
 def robot(tmp_path: Path) -> Path:
     path = tmp_path / "bot.urdf"
-    path.write_text(GRIPPER)
+    path.write_text(GRIPPER, encoding="utf-8")
     return path
 
 
@@ -46,7 +46,9 @@ def first_joint(*words: object) -> dict[str, list[float]]:
 
 
 def test_limits_of_a_robot_are_read_as_asked(robot: Path) -> None:
-    (robot.parent / "limits.yaml").write_text("joint_limits: {j: {has_velocity_limits: true, max_velocity: 0.5}}")
+    (robot.parent / "limits.yaml").write_text(
+        "joint_limits: {j: {has_velocity_limits: true, max_velocity: 0.5}}", encoding="utf-8"
+    )
     assert first_joint(robot)["lower"] == [-2.0]
     assert first_joint(robot, "--follower-limits")["lower"] == [-1.0]
     assert first_joint(robot, "--joint-limits", robot.parent / "limits.yaml")["velocity"] == [0.5]

@@ -77,7 +77,7 @@ def test_goals_are_compared_frame_by_frame(arm, tmp_path):
     places = clip.forward(frame="tip")[:, :2, 3].copy()
     places[30] += 0.1
     goals = tmp_path / "goals.csv"
-    goals.write_text("x,y\n" + "".join(f"{x!r},{y!r}\n" for x, y in places.tolist()))
+    goals.write_text("x,y\n" + "".join(f"{x!r},{y!r}\n" for x, y in places.tolist()), encoding="utf-8")
     result = run("inspect", tmp_path / "clip.csv", "--linkage", arm, "--goals", goals)
     assert result.exit_code == 1
     assert "path  30-30   tip misses its goal by up to 0.141 m." in result.stdout
@@ -87,7 +87,7 @@ def test_a_picture_is_drawn(spiked, arm, tmp_path):
     pytest.importorskip("matplotlib")
     picture = tmp_path / "report.svg"
     assert run("inspect", spiked, "--linkage", arm, "--picture", picture).exit_code == 1
-    assert "nothing wrong" not in picture.read_text()
+    assert "nothing wrong" not in picture.read_text(encoding="utf-8")
 
 
 def test_a_bvh_file_is_put_right_and_read_again(tmp_path):

@@ -20,7 +20,7 @@ pty = pytest.importorskip("pty", reason="Windows has no pseudo-terminals")
 def shell(line, folder):
     """Run a line of a shell in which $L is the command line."""
     script = f'L="{shlex.quote(sys.executable)} -m linkwork"; {line}'
-    return children.run(["sh", "-c", script], cwd=folder, text=True)
+    return children.run(["sh", "-c", script], cwd=folder, text=True, encoding="utf-8")
 
 
 @pytest.mark.parametrize(

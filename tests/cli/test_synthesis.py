@@ -13,7 +13,7 @@ from command_line import run
 
 def test_a_path_becomes_a_linkage_in_a_file(tmp_path):
     table, out = tmp_path / "points.csv", tmp_path / "bars.yaml"
-    table.write_text("x,y\n" + "".join(f"0.2,0.{y}\n" for y in range(20, 50, 5)))
+    table.write_text("x,y\n" + "".join(f"0.2,0.{y}\n" for y in range(20, 50, 5)), encoding="utf-8")
     result = run("synthesis", "path", table, "-o", out, "--json")
     assert result.exit_code == 0, result.output
     best = json.loads(result.stdout)[0]
@@ -26,7 +26,7 @@ def test_a_path_becomes_a_linkage_in_a_file(tmp_path):
 
 def test_a_motion_with_pivots(tmp_path):
     table = tmp_path / "positions.csv"
-    table.write_text("0,0,0deg\n1,0.5,20deg\n2,0.6,50deg\n")
+    table.write_text("0,0,0deg\n1,0.5,20deg\n2,0.6,50deg\n", encoding="utf-8")
     result = run("synthesis", "motion", table, "--pivots", "0,-1.5,1.5,-1.6", "--json")
     (design,) = json.loads(result.stdout)
     assert_allclose(design["pivots"], [(0.0, -1.5), (1.5, -1.6)])
@@ -66,7 +66,7 @@ def test_strokes_and_swings_need_no_table(tmp_path):
 )
 def test_what_is_wrong_is_said(tmp_path, words, text, status, message):
     table = tmp_path / "points.csv"
-    table.write_text(text)
+    table.write_text(text, encoding="utf-8")
     result = run("synthesis", words[0], table, *words[1:])
     assert result.exit_code == status, result.output
     assert message in result.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from importlib.metadata import distribution
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.errors import LinkNotFoundError, OptionError
-from sixty_robots import FOLDERS
+from sixty_robots import located
 
 BALL = lw.Sphere(0.1)
 
@@ -162,8 +161,7 @@ def test_an_srdf_file_holds_what_was_found(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("robot", ["panda_description/urdf/panda.urdf", "xarm_description/urdf/xarm7.urdf"])
 def test_what_moveit_found_of_real_robots(robot: str) -> None:
-    package = "example-robot-data"
-    file = Path(str(distribution(package).locate_file(f"{FOLDERS[package]}/{robot}")))
+    file = located("example-robot-data", robot)
     arm = lw.load(file, srdf=next((file.parents[1] / "srdf").glob("*.srdf")))
     found = lw.collision.find_pairs(arm, samples=300)
     reasons: Counter[tuple[str, str]] = Counter()

@@ -121,7 +121,7 @@ def test_wishes_that_cannot_be_met_are_refused_and_nothing_is_written(what, clip
 def frames_of(path):
     """Return the codec, size, rate and frames of a video, as ffmpeg reads them."""
     ffmpeg = mp4.program()
-    about = children.run([ffmpeg, "-hide_banner", "-i", path], text=True).stderr
+    about = children.run([ffmpeg, "-hide_banner", "-i", path], text=True, encoding="utf-8").stderr
     codec, width, height, rate = re.search(r"Video: (\w+).*? (\d{2,5})x(\d{2,5}).*? ([\d.]+) fps", about).groups()
     raw = children.run([ffmpeg, "-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]).stdout
     frames = np.frombuffer(raw, np.uint8).reshape(-1, int(height), int(width), 3).astype(int)
@@ -173,13 +173,15 @@ def test_a_video_that_stops_leaves_nothing_behind(clip, tmp_path):
 
 
 def test_an_ffmpeg_that_fails_is_quoted(clip, tmp_path, monkeypatch):
-    script = tmp_path / "ffmpeg"
-    script.write_text("#!/bin/sh\necho 'disk full' >&2\nexit 1\n")
+    script, lines = tmp_path / "ffmpeg", "#!/bin/sh\necho 'disk full' >&2\nexit 1\n"
+    if sys.platform == "win32":
+        script, lines = tmp_path / "ffmpeg.bat", "@echo disk full 1>&2\n@exit 1\n"
+    script.write_text(lines, encoding="utf-8")
     script.chmod(0o755)
     monkeypatch.setattr(mp4, "program", lambda: str(script))
     with pytest.raises(FormatError, match="could not be made: disk full"):
         film(clip, tmp_path / "a.mp4", **SMALL)
-    assert [path.name for path in tmp_path.iterdir()] == ["ffmpeg"]
+    assert list(tmp_path.iterdir()) == [script]
 
 
 def test_ffmpeg_is_the_systems_or_the_extras_or_missing(clip, tmp_path, monkeypatch):
@@ -281,7 +283,7 @@ def test_a_file_plays_with_its_own_skeleton_and_by_the_name_of_its_motion(tmp_pa
     lw.save(lw.models.motion("human:floating"), tmp_path / "walk.bvh")
     result = run(tmp_path / "walk.bvh", "-o", tmp_path / "walk.html", "--trail", "head")
     assert result.exit_code == 0, result.output
-    assert "walk" in (tmp_path / "walk.html").read_text()
+    assert "walk" in (tmp_path / "walk.html").read_text(encoding="utf-8")
     lw.save(lw.models.motion("panda"), tmp_path / "panda.glb")
     assert run(tmp_path / "panda.glb", "--clip", "clip", "-o", tmp_path / "b.html").exit_code == 0
     wrong = run(tmp_path / "panda.glb", "--clip", "run", "-o", tmp_path / "c.html")
@@ -300,7 +302,7 @@ def test_without_a_file_it_is_a_page_and_a_dash_is_stdout(tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     assert run("two_link").exit_code == 0
     assert [path.name for path in tmp_path.iterdir()] == ["two_link.html"]
-    assert run("two_link", "-o", "-").stdout == (tmp_path / "two_link.html").read_text()
+    assert run("two_link", "-o", "-").stdout == (tmp_path / "two_link.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -261,14 +261,14 @@ def test_build_writes_one_page_and_tells_how_far_it_is(tmp_path):
 
 def test_a_build_that_fails_leaves_the_old_page(tmp_path, monkeypatch):
     page = tmp_path / "index.html"
-    page.write_text("before")
+    page.write_text("before", encoding="utf-8")
     with pytest.raises(ModelNotFoundError):
         gallery.build(tmp_path, ["two_link", "no_such_model"])
     monkeypatch.setattr(gallery, "first_frame", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         gallery.build(tmp_path, ["two_link"], fps=SLOW)
     assert [entry.name for entry in tmp_path.iterdir()] == ["index.html"]
-    assert page.read_text() == "before"
+    assert page.read_text(encoding="utf-8") == "before"
 
 
 def test_a_wrong_name_makes_no_folder(tmp_path):

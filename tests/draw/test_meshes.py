@@ -26,7 +26,7 @@ def stl(path, shape):
     for normal, corners in zip(found.normals[found.indices[:, 0]], found.corners[found.indices], strict=True):
         loop = "".join(f"vertex {x} {y} {z}\n" for x, y, z in corners)
         lines.append("facet normal {} {} {}\nouter loop\n{}endloop\nendfacet".format(*normal, loop))
-    path.write_text("\n".join([*lines, "endsolid x"]))
+    path.write_text("\n".join([*lines, "endsolid x"]), encoding="utf-8")
     return str(path)
 
 
@@ -49,11 +49,11 @@ def test_a_mesh_is_drawn_in_pictures_and_films(tmp_path):
     for name in ("still.png", "a_0.png"):
         assert reds(tmp_path / name).mean() > 0.05
     film(lw.Clip(linkage, [0.0], [[0.0, 0.0]]), tmp_path / "a.html")
-    assert "not drawn" not in (tmp_path / "a.html").read_text()
+    assert "not drawn" not in (tmp_path / "a.html").read_text(encoding="utf-8")
 
 
 def test_a_mesh_that_cannot_be_read_is_named_and_a_bone_stands_for_it(tmp_path):
-    (tmp_path / "body.stl").write_text("no mesh at all")
+    (tmp_path / "body.stl").write_text("no mesh at all", encoding="utf-8")
     for file in (None, str(tmp_path / "body.stl"), str(tmp_path / "gone.stl")):
         sketch = Sketch(cart(file))
         assert sketch.meshes == ["body.stl"]

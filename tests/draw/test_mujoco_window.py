@@ -68,7 +68,7 @@ def shaken(linkage: lw.Linkage, frames: int) -> lw.Clip:
 def test_bodies_are_where_the_clip_has_them(name: str, tmp_path: Path) -> None:
     path = gymnasium(name) if name != "chain" else tmp_path / "chain.xml"
     if name == "chain":
-        path.write_text(CHAIN)
+        path.write_text(CHAIN, encoding="utf-8")
     clip = shaken(lw.load(path), 4)
     window = Window(100)
     lw.draw.mujoco_viewer(clip, path, speed=1e9, repeat=False, launch=window)
@@ -108,6 +108,6 @@ def test_wrong_input_is_refused(tmp_path: Path) -> None:
         mujoco_poses(lw.Clip(lw.Builder("one").revolute("ball", "a").build(), [0.0], [[0.0]]), model)
     with pytest.raises(OptionError, match="speed is a positive number, 2 for twice the speed of the clip, got 0"):
         lw.draw.mujoco_viewer(still, model, speed=0)
-    (tmp_path / "bad.xml").write_text("<mujoco><nothing/></mujoco>")
+    (tmp_path / "bad.xml").write_text("<mujoco><nothing/></mujoco>", encoding="utf-8")
     with pytest.raises(FormatError, match=r"bad.xml: MuJoCo cannot read it: .* 'nothing', line 1.$"):
         lw.draw.mujoco_viewer(still, tmp_path / "bad.xml")

@@ -218,8 +218,8 @@ def test_a_page_is_small_asks_for_nothing_and_is_the_same_every_time(tmp_path):
     clip = models.motion("human:floating")
     for name in ("a.html", "b.html"):
         lw.draw.film(clip, tmp_path / name)
-    text = (tmp_path / "a.html").read_text()
-    assert text == (tmp_path / "b.html").read_text()
+    text = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert text == (tmp_path / "b.html").read_text(encoding="utf-8")
     assert len(text) < 160_000
     assert not re.search(r"https?:|@import|url\(|<img|<iframe|fetch\(|XMLHttpRequest", text)
     assert "default-src 'none'" in text

@@ -48,7 +48,7 @@ def web(tmp_path, monkeypatch):
     """A folder of scripts."""
     for name, text in MODULES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
+        (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.setattr(scripts, "folder", lambda: tmp_path)
     return tmp_path
 
@@ -61,12 +61,12 @@ def test_modules_become_one_script(web):
     assert "import " not in script
     assert "@param" not in script
     say = "console.log(JSON.stringify([linkwork.total(3), linkwork.text, linkwork.add(1, 2), noise, linkwork.size]));"
-    done = subprocess.run([node, "-e", script + say], capture_output=True, text=True, check=True)
+    done = subprocess.run([node, "-e", script + say], capture_output=True, text=True, check=True, encoding="utf-8")
     assert json.loads(done.stdout) == [34, "/* kept */ // kept", 3, 1, None]
 
 
 def test_a_circle_is_refused(web):
-    (web / "sums.js").write_text('import { size } from "./main.js";\n')
+    (web / "sums.js").write_text('import { size } from "./main.js";\n', encoding="utf-8")
     with pytest.raises(PageError, match=r"circle: .*main\.js"):
         scripts.bundle(["main.js"])
 

@@ -41,7 +41,9 @@ def shown(browser, tmp_path):
 
     def show(scene, **options):
         path = tmp_path / "stage.html"
-        path.write_text(PAGE.format(script=scripts.bundle(["stage/stage.js"]), scene=json.dumps(scene)))
+        path.write_text(
+            PAGE.format(script=scripts.bundle(["stage/stage.js"]), scene=json.dumps(scene)), encoding="utf-8"
+        )
         opened.append(quiet_page(browser, **{"width": 400, "height": 300, **options}))
         page = opened[-1].__enter__()
         page.goto(path.as_uri())

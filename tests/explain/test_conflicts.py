@@ -321,7 +321,7 @@ def test_no_method_ends_in_a_pose_of_nan(method, goals) -> None:
 
 def test_the_command_line_tells_a_conflict(tmp_path) -> None:
     file = tmp_path / "goals.json"
-    file.write_text(json.dumps([[{"frame": "tip", "position": p} for p in ([1, 1], [1, 1.5])]]))
+    file.write_text(json.dumps([[{"frame": "tip", "position": p} for p in ([1, 1], [1, 1.5])]]), encoding="utf-8")
     result = CliRunner().invoke(app, ["solve", "planar:1,1,1", str(file), "--explain", "--json"])
     assert result.exit_code == 1
     data = json.loads(result.stdout)[0]

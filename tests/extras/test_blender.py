@@ -190,7 +190,7 @@ def test_locked_bones_are_revolute_and_keep_their_limits(addon: Any) -> None:
 
 
 def test_what_is_wrong_is_said_and_changes_nothing(addon: Any, tmp_path: Path) -> None:
-    (tmp_path / "bad.bvh").write_text("HIERARCHY\nnothing")
+    (tmp_path / "bad.bvh").write_text("HIERARCHY\nnothing", encoding="utf-8")
     with pytest.raises(RuntimeError, match=r"bad.bvh"):
         bpy.ops.linkwork.import_clip(filepath=str(tmp_path / "bad.bvh"))
     assert len(bpy.data.objects) == 0

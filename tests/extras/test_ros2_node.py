@@ -116,7 +116,7 @@ def state(robot: lw.Linkage, q: np.ndarray) -> dict[str, list[Any]]:
 
 @pytest.mark.parametrize("base", ["", "panda_link4"])
 def test_the_frame_reaches_its_target_within_limits(make_node: Any, base: str) -> None:
-    node, text = make_node(frame="panda_hand", speed=0.8), shipped("panda").read_text()
+    node, text = make_node(frame="panda_hand", speed=0.8), shipped("panda").read_text(encoding="utf-8")
     robot = lw.loads(text, "urdf")
     start = robot.pose(panda_joint2=0.3, panda_joint4=-1.8, panda_joint6=2.0)
     end = robot.pose(panda_joint1=0.5, panda_joint2=0.6, panda_joint4=-1.4, panda_joint5=0.3, panda_joint6=2.2)
@@ -141,7 +141,7 @@ def test_the_frame_reaches_its_target_within_limits(make_node: Any, base: str) -
 
 
 def test_a_second_target_begins_where_the_robot_is_measured(make_node: Any) -> None:
-    node, text = make_node(frame="panda_hand"), shipped("panda").read_text()
+    node, text = make_node(frame="panda_hand"), shipped("panda").read_text(encoding="utf-8")
     robot = lw.loads(text, "urdf")
     start = robot.pose(panda_joint2=0.3, panda_joint4=-1.8, panda_joint6=2.0)
     node.say("robot_description", data=text)
@@ -153,7 +153,7 @@ def test_a_second_target_begins_where_the_robot_is_measured(make_node: Any) -> N
 
 
 def test_nothing_is_sent_before_all_is_known_or_for_a_frame_that_is_not_there(make_node: Any) -> None:
-    node, text = make_node(frame="panda_hand"), shipped("panda").read_text()
+    node, text = make_node(frame="panda_hand"), shipped("panda").read_text(encoding="utf-8")
     robot = lw.loads(text, "urdf")
     goal = {"header": Header(), "pose": Pose()}
     node.say("target_pose", **goal)

@@ -35,7 +35,9 @@ def from_npm(package: str) -> Path:
         with tempfile.TemporaryDirectory(dir=cache.parent, ignore_cleanup_errors=True) as draft:
             target = Path(draft) / "package"
             target.mkdir()
-            done = children.run([npm, "install", "--silent", "--prefix", str(target), package], text=True)
+            done = children.run(
+                [npm, "install", "--silent", "--prefix", str(target), package], text=True, encoding="utf-8"
+            )
             if done.returncode:
                 pytest.skip(f"npm could not install {package}: {done.stderr[-200:]}")
             with contextlib.suppress(OSError):  # another process was faster

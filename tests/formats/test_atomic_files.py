@@ -20,7 +20,7 @@ def test_a_folder_that_cannot_be_flushed_is_no_failure(tmp_path, monkeypatch):
     opened = os.open
     monkeypatch.setattr(atomic_files.os, "open", refuse)
     atomic_files.write_text(tmp_path / "a.txt", "whole")
-    assert (tmp_path / "a.txt").read_text() == "whole"
+    assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "whole"
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
@@ -48,16 +48,16 @@ def test_a_scanner_is_waited_for(tmp_path, scanned):
     scanner, waits = scanned
     scanner.tries = 3
     atomic_files.write_text(tmp_path / "a.txt", "whole")
-    assert (tmp_path / "a.txt").read_text() == "whole"
+    assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "whole"
     assert len(waits) == 3
 
 
 def test_but_not_for_long(tmp_path, scanned):
     scanner, waits = scanned
     scanner.tries = 100
-    (tmp_path / "a.txt").write_text("before")
+    (tmp_path / "a.txt").write_text("before", encoding="utf-8")
     with pytest.raises(FormatError, match="access is denied"):
         atomic_files.write_text(tmp_path / "a.txt", "after")
-    assert (tmp_path / "a.txt").read_text() == "before"
+    assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "before"
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
     assert sum(waits) < 2.0

@@ -513,7 +513,7 @@ def test_what_is_up_is_told_from_head_and_feet_whatever_the_rest_pose(name, up, 
     turns[:, 0], positions[:, 0] = turn @ turns[:, 0], positions[:, 0] @ turn.T
     capture = replace(capture, turns=turns, positions=positions)
     path = tmp_path / "turned.bvh"
-    path.write_text(capture.text())
+    path.write_text(capture.text(), encoding="utf-8")
     content = bvh.read(path)
     (remark,) = (remark for remark in content.remarks if remark.kind == "up-axis")
     assert remark.text.startswith(f"The {up} axis is taken to point up, since the head is above the feet")
@@ -773,7 +773,7 @@ def test_blender_gets_three_rotations_or_none(tmp_path):
     walk = lw.models.motion("human")
     for name, layout in (("own", None), ("blender", "blender")):
         walk.save(tmp_path / f"{name}.bvh", layout=layout)
-    text = (tmp_path / "blender.bvh").read_text()
+    text = (tmp_path / "blender.bvh").read_text(encoding="utf-8")
     assert {line.count("rotation") for line in text.splitlines() if "CHANNELS" in line} == {0, 3}
     own, full = (lw.load_clip(tmp_path / f"{name}.bvh") for name in ("own", "blender"))
     for link in own.linkage.links:

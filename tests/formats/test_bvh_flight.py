@@ -64,7 +64,9 @@ def test_the_writer_knows_what_the_reader_will_take_for_up(tmp_path):
     """Written with y up, the same motion is read with y up, and no remark says otherwise."""
     clip = lw.loads_clip(tumbling("z", 9.81), "bvh")
     assert [remark for remark in clip.save(tmp_path / "tumbling.bvh") if remark.kind == "up-axis"] == []
-    assert said((tmp_path / "tumbling.bvh").read_text()).startswith("The y axis is taken to point up, since the body")
+    assert said((tmp_path / "tumbling.bvh").read_text(encoding="utf-8")).startswith(
+        "The y axis is taken to point up, since the body"
+    )
 
 
 def test_what_falls_slower_does_not_fall_freely():

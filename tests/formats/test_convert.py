@@ -129,7 +129,7 @@ def test_what_is_no_such_file_is_an_error_with_its_name(suffix: str, junk: str, 
         case "folder":
             path.mkdir()
         case "text":
-            path.write_text("once upon a time\n{<[ there was\n")
+            path.write_text("once upon a time\n{<[ there was\n", encoding="utf-8")
         case "bytes":
             path.write_bytes(np.random.default_rng(0).bytes(4000))
     linkage = arm() if FORMATS[suffix].homeless else None
@@ -146,11 +146,13 @@ def test_folders_are_named_as_such(tmp_path: Path) -> None:
 def test_xml_is_told_apart_by_its_outermost_element(tmp_path: Path) -> None:
     path = tmp_path / "arm.xml"
     lw.save(arm(), tmp_path / "arm.urdf")
-    text = (tmp_path / "arm.urdf").read_text()
-    path.write_text("\ufeff" + text.replace("<robot", "<!-- <mujoco> -->\n <!DOCTYPE robot>\n<robot", 1), "utf-8")
+    text = (tmp_path / "arm.urdf").read_text(encoding="utf-8")
+    path.write_text(
+        "\ufeff" + text.replace("<robot", "<!-- <mujoco> -->\n <!DOCTYPE robot>\n<robot", 1), encoding="utf-8"
+    )
     assert format_of(path) is FORMATS[".urdf"]
     for other in ("<mujoco/>", "<robots/>", "<!-- <robot>", "", "<?xml version='1.0'?>"):
-        path.write_text(other)
+        path.write_text(other, encoding="utf-8")
         assert format_of(path) is FORMATS[".xml"]
 
 
@@ -336,11 +338,13 @@ def test_an_option_changes_what_is_read_or_is_said_to_be_of_no_use(suffix: str, 
     path, clip = tmp_path / f"file{suffix}", motion(figure())
     if suffix == ".xacro":
         script = "<xacro:arg name='a' default=''/><link name='l'/>"
-        path.write_text(f"<robot name='r' xmlns:xacro='http://x'>{script}</robot>")
+        path.write_text(f"<robot name='r' xmlns:xacro='http://x'>{script}</robot>", encoding="utf-8")
     elif suffix == ".fbx":
-        path.write_text(fbx_text([Node("base"), Node("arm", 0, {"Lcl Translation": (1, 2, 3)})]))
+        path.write_text(fbx_text([Node("base"), Node("arm", 0, {"Lcl Translation": (1, 2, 3)})]), encoding="utf-8")
     elif suffix == ".xml":
-        path.write_text("<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>")
+        path.write_text(
+            "<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>", encoding="utf-8"
+        )
     else:
         formats.write(Content(clip.linkage, {CLIP: clip} if FORMATS[suffix].clips else {}), path)
     mover = clip.linkage if FORMATS[suffix].homeless else None
@@ -372,7 +376,7 @@ def test_a_missing_package_says_what_to_install(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize("name", DH)
 def test_tables_of_others_agree_with_what_they_computed(name: str, tmp_path: Path) -> None:
     path, golden = tmp_path / f"{name}.json", DH[name]
-    path.write_text(dh_table(name))
+    path.write_text(dh_table(name), encoding="utf-8")
     linkage = lw.load(path)
     np.testing.assert_allclose(linkage.forward(golden["q"], frame="tip"), golden["T_end"], atol=1e-9)
     limits = [row["qlim"] or [-np.inf, np.inf] for row in golden["rows"]]
@@ -391,7 +395,7 @@ rows:
 
 @pytest.mark.parametrize("convention", ["standard", "modified"])
 def test_a_table_holds_offsets_and_values_that_count_backwards(convention: str, tmp_path: Path) -> None:
-    (tmp_path / "scara.yaml").write_text(ROWS % convention)
+    (tmp_path / "scara.yaml").write_text(ROWS % convention, encoding="utf-8")
     found = lw.load(tmp_path / "scara.yaml")
     plain = [(np.pi / 2, 0.1, 0.4, 0), (0.2, 0, 0.3, np.pi), (0.1, 0.6, 0, 0, "P")]
     expected = lw.from_dh(plain, convention=convention)
@@ -415,7 +419,7 @@ def test_a_table_holds_offsets_and_values_that_count_backwards(convention: str, 
     ],
 )
 def test_a_table_that_is_none_is_refused(old: str, new: str, words: str, tmp_path: Path) -> None:
-    (tmp_path / "scara.yaml").write_text((ROWS % "standard").replace(old, new))
+    (tmp_path / "scara.yaml").write_text((ROWS % "standard").replace(old, new), encoding="utf-8")
     with pytest.raises(FormatError, match=words):
         lw.load(tmp_path / "scara.yaml")
 
@@ -429,7 +433,7 @@ def run(*words: object) -> Any:
 
 def test_convert_writes_the_motion_and_says_what_is_lost(tmp_path: Path) -> None:
     result = run("convert", "human", tmp_path / "walk.bvh")
-    assert (result.exit_code, result.stdout.split(":")[0]) == (0, str(tmp_path / "walk.bvh"))
+    assert (result.exit_code, result.stdout.rpartition(": ")[0]) == (0, str(tmp_path / "walk.bvh"))
     assert "limits" in result.stderr
     assert "shapes" in result.stderr
     result = run("convert", tmp_path / "walk.bvh", tmp_path / "walk.npz", "--json", "--up", "y", "--units", "cm")
@@ -454,7 +458,7 @@ def test_many_remarks_of_one_kind_are_cut_short_for_people_and_whole_in_json(
     command: str, shown: int, tmp_path: Path
 ) -> None:
     meshes = "".join(f'<visual><geometry><mesh filename="m{k}.stl"/></geometry></visual>' for k in range(40))
-    (tmp_path / "arm.urdf").write_text(f'<robot name="arm"><link name="base">{meshes}</link></robot>')
+    (tmp_path / "arm.urdf").write_text(f'<robot name="arm"><link name="base">{meshes}</link></robot>', encoding="utf-8")
     target = [tmp_path / "arm.yaml"] if command == "convert" else []
     result = run(command, tmp_path / "arm.urdf", *target)
     said = [line for line in result.output.splitlines() if "missing-mesh" in line]
@@ -484,7 +488,8 @@ def test_options_reach_the_reader_through_the_command_line(
     (tmp_path / "a.bvh").write_text(
         "HIERARCHY\nROOT hip\n{\nOFFSET 1 3 0\nCHANNELS 3 Xposition Yposition Zposition\n"
         "JOINT knee\n{\nOFFSET 0 0 0\nCHANNELS 1 Xrotation\nEnd Site\n{\nOFFSET 0 0 0\n}\n}\n}\n"
-        "MOTION\nFrames: 1\nFrame Time: 0.1\n1 0 0 0\n"
+        "MOTION\nFrames: 1\nFrame Time: 0.1\n1 0 0 0\n",
+        encoding="utf-8",
     )
     units = () if "--units" in words else ("--units", "m")
     assert run("convert", tmp_path / "a.bvh", tmp_path / "a.npz", *words, *units).exit_code == 0
@@ -502,7 +507,7 @@ def test_limits_strict_and_arguments_reach_the_reader_through_the_command_line(t
         joint.format("k", limit.format("0", "0.5"), "<mimic joint='j'/>"),
         joint.format("l", limit.format("1", "0"), ""),
     ]
-    script.write_text(text.format(*parts))
+    script.write_text(text.format(*parts), encoding="utf-8")
     out = tmp_path / "arm.yaml"
     result = run("convert", script, out, "--argument", "end=2")
     assert result.exit_code == 0

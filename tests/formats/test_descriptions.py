@@ -42,7 +42,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir(parents=True)
     lift = tmp_path / "clones" / "lift"
     (lift / "parts").mkdir(parents=True)
-    (lift / "lift.urdf.xacro").write_text(LIFT)
+    (lift / "lift.urdf.xacro").write_text(LIFT, encoding="utf-8")
     (lift / "parts" / "table.stl").write_bytes(b"solid")
     clones = {"example-robot-data": str(ROBOTS), "walkers": str(gymnasium("ant").parent), "lift": str(lift)}
     (folder / "_cache.py").write_text(
@@ -51,7 +51,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "    asked.append(name)\n"
         "    if name not in CLONES:\n"
         "        raise OSError('Cmd(git) failed!\\n  could not resolve host: github.com')\n"
-        "    return CLONES[name]\n"
+        "    return CLONES[name]\n",
+        encoding="utf-8",
     )
     panda = "URDF_PATH = _path.join(PACKAGE_PATH, 'urdf', 'panda.urdf')\n"
     panda += "SRDF_PATH = _path.join(PACKAGE_PATH, 'srdf', 'panda.srdf')"
@@ -64,9 +65,11 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "pair_description": ("lift", (), "URDF_PATH_LEFT = URDF_PATH_RIGHT = 'none'"),
         "away_description": ("away", (), ""),
     }
-    (folder / "__init__.py").write_text(f"DESCRIPTIONS = dict.fromkeys({list(modules)!r})\n")
+    (folder / "__init__.py").write_text(f"DESCRIPTIONS = dict.fromkeys({list(modules)!r})\n", encoding="utf-8")
     for name, (repository, inside, more) in modules.items():
-        (folder / f"{name}.py").write_text(MODULE.format(repository=repository, package=inside, more=more))
+        (folder / f"{name}.py").write_text(
+            MODULE.format(repository=repository, package=inside, more=more), encoding="utf-8"
+        )
     _forget(monkeypatch)
     monkeypatch.syspath_prepend(folder.parent)
     yield folder

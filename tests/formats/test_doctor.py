@@ -128,7 +128,7 @@ def test_remarks_exit_with_one(tmp_path: Path) -> None:
 
 def test_unreadable_files_exit_with_three(tmp_path: Path) -> None:
     path = tmp_path / "arm.yaml"
-    path.write_text("linkwork: 2\njoints: 7\n")
+    path.write_text("linkwork: 2\njoints: 7\n", encoding="utf-8")
     result = run(path)
     assert (result.exit_code, result.stdout) == (3, "")
     assert "arm.yaml:2: joints" in result.stderr
@@ -143,6 +143,6 @@ def test_motions_in_tables_are_examined_for_a_linkage(tmp_path: Path) -> None:
     lw.save(arm, tmp_path / "arm.yaml")
     clip(arm, 0.0, 2.0).save(tmp_path / "wave.npz")
     assert "unreachable-key" in run(tmp_path / "wave.npz").stdout
-    (tmp_path / "wave.csv").write_text("time [s],j [deg],note\n0,0,1\n1,90,1\n")
+    (tmp_path / "wave.csv").write_text("time [s],j [deg],note\n0,0,1\n1,90,1\n", encoding="utf-8")
     result = run(tmp_path / "wave.csv", "--linkage", tmp_path / "arm.yaml", "--json")
     assert [remark["kind"] for remark in json.loads(result.stdout)["remarks"]] == ["ignored", "unreachable-key"]

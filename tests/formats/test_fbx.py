@@ -22,7 +22,7 @@ ORDERS = ("xyz", "xzy", "yzx", "yxz", "zxy", "zyx")  # FBX's numbers 0 to 5, the
 
 def written(folder: Path, nodes: list[Node], **settings: object) -> Path:
     path = folder / "figure.fbx"
-    path.write_text(fbx_text(nodes, **settings))  # type: ignore[arg-type]
+    path.write_text(fbx_text(nodes, **settings), encoding="utf-8")  # type: ignore[arg-type]
     return path
 
 
@@ -133,10 +133,10 @@ def test_what_is_no_fbx_file_is_refused(tmp_path: Path) -> None:
         ("o cube\nv 0 0 0\n", "ufbx cannot read it"),
         (fbx_text([]), "no nodes"),
     ):
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8")
         with pytest.raises(FormatError, match=why):
             lw.load(path)
-    path.write_text(fbx_text([Node("hips", properties={"Lcl Translation": ("1e400", 0, 0)})]))
+    path.write_text(fbx_text([Node("hips", properties={"Lcl Translation": ("1e400", 0, 0)})]), encoding="utf-8")
     with pytest.raises(FormatError, match="not finite"):
         lw.load(path)
     with pytest.raises(FormatError, match="FBX files are read, not written"):

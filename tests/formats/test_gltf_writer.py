@@ -93,7 +93,7 @@ def test_pygltflib_sees_the_motion_in_the_nodes(tmp_path, name):
 
 def test_extras_say_the_joint_above_a_node(tmp_path):
     gltf.write(Content(lw.models.panda()), tmp_path / "panda.gltf")
-    document = json.loads((tmp_path / "panda.gltf").read_text())
+    document = json.loads((tmp_path / "panda.gltf").read_text(encoding="utf-8"))
     joint = lw.models.panda().arcs[1]
     lower, upper = joint.articulation.limits
     assert document["nodes"][1]["extras"] == {
@@ -109,9 +109,9 @@ def test_turns_of_more_than_half_a_circle_keep_their_sense(tmp_path):
     arm = lw.models.planar([1, 1]).replace(joints={"j1": {"lower": -10.0, "upper": 10.0}})  # it does not wrap
     clip = lw.Clip(arm, [0.0, 1.0, 2.0], [[0, 0], [5.0, 0], [-7.0, 1]])
     gltf.write(Content(arm, {"spin": clip}), tmp_path / "spin.gltf")
-    document = json.loads((tmp_path / "spin.gltf").read_text())
+    document = json.loads((tmp_path / "spin.gltf").read_text(encoding="utf-8"))
     del document["scenes"][0]["extras"]  # as any other program's file
-    (tmp_path / "spin.gltf").write_text(json.dumps(document))
+    (tmp_path / "spin.gltf").write_text(json.dumps(document), encoding="utf-8")
     read = gltf.read(tmp_path / "spin.gltf").clips["spin"]
     for time in (0.5, 1.5):
         expected = arm.forward(at(clip, time))["tip"][:3, 3]
@@ -123,9 +123,9 @@ def test_angles_that_wrap_do_not_spin_between_frames(tmp_path):
     poses = np.radians([[170, 10, 20, 179], [179, 10, 20, -179], [-179, 10, 20, 178], [1, 170, -160, -178]])  # the last
     clip = lw.Clip(body, [0.0, 0.1, 0.2, 0.3], poses)  # is the one before, written in its other triple of angles
     gltf.write(Content(body, {"turn": clip}), tmp_path / "turn.gltf")
-    document = json.loads((tmp_path / "turn.gltf").read_text())
+    document = json.loads((tmp_path / "turn.gltf").read_text(encoding="utf-8"))
     del document["scenes"][0]["extras"]  # as any other program's file
-    (tmp_path / "turn.gltf").write_text(json.dumps(document))
+    (tmp_path / "turn.gltf").write_text(json.dumps(document), encoding="utf-8")
     read = gltf.read(tmp_path / "turn.gltf").clips["turn"]
     assert len(read) == len(clip)
     assert np.degrees(np.abs(read.linkage.difference(read.poses[:-1], read.poses[1:])).max()) < 10.0
@@ -174,9 +174,9 @@ def test_extras_are_not_believed_once_the_nodes_say_otherwise(tmp_path, how):
     human = lw.models.human()
     path = tmp_path / "human.gltf"
     gltf.write(Content(human, {"wave": motion(human)}), path)
-    document = json.loads(path.read_text())
+    document = json.loads(path.read_text(encoding="utf-8"))
     edited(document, how)
-    path.write_text(json.dumps(document))
+    path.write_text(json.dumps(document), encoding="utf-8")
     content = gltf.read(path)
     assert content.linkage != human
     assert len(content.clips["wave"]) > 1
@@ -241,9 +241,13 @@ def test_a_mesh_opens_no_other_file(tmp_path, monkeypatch):
     for name, data in trimesh.exchange.gltf.export_gltf(trimesh.Scene(box)).items():
         text = data.replace(b'"uri":"', b'"uri":"../') if name.endswith(".gltf") else data
         (tmp_path / ("model" if name.endswith(".gltf") else ".") / name).write_bytes(text)
-    (tmp_path / "secret.mtl").write_text("newmtl m")
-    (tmp_path / "model" / "a.obj").write_text("mtllib ../secret.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
-    (tmp_path / "model" / "a.dae").write_text('<!DOCTYPE a [<!ENTITY b SYSTEM "../secret.mtl">]><COLLADA>&b;</COLLADA>')
+    (tmp_path / "secret.mtl").write_text("newmtl m", encoding="utf-8")
+    (tmp_path / "model" / "a.obj").write_text(
+        "mtllib ../secret.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", encoding="utf-8"
+    )
+    (tmp_path / "model" / "a.dae").write_text(
+        '<!DOCTYPE a [<!ENTITY b SYSTEM "../secret.mtl">]><COLLADA>&b;</COLLADA>', encoding="utf-8"
+    )
     opened: list[str] = []
     real = Path.open
 
@@ -282,7 +286,7 @@ def test_the_khronos_validator_finds_nothing(tmp_path, validator):
     gltf.write(Content(lw.Linkage(links, joints)), files[-1])
     script = Path(__file__).parent / "gltf_validator.mjs"
     command = ["node", str(script), str(validator), *map(str, files)]
-    done = children.run(command, text=True, check=True)
+    done = children.run(command, text=True, check=True, encoding="utf-8")
     found = json.loads(done.stdout)
     assert len(found) == len(files)
     assert {Path(file).name: issues for file, issues in found.items() if issues} == {}
@@ -291,7 +295,7 @@ def test_the_khronos_validator_finds_nothing(tmp_path, validator):
 def test_the_validator_finds_something_in_a_wrong_file(tmp_path, validator):
     path = File([{"name": "a", "rotation": [0, 0, 0, 2]}], scene=3).save(tmp_path)
     script = Path(__file__).parent / "gltf_validator.mjs"
-    done = children.run(["node", str(script), str(validator), str(path)], text=True, check=True)
+    done = children.run(["node", str(script), str(validator), str(path)], text=True, check=True, encoding="utf-8")
     assert any("UNRESOLVED_REFERENCE" in issue for issue in json.loads(done.stdout)[str(path)])
 
 

@@ -41,8 +41,8 @@ joint_limits:
 
 
 def load(folder: Path, text: str, **options: object) -> lw.Linkage:
-    (folder / "bot.urdf").write_text(ROBOT)
-    (folder / "joint_limits.yaml").write_text(text)
+    (folder / "bot.urdf").write_text(ROBOT, encoding="utf-8")
+    (folder / "joint_limits.yaml").write_text(text, encoding="utf-8")
     return lw.load(folder / "bot.urdf", joint_limits=folder / "joint_limits.yaml", **options)
 
 

@@ -36,7 +36,7 @@ def test_files_have_the_fields_of_the_message_and_no_others(suffix, clip, tmp_pa
     path = tmp_path / f"reach{suffix}"
     remarks = clip.save(path)
     assert [remark.where for remark in remarks] == ["linkage"]
-    message = READERS[suffix](path.read_text())
+    message = READERS[suffix](path.read_text(encoding="utf-8"))
     assert list(message) == FIELDS["message"]
     assert list(message["header"]) == FIELDS["header"]
     assert message["joint_names"] == list(clip.linkage.joints)
@@ -69,7 +69,7 @@ def test_a_few_frames_have_the_derivatives_that_they_can_have(tmp_path):
     arm = lw.models.planar([1, 1])
     for count in (1, 2, 3):
         lw.Clip(arm, np.arange(count), np.zeros((count, 2))).save(tmp_path / "a.trajectory.json")
-        points = json.loads((tmp_path / "a.trajectory.json").read_text())["points"]
+        points = json.loads((tmp_path / "a.trajectory.json").read_text(encoding="utf-8"))["points"]
         sizes = {(len(point["velocities"]), len(point["accelerations"])) for point in points}
         assert sizes == {(2 if count > 1 else 0, 2 if count > 2 else 0)}
 
@@ -79,7 +79,7 @@ def test_rotations_without_angles_are_left_out_and_said(tmp_path):
     clip = lw.Clip(body, [0, 1], body.random_pose(0, 2))
     remarks = clip.save(tmp_path / "a.trajectory.yaml")
     assert "'root', 'hip' left out" in remarks[0].text
-    message = yaml.safe_load((tmp_path / "a.trajectory.yaml").read_text())
+    message = yaml.safe_load((tmp_path / "a.trajectory.yaml").read_text(encoding="utf-8"))
     assert message["joint_names"] == ["root.x", "root.y", "root.z", "knee"]
     ball = lw.Builder("ball").ball("hip", "thigh").build()
     with pytest.raises(FormatError, match="joints with one value, but the linkage has none"):
@@ -98,7 +98,7 @@ trajectory:
   - {positions: [0.2, 0.04, 2], time_from_start: 1.25, effort: [1, 2, 3]}
 goal_time_tolerance: {sec: 1, nanosec: 0}
 """
-    (tmp_path / "goal.trajectory.yaml").write_text(goal)
+    (tmp_path / "goal.trajectory.yaml").write_text(goal, encoding="utf-8")
     content = lw.formats.read(tmp_path / "goal.trajectory.yaml", linkage=arm)
     clip = content.clips["clip"]
     assert clip.times.tolist() == [0.5, 1.25]
@@ -129,7 +129,7 @@ BAD = {
 @pytest.mark.parametrize(("message", "error"), BAD.values(), ids=BAD)
 def test_what_is_no_trajectory_is_refused_in_words(message, error, tmp_path):
     path = tmp_path / "bad.trajectory.json"
-    path.write_text(json.dumps(message))
+    path.write_text(json.dumps(message), encoding="utf-8")
     with pytest.raises(FormatError, match=error):
         lw.load_clip(path, linkage=lw.models.planar([1, 1]))
 
@@ -144,4 +144,4 @@ def test_the_command_line_converts_and_tracks_into_trajectories(tmp_path):
     path = tmp_path / "line.trajectory.json"
     result = run("track", "planar:2,1", "--position", "1,2", "-o", path, "--frames", "5")
     assert result.exit_code == 0
-    assert len(json.loads(path.read_text())["points"]) == 5
+    assert len(json.loads(path.read_text(encoding="utf-8"))["points"]) == 5

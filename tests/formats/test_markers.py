@@ -44,7 +44,7 @@ def test_units_axes_and_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mark", ["\t", ","])
 def test_trc(mark: str, tmp_path: Path) -> None:
     path = tmp_path / "walk.trc"
-    path.write_text(trc(mark))
+    path.write_text(trc(mark), encoding="utf-8")
     markers = lw.load_markers(path, up="z")
     assert repr(markers) == "<Markers: 2 markers, 2 frames, 0.01 s>"
     np.testing.assert_allclose(markers["toe"], [[0.004, 0.005, 0.006], [np.nan] * 3])
@@ -52,13 +52,13 @@ def test_trc(mark: str, tmp_path: Path) -> None:
     with pytest.raises(LinkageError, match="no marker 'tow'; there are heel, toe"):
         markers["tow"]
     floor = trc(mark, "1 0 0 -900 50 0 900 1500")  # z stands on the ground, y does not
-    path.write_text(floor)
+    path.write_text(floor, encoding="utf-8")
     np.testing.assert_allclose(lw.load_markers(path)["toe"], [[0.0, 0.9, 1.5]])
 
 
 def test_a_marker_at_no_place_is_not_seen(tmp_path: Path) -> None:
     path = tmp_path / "walk.trc"
-    path.write_text(trc(rows="1 0.00 1 2 3 4 inf 6\n2 0.01 1e300 2 3 4 5 6"))
+    path.write_text(trc(rows="1 0.00 1 2 3 4 inf 6\n2 0.01 1e300 2 3 4 5 6"), encoding="utf-8")
     markers = lw.load_markers(path)
     assert markers.missing == {"heel": 0.5, "toe": 0.5}
     assert [remark.kind for remark in markers.remarks] == ["places", "up-axis"]

@@ -16,9 +16,9 @@ from linkwork.formats import meshopt
 from linkwork.formats.meshopt_triangles import decode_indices, decode_triangles
 
 COUNT = 40
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "meshopt.json").read_text())
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "meshopt.json").read_text(encoding="utf-8"))
 
-TRIANGLES = json.loads((Path(__file__).parents[1] / "golden" / "meshopt_triangles.json").read_text())
+TRIANGLES = json.loads((Path(__file__).parents[1] / "golden" / "meshopt_triangles.json").read_text(encoding="utf-8"))
 
 
 def golden(name: str) -> tuple[int, bytes, bytes]:

@@ -17,6 +17,7 @@ from linkwork.formats.content import Content
 from linkwork.formats.options import Options
 from linkwork.transforms import quaternion_matrix
 from robots import gymnasium
+from symlinks import symlink
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo (extra formats) is not installed")
 
@@ -228,7 +229,7 @@ CORNERS = np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (0.0, 0.0
 @pytest.mark.parametrize("reference", ["", 'refpos="1 2 3"', 'refquat="1 .3 0 .2"', 'refpos="0 0 1" refquat="1 1 0 0"'])
 def test_mesh_corners_are_where_mujoco_puts_them(reference: str, tmp_path: Path) -> None:
     lines = [f"v {x} {y} {z}" for x, y, z in CORNERS] + ["f 1 3 2", "f 1 2 4", "f 1 4 3", "f 2 3 4"]
-    (tmp_path / "a.obj").write_text("\n".join(lines))
+    (tmp_path / "a.obj").write_text("\n".join(lines), encoding="utf-8")
     text = (
         f'<mujoco><asset><mesh name="m" file="a.obj" scale=".1 .1 .1" {reference}/></asset><worldbody><body name="b">'
         '<joint/><geom type="mesh" mesh="m" pos="1 2 3" euler="10 20 30"/></body></worldbody></mujoco>'
@@ -408,13 +409,17 @@ def test_without_mujoco_it_is_said_what_to_install(tmp_path: Path, monkeypatch: 
 
 def test_included_files_are_read_from_the_models_folder(tmp_path: Path) -> None:
     (tmp_path / "parts").mkdir()
-    (tmp_path / "parts" / "arm.xml").write_text('<mujocoinclude><body name="arm"><joint/></body></mujocoinclude>')
+    (tmp_path / "parts" / "arm.xml").write_text(
+        '<mujocoinclude><body name="arm"><joint/></body></mujocoinclude>', encoding="utf-8"
+    )
     text = '<mujoco><worldbody><include file="parts/arm.xml"/></worldbody></mujoco>'
     assert content(tmp_path, text).linkage.links == ("world", "arm")
 
 
 def test_an_error_names_the_file_and_line_it_is_in(tmp_path: Path) -> None:
-    (tmp_path / "arm.xml").write_text('<mujocoinclude>\n<body name="arm">\n<joint type="x"/></body></mujocoinclude>')
+    (tmp_path / "arm.xml").write_text(
+        '<mujocoinclude>\n<body name="arm">\n<joint type="x"/></body></mujocoinclude>', encoding="utf-8"
+    )
     with pytest.raises(FormatError, match=r"arm.xml:3: MuJoCo refuses it: invalid keyword: 'x'"):
         content(tmp_path, '<mujoco><worldbody><include file="arm.xml"/></worldbody></mujoco>')
     with pytest.raises(FormatError, match=r"model.xml:4: .*repeated name 'a'"):
@@ -425,8 +430,8 @@ def test_files_outside_are_read_only_if_allowed(tmp_path: Path) -> None:
     inside, outside = tmp_path / "inside", tmp_path / "outside"
     inside.mkdir()
     outside.mkdir()
-    (outside / "arm.xml").write_text('<mujocoinclude><body name="arm"/></mujocoinclude>')
-    (inside / "link.xml").symlink_to(outside / "arm.xml")
+    (outside / "arm.xml").write_text('<mujocoinclude><body name="arm"/></mujocoinclude>', encoding="utf-8")
+    symlink(inside / "link.xml", outside / "arm.xml")
     for name in ("../outside/arm.xml", str(outside / "arm.xml"), "link.xml"):
         text = f'<mujoco><worldbody><include file="{name}"/></worldbody></mujoco>'
         with pytest.raises(FormatError, match="outside the model's folder"):
@@ -458,9 +463,9 @@ HAND = """<mujoco model="hand"><compiler angle="radian"/><asset><model {name} fi
 
 def finger(folder: Path) -> None:
     (folder / "parts" / "shapes").mkdir(parents=True)
-    (folder / "parts" / "finger.xml").write_text(CHILD)
+    (folder / "parts" / "finger.xml").write_text(CHILD, encoding="utf-8")
     lines = [f"v {x} {y} {z}" for x, y, z in CORNERS] + ["f 1 3 2", "f 1 2 4", "f 1 4 3", "f 2 3 4"]
-    (folder / "parts" / "shapes" / "a.obj").write_text("\n".join(lines))
+    (folder / "parts" / "shapes" / "a.obj").write_text("\n".join(lines), encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ['name="finger"', ""])
@@ -484,14 +489,14 @@ def test_bodies_of_other_models_are_attached_as_mujoco_does(
 def test_models_in_models_are_held_to_the_same_limits(tmp_path: Path) -> None:
     finger(tmp_path)
     part = tmp_path / "parts" / "finger.xml"
-    part.write_text(CHILD.replace('type="mesh"', 'type="knee"'))
+    part.write_text(CHILD.replace('type="mesh"', 'type="knee"'), encoding="utf-8")
     with pytest.raises(FormatError, match=r"finger.xml:3: MuJoCo refuses it: invalid keyword: 'knee'"):
         content(tmp_path, HAND.format(name=""))
-    part.write_text(CHILD.replace("<asset>", '<asset><model file="../model.xml"/>'))
+    part.write_text(CHILD.replace("<asset>", '<asset><model file="../model.xml"/>'), encoding="utf-8")
     with pytest.raises(FormatError, match="and vice versa"):
         content(tmp_path, HAND.format(name=""))
     many = '<replicate count="999">' + "<body/>" + "</replicate>"
-    part.write_text(CHILD.replace('<body name="far"', f'{many}<body name="far"'))
+    part.write_text(CHILD.replace('<body name="far"', f'{many}<body name="far"'), encoding="utf-8")
     with pytest.raises(FormatError, match="more than 2000 <body>"):
         content(tmp_path, HAND.format(name=""))
     for file, said in (
@@ -507,8 +512,10 @@ def test_models_in_models_are_held_to_the_same_limits(tmp_path: Path) -> None:
 def test_meshes_of_included_files_are_found_where_mujoco_finds_them(place: str, tmp_path: Path) -> None:
     for folder in ("sub", "meshes"):
         (tmp_path / folder).mkdir()
-    (tmp_path / place).write_text("")
-    (tmp_path / "sub" / "part.xml").write_text('<mujoco><asset><mesh name="m" file="a.obj"/></asset></mujoco>')
+    (tmp_path / place).write_text("", encoding="utf-8")
+    (tmp_path / "sub" / "part.xml").write_text(
+        '<mujoco><asset><mesh name="m" file="a.obj"/></asset></mujoco>', encoding="utf-8"
+    )
     text = body('<geom type="mesh" mesh="m"/>', '<compiler meshdir="meshes"/><include file="sub/part.xml"/>')
     shape = content(tmp_path, text).linkage.link("b").visuals[-1].shape
     assert shape == Mesh(place)
@@ -573,21 +580,21 @@ def test_a_mass_without_measure_is_refused_and_not_warned_about(tmp_path: Path) 
 
 
 def test_includes_that_go_in_circles_or_pile_up_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.xml").write_text('<mujocoinclude><include file="b.xml"/></mujocoinclude>')
-    (tmp_path / "b.xml").write_text('<mujocoinclude><include file="a.xml"/></mujocoinclude>')
+    (tmp_path / "a.xml").write_text('<mujocoinclude><include file="b.xml"/></mujocoinclude>', encoding="utf-8")
+    (tmp_path / "b.xml").write_text('<mujocoinclude><include file="a.xml"/></mujocoinclude>', encoding="utf-8")
     with pytest.raises(FormatError, match="second time"):
         content(tmp_path, body('<include file="a.xml"/>'))
     depth = mjcf_source.MAX_DEPTH - 2
     for k in range(3):
         nest = "<body>" * depth + f'<include file="n{k + 1}.xml"/>' + "</body>" * depth
-        (tmp_path / f"n{k}.xml").write_text(f"<mujocoinclude>{nest}</mujocoinclude>")
-    (tmp_path / "n3.xml").write_text("<mujocoinclude/>")
+        (tmp_path / f"n{k}.xml").write_text(f"<mujocoinclude>{nest}</mujocoinclude>", encoding="utf-8")
+    (tmp_path / "n3.xml").write_text("<mujocoinclude/>", encoding="utf-8")
     with pytest.raises(FormatError, match="deeper"):
         content(tmp_path, body('<include file="n0.xml"/>'))
 
 
 def test_nothing_that_a_model_names_is_opened_by_mujoco(tmp_path: Path) -> None:
-    (tmp_path / "secret.xml").write_text("<mujoco/>")
+    (tmp_path / "secret.xml").write_text("<mujoco/>", encoding="utf-8")
     text = body(
         '<geom type="hfield" hfield="h"/><flexcomp name="f" type="mesh" file="secret.obj"/>',
         '<asset><texture name="t" type="2d" file="secret.png"/><hfield name="h" file="secret.png"/>'

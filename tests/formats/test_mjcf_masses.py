@@ -28,7 +28,7 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def write_obj(path: Path, corners: np.ndarray = CORNERS) -> None:
     lines = [f"v {x} {y} {z}" for x, y, z in corners] + [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in FACES]
-    path.write_text("\n".join(lines))
+    path.write_text("\n".join(lines), encoding="utf-8")
 
 
 def write_stl(path: Path) -> None:
@@ -48,7 +48,7 @@ def model(geoms: str, *, compiler: str = "", mesh: str = "", more: str = "") -> 
 def written(folder: Path, text: str) -> Path:
     write_obj(folder / "a.obj")
     write_stl(folder / "s.stl")
-    (folder / "model.xml").write_text(text)
+    (folder / "model.xml").write_text(text, encoding="utf-8")
     return folder / "model.xml"
 
 
@@ -196,7 +196,7 @@ def test_meshes_outside_the_folder_are_not_weighed(tmp_path: Path) -> None:
     inside = tmp_path / "inside"
     inside.mkdir()
     write_obj(tmp_path / "a.obj")
-    (inside / "model.xml").write_text(model(MESH).replace("a.obj", "../a.obj"))
+    (inside / "model.xml").write_text(model(MESH).replace("a.obj", "../a.obj"), encoding="utf-8")
     assert "is outside the model's folder" in unknown(mjcf.read(inside / "model.xml"))
     allowed = lw.load(inside / "model.xml", folders=[tmp_path])
     assert lw.mass.total_mass(allowed) == pytest.approx(48.0 + 1000.0 * 0.3 * 0.2 * 0.4 / 6.0)

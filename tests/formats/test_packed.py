@@ -118,7 +118,7 @@ def test_the_command_writes_both_kinds(tmp_path: Path) -> None:
     arm = lw.models.panda()
     text, data = tmp_path / "panda.linkwork.json", tmp_path / "panda.linkwork"
     assert "solvers tip" in run("pack", "panda", str(text)).stdout
-    assert text.read_text() == arm.pack("tip").to_json()
+    assert text.read_text(encoding="utf-8") == arm.pack("tip").to_json()
     found = json.loads(run("pack", "panda", str(data), "--frame", "tip", "--position-only", "--json").stdout)
     assert found["bytes"] == data.stat().st_size
     assert found["solvers"] == ["tip"]

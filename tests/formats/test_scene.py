@@ -115,7 +115,7 @@ links:
 
 
 def test_the_example_of_the_documentation_is_a_scene() -> None:
-    (example,) = re.findall(r"```yaml\n(.*?)```", DOCS.read_text(), re.DOTALL)
+    (example,) = re.findall(r"```yaml\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
     lamp = scene.parse(example, DOCS, "yaml")
     assert lamp.links == ("base", "column", "lower arm", "upper arm", "head")
     assert lamp.nodes[2].visuals[0].shape is lamp.nodes[3].visuals[0].shape
@@ -134,7 +134,7 @@ def test_the_documentation_names_every_field_and_kind() -> None:
     )
     plain += (scene_schema.InertiaEntry, scene_schema.LoopEntry)
     fields = {name for entry in (*tables, *plain, scene_schema.Rotation) for name in entry.__struct_fields__}
-    documented = set(re.findall(r"`([\w.]+)`", DOCS.read_text()))
+    documented = set(re.findall(r"`([\w.]+)`", DOCS.read_text(encoding="utf-8")))
     assert {*fields, *ARTICULATIONS, *SHAPES, *LOOP_KINDS} - documented == set()
 
 
@@ -340,7 +340,7 @@ def test_a_broken_file_is_refused(
     kind: str, name: str, text: str, message: str, line: int | None, tmp_path: Path
 ) -> None:
     path = tmp_path / f"broken.{kind}"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     with pytest.raises(FormatError, match=re.escape(message)) as caught:
         load(path)
     assert caught.value.line == line

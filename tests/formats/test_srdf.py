@@ -50,12 +50,12 @@ SRDF = """<?xml version="1.0"?>
 @pytest.fixture
 def robot(tmp_path: Path) -> Path:
     path = tmp_path / "bot.urdf"
-    path.write_text(ROBOT)
+    path.write_text(ROBOT, encoding="utf-8")
     return path
 
 
 def written(folder: Path, text: str, name: str = "other.srdf") -> Path:
-    (folder / name).write_text(text)
+    (folder / name).write_text(text, encoding="utf-8")
     return folder / name
 
 
@@ -100,14 +100,14 @@ def test_the_file_of_the_same_name_beside_is_read_if_it_is_for_the_robot(robot, 
     beside = written(tmp_path, SRDF, "bot.srdf")
     content = urdf.read(robot)
     assert list(content.linkage.groups) == ["arm", "hand", "all", "across"]
-    beside.write_text(SRDF.replace('name="bot"', 'name="cat"'))
+    beside.write_text(SRDF.replace('name="bot"', 'name="cat"'), encoding="utf-8")
     content = urdf.read(robot)
     assert not content.linkage.groups
     assert [remark.text for remark in content.remarks] == [
         "bot.srdf beside it is for another robot and is not read; srdf=... (--srdf) reads it."
     ]
     assert lw.load(robot, srdf=beside).groups
-    beside.write_text("<robot name='bot'>")
+    beside.write_text("<robot name='bot'>", encoding="utf-8")
     content = urdf.read(robot)
     assert not content.linkage.groups
     assert "the SRDF file is left out" in content.remarks[0].text
@@ -207,7 +207,7 @@ def test_files_and_edits_keep_them(robot, tmp_path):
     arm = lw.load(robot, srdf=written(tmp_path, SRDF))
     lw.save(arm, tmp_path / "bot.yaml")
     assert lw.load(tmp_path / "bot.yaml") == arm == pickle.loads(pickle.dumps(arm))
-    (tmp_path / "bad.yaml").write_text("{linkwork: 2, links: [a], disabled_pairs: [[a]]}")
+    (tmp_path / "bad.yaml").write_text("{linkwork: 2, links: [a], disabled_pairs: [[a]]}", encoding="utf-8")
     with pytest.raises(FormatError, match="disabled pair is two links"):
         lw.load(tmp_path / "bad.yaml")
     assert kinds(lw.save(arm, tmp_path / "again.urdf")) >= ["dropped"]

@@ -182,7 +182,7 @@ def test_a_table_is_read_as_meant(text: str, tmp_path: Path) -> None:
 
 def test_degrees_are_read_and_columns_that_mean_nothing_are_said(tmp_path: Path) -> None:
     path = tmp_path / "motion.csv"
-    path.write_text("time,note,a [deg],b c\n0,1,180,0\n")
+    path.write_text("time,note,a [deg],b c\n0,1,180,0\n", encoding="utf-8")
     content = read(path, linkage=ARM)
     assert content.clips[tables.NAME].poses.tolist() == [[np.pi, 0.0]]
     assert [(remark.kind, remark.text) for remark in content.remarks] == [

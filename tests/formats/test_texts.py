@@ -47,12 +47,12 @@ def written(suffix: str, folder: Path) -> Path:
         pytest.importorskip(NEEDS[suffix])
     path = folder / f"text{suffix}"
     if suffix == ".xacro":
-        path.write_text('<robot name="r" xmlns:xacro="http://x"><link name="l${1 + 1}"/></robot>')
+        path.write_text('<robot name="r" xmlns:xacro="http://x"><link name="l${1 + 1}"/></robot>', encoding="utf-8")
     elif suffix == ".fbx":
         turn = {"Lcl Rotation": ((0.0, 1.0), ((0, 0, 0), (90, 0, 0)))}
-        path.write_text(fbx_text([Node("base"), Node("upper", 0, curves=turn)]))
+        path.write_text(fbx_text([Node("base"), Node("upper", 0, curves=turn)]), encoding="utf-8")
     elif not FORMATS[suffix].writes:
-        path.write_text(MJCF)
+        path.write_text(MJCF, encoding="utf-8")
     elif FORMATS[suffix].clips:
         lw.interpolate(arm(), [(0, [0, 0]), (1, [0.5, 1])], fps=4).save(path)
     else:
@@ -82,12 +82,12 @@ def test_a_text_gives_what_its_file_gives(suffix: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["yaml", ".yaml", "YAML", ".Yml"])
 def test_a_kind_is_a_suffix_with_or_without_its_dot(kind: str, tmp_path: Path) -> None:
     path = written(".yaml", tmp_path)
-    assert lw.loads(path.read_text(), kind, root="floating") == lw.load(path, root="floating")
+    assert lw.loads(path.read_text(encoding="utf-8"), kind, root="floating") == lw.load(path, root="floating")
 
 
 def test_options_are_those_of_load(tmp_path: Path) -> None:
     path = written(".bvh", tmp_path)
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     assert (
         lw.loads(text, "bvh", units=0.01, up="y") == lw.load(path, units=0.01, up="y") != lw.loads(text, "bvh", units=1)
     )
@@ -109,7 +109,7 @@ def test_a_urdf_in_an_xml_text_is_seen_and_mjcf_is_taken_at_its_word() -> None:
 
 
 def test_meshes_are_read_from_the_folder_that_is_given(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (tmp_path / "part.stl").write_text(TRIANGLE)
+    (tmp_path / "part.stl").write_text(TRIANGLE, encoding="utf-8")
     text = URDF.format(mesh="part.stl")
     found = lw.loads(text, "urdf", folder=tmp_path).link("base").visuals[0].shape
     assert isinstance(found, lw.Mesh)
@@ -124,19 +124,19 @@ def test_meshes_are_read_from_the_folder_that_is_given(tmp_path: Path, caplog: p
 
 def test_without_a_folder_nothing_beside_the_text_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "part.stl").write_text(TRIANGLE)
+    (tmp_path / "part.stl").write_text(TRIANGLE, encoding="utf-8")
     (tmp_path / "data.bin").write_bytes(bytes(64))
     for name in ("part.stl", "./part.stl", str(tmp_path / "part.stl"), f"file://{tmp_path}/part.stl", "../part.stl"):
         shape = lw.loads(URDF.format(mesh=name), "urdf").link("base").visuals[0].shape
         assert isinstance(shape, lw.Mesh)
         assert shape.file is None, name
     path = written(".gltf", tmp_path)
-    assert lw.loads(path.read_text(), "gltf") == lw.load(path)
-    outside = re.sub(r'"data:[^"]*"', '"data.bin"', path.read_text())
+    assert lw.loads(path.read_text(encoding="utf-8"), "gltf") == lw.load(path)
+    outside = re.sub(r'"data:[^"]*"', '"data.bin"', path.read_text(encoding="utf-8"))
     with pytest.raises(FormatError, match=r"data.bin: cannot be read: no such file"):
         lw.loads_clip(outside, "gltf")
     pytest.importorskip("mujoco")
-    (tmp_path / "more.xml").write_text("<mujoco/>")
+    (tmp_path / "more.xml").write_text("<mujoco/>", encoding="utf-8")
     including = MJCF.replace("<worldbody>", '<include file="more.xml"/><worldbody>')
     with pytest.raises(FormatError, match=r"<mjcf text>:1: includes 'more.xml', which does not exist"):
         lw.loads(including, "mjcf")

@@ -35,7 +35,7 @@ def played(three: Path, plays: list[Play]) -> list[dict[str, np.ndarray]]:
     """Return where three.js has the nodes of files at times, z up."""
     script = Path(__file__).parent / "three_player.mjs"
     wanted = [{"file": str(one.file), "number": one.number, "times": one.times.tolist()} for one in plays]
-    done = children.run(["node", str(script), str(three)], text=True, stdin=json.dumps(wanted))
+    done = children.run(["node", str(script), str(three)], text=True, stdin=json.dumps(wanted), encoding="utf-8")
     assert done.returncode == 0, done.stderr
     found = []
     for one, line in zip(plays, done.stdout.splitlines(), strict=True):
@@ -116,7 +116,9 @@ def test_a_character_moves_as_its_clip_does(tmp_path, three, validator):
         np.testing.assert_allclose(found[link][::FINER], clip.forward()[link][:, :3, 3], atol=1e-4, err_msg=link)
     assert np.abs(found["bone2"] - expected["bone2"]).max() < 0.2  # the way of the armature, said by the top joint
     script = Path(__file__).parent / "gltf_validator.mjs"
-    done = children.run(["node", str(script), str(validator), str(tmp_path / "out.glb")], text=True, check=True)
+    done = children.run(
+        ["node", str(script), str(validator), str(tmp_path / "out.glb")], text=True, check=True, encoding="utf-8"
+    )
     wrong = [
         issue for issue in json.loads(done.stdout)[str(tmp_path / "out.glb")] if issue.startswith(("error", "warn"))
     ]

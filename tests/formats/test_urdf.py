@@ -211,7 +211,7 @@ def test_joints_with_several_values_have_no_limits_of_motion_in_urdf(tmp_path):
 )
 @pytest.mark.parametrize("role", ["visual", "collision"])
 def test_shapes_are_kept(tmp_path, shape, expected, role):
-    (tmp_path / "a.stl").write_text("solid")
+    (tmp_path / "a.stl").write_text("solid", encoding="utf-8")
     inside = f'<{role}><origin xyz="0 0 1"/><geometry>{shape}</geometry><material name="steel"/></{role}>'
     content = read(tmp_path, LINK.format(before="", inside=inside))
     color = (0.1, 0.2, 0.3) if role == "visual" else None
@@ -263,7 +263,7 @@ def test_a_missing_mesh_is_said_once_with_every_path_tried(tmp_path):
 
 def test_a_mesh_in_a_package_is_found(tmp_path):
     (tmp_path / "far").mkdir()
-    (tmp_path / "far" / "a.stl").write_text("solid")
+    (tmp_path / "far" / "a.stl").write_text("solid", encoding="utf-8")
     inside = MESH.format("package://arm/a.stl")
     content = read(tmp_path, LINK.format(before="", inside=inside), packages={"arm": tmp_path / "far"})
     mesh = content.linkage.nodes[0].visuals[0].shape
@@ -272,7 +272,7 @@ def test_a_mesh_in_a_package_is_found(tmp_path):
 
 
 def test_a_mesh_outside_the_model_s_folder_is_not_followed(tmp_path):
-    (tmp_path / "secret.stl").write_text("solid")
+    (tmp_path / "secret.stl").write_text("solid", encoding="utf-8")
     (tmp_path / "model").mkdir()
     inside = MESH.format("../secret.stl")
     content = read(tmp_path / "model", LINK.format(before="", inside=inside))

@@ -186,10 +186,10 @@ def test_what_urdf_cannot_hold_is_said(tmp_path):
 
 def test_a_name_that_xml_cannot_hold_is_refused_and_nothing_is_written(tmp_path):
     linkage = Linkage([Link("a\x01")])
-    (tmp_path / "out.urdf").write_text("before")
+    (tmp_path / "out.urdf").write_text("before", encoding="utf-8")
     with pytest.raises(FormatError, match="rename it"):
         urdf.write(Content(linkage), tmp_path / "out.urdf")
-    assert (tmp_path / "out.urdf").read_text() == "before"
+    assert (tmp_path / "out.urdf").read_text(encoding="utf-8") == "before"
 
 
 @settings(max_examples=50, deadline=None)
@@ -201,7 +201,7 @@ def test_names_may_be_anything(tmp_path_factory, name):
 
 
 def test_a_mesh_that_is_left_behind_is_said(tmp_path):
-    (tmp_path / "a.stl").write_text("solid")
+    (tmp_path / "a.stl").write_text("solid", encoding="utf-8")
     content = read(tmp_path, LINK.format(before="", inside=MESH.format("a.stl")))
     assert urdf.write(content, tmp_path / "beside.urdf") == ()
     (tmp_path / "elsewhere").mkdir()
@@ -281,7 +281,7 @@ def capsules(role: str = "collision") -> Linkage:
 
 def test_a_capsule_is_written_in_parts_that_every_reader_knows(tmp_path):
     again, remarks = rewritten(capsules(), tmp_path)
-    text = (tmp_path / "out.urdf").read_text()
+    text = (tmp_path / "out.urdf").read_text(encoding="utf-8")
     assert "<capsule" not in text
     assert (text.count("<cylinder"), text.count("<sphere")) == (1, 3)
     assert any("cylinder and two spheres" in remark.text for remark in remarks)
@@ -315,7 +315,7 @@ def test_pinocchio_reads_the_parts_of_a_capsule(tmp_path):
 def test_shapes_that_are_no_capsule_stay_what_they_are(change, tmp_path):
     rewritten(capsules(), tmp_path)
     path = tmp_path / "out.urdf"
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     end = text.index('.bottom"')
     if change == "name":
         text = text.replace(".bottom", ".side")
@@ -325,7 +325,7 @@ def test_shapes_that_are_no_capsule_stay_what_they_are(change, tmp_path):
         text = text[:end] + text[end:].replace('radius="0.1"', 'radius="0.11"', 1)
     else:
         text = text.replace(".top", ".first").replace(".bottom", ".top").replace(".first", ".bottom")
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     assert [visual.shape.kind for visual in urdf.read(path).linkage.link("arm").visuals] == [
         "sphere",
         "cylinder",

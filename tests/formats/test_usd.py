@@ -17,6 +17,7 @@ from linkwork.formats import child, scene, usd
 from linkwork.formats.content import Content
 from linkwork.formats.options import Options
 from linkwork.formats.usd_writer import joint_paths
+from symlinks import symlink
 
 pytest.importorskip("pxr", reason="usd-core (extra formats) is not installed")
 from pxr import Gf, Usd, UsdGeom, UsdSkel, UsdValidation
@@ -149,12 +150,12 @@ def test_odd_names_get_identifiers_and_come_back(tmp_path: Path) -> None:
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "file.usda"
-    path.write_text("old")
+    path.write_text("old", encoding="utf-8")
     linkage = Linkage([lw.Link("a"), lw.Link("b")], [lw.Joint("j", "a", "b", lw.Prismatic("x"))])
     clip = Clip(linkage, np.array([0.0]), np.array([[1e300]]))
     with pytest.raises(FormatError, match="float32"):
         lw.save(clip, path)
-    assert path.read_text() == "old"
+    assert path.read_text(encoding="utf-8") == "old"
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -301,8 +302,8 @@ def test_files_inside_the_folder_are_taken_in_and_others_are_not(tmp_path: Path)
     inside, outside = tmp_path / "inside", tmp_path / "outside"
     for folder in (inside, outside):
         folder.mkdir()
-        (folder / "part.usda").write_text(skeleton(["a"], [UNIT]))
-    (inside / "link.usda").symlink_to(outside / "part.usda")
+        (folder / "part.usda").write_text(skeleton(["a"], [UNIT]), encoding="utf-8")
+    symlink(inside / "link.usda", outside / "part.usda")
     arc = '{}def "x" (\n  {} = @{}@</body>\n)\n{{\n}}\n'
     assert text(inside, arc.format(HEADER, "references", "./part.usda")).linkage.links == ("a",)
     for name in ("../outside/part.usda", str(outside / "part.usda"), "./link.usda"):
@@ -400,8 +401,8 @@ def test_without_usd_core_it_is_said_what_to_install(tmp_path: Path, monkeypatch
 
 def test_a_module_of_the_users_hides_none_of_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What stands beside a user's script, or in PYTHONPATH, is not for the process that reads."""
-    (tmp_path / "enum.py").write_text("raise RuntimeError('not the one')")
-    (tmp_path / "numpy.py").write_text("raise RuntimeError('nor this')")
+    (tmp_path / "enum.py").write_text("raise RuntimeError('not the one')", encoding="utf-8")
+    (tmp_path / "numpy.py").write_text("raise RuntimeError('nor this')", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.chdir(tmp_path)

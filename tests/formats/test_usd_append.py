@@ -86,7 +86,7 @@ def saved(folder: Path, text: str = CHARACTER) -> Path:
     (folder / "art").mkdir(parents=True)
     (folder / "art" / "skin.png").write_bytes(PICTURE)
     path = folder / "body.usda"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     return path
 
 

@@ -167,7 +167,9 @@ def test_pictures_outside_the_folder_are_not_opened(figure, tmp_path):
     inner = tmp_path / "inner"
     inner.mkdir()
     (tmp_path / "paint.png").write_bytes(figure.with_name("paint.png").read_bytes())
-    (inner / "figure.usda").write_text(figure.read_text().replace("./paint.png", "../paint.png"))
+    (inner / "figure.usda").write_text(
+        figure.read_text(encoding="utf-8").replace("./paint.png", "../paint.png"), encoding="utf-8"
+    )
     skin = skin_of(lw.load(inner / "figure.usda"))
     np.testing.assert_allclose(skin.colors[skin.triangles[-1]], GREY, atol=0.01)
 

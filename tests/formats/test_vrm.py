@@ -21,7 +21,7 @@ def avatar(folder: Path, version: str = "1.0") -> tuple[Path, dict[str, str]]:
     """Return a file of the human model whose nodes have names that say nothing, and its links by role."""
     human = lw.models.human()
     lw.save(human, folder / "human.gltf")
-    document = json.loads((folder / "human.gltf").read_text())
+    document = json.loads((folder / "human.gltf").read_text(encoding="utf-8"))
     del document["scenes"][0]["extras"]
     roles = recognise(human).roles
     index = {node["name"]: k for k, node in enumerate(document["nodes"])}
@@ -36,7 +36,7 @@ def avatar(folder: Path, version: str = "1.0") -> tuple[Path, dict[str, str]]:
             "VRM": {"humanoid": {"humanBones": [{"bone": b, "node": n} for b, n in nodes.items()]}}
         }
     path = folder / "avatar.gltf"
-    path.write_text(json.dumps(document))
+    path.write_text(json.dumps(document), encoding="utf-8")
     return path, {role: f"node {index[link]}" for role, link in roles.items()}
 
 
@@ -55,9 +55,9 @@ def test_roles_are_those_that_the_file_says(tmp_path, version):
 @pytest.mark.parametrize("extension", [None, 3, {"humanoid": []}, {"humanoid": {"humanBones": "x"}}, {}])
 def test_an_extension_that_says_nothing_does_no_harm(tmp_path, extension):
     path, _ = avatar(tmp_path)
-    document = json.loads(path.read_text())
+    document = json.loads(path.read_text(encoding="utf-8"))
     document["extensions"] = {"VRMC_vrm": extension}
-    path.write_text(json.dumps(document))
+    path.write_text(json.dumps(document), encoding="utf-8")
     assert dict(lw.load(path).origin.roles) == {}
 
 
@@ -97,9 +97,9 @@ def test_an_animation_has_the_motion_of_the_body_from_a_t_pose(tmp_path):
 
 def test_bones_turn_although_no_skin_has_them_as_joints(tmp_path):
     path, roles = avatar(tmp_path)
-    document = json.loads(path.read_text())
+    document = json.loads(path.read_text(encoding="utf-8"))
     document["skins"][0]["joints"] = [len(document["nodes"]) - 1]
-    path.write_text(json.dumps(document))
+    path.write_text(json.dumps(document), encoding="utf-8")
     body = lw.load(path)
     assert {body.arcs[body.link_index(link)].articulation.kind for link in roles.values()} == {"ball"}
 

@@ -70,7 +70,9 @@ def test_a_scene_may_hold_a_linkage_and_the_world_around_it(tmp_path: Path) -> N
 
 def test_obstacles_share_the_shapes_of_a_scene(tmp_path: Path) -> None:
     text = "linkwork: 2\nshapes: {post: {kind: cylinder, radius: 0.1, length: 1}}\nobstacles:\n"
-    (tmp_path / "s.yaml").write_text(f"{text}  - {{shape: post}}\n  - {{shape: post, at: [1, 0, 0], name: far}}\n")
+    (tmp_path / "s.yaml").write_text(
+        f"{text}  - {{shape: post}}\n  - {{shape: post, at: [1, 0, 0], name: far}}\n", encoding="utf-8"
+    )
     found = lw.load_world(tmp_path / "s.yaml")
     assert found.names == ("cylinder1", "far")
     assert found["far"].shape == lw.Cylinder(0.1, 1.0)
@@ -137,7 +139,7 @@ world:
 
 
 def test_a_message_as_ros_prints_it(tmp_path: Path) -> None:
-    (tmp_path / "scene.yaml").write_text(MESSAGE)
+    (tmp_path / "scene.yaml").write_text(MESSAGE, encoding="utf-8")
     found, remarks = read_world(tmp_path / "scene.yaml", DEFAULTS)
     assert found.names == ("shelf/1", "shelf/2", "hat", "wall", "sheet", "cup")
     np.testing.assert_allclose(found["shelf/1"].pose[:3, 3], (1, 3, 3), atol=1e-9)  # the camera is turned by 90 degrees
@@ -196,12 +198,12 @@ tip
 
 
 def test_both_ways_of_scene_texts_are_read(tmp_path: Path) -> None:
-    (tmp_path / "old.scene").write_text(OLD_SCENE)
+    (tmp_path / "old.scene").write_text(OLD_SCENE, encoding="utf-8")
     old = lw.load_world(tmp_path / "old.scene")
     assert old.names == ("a box", "ball")
     assert old["ball"].color == (1.0, 0.0, 0.0)
     assert old["a box"].color is None
-    (tmp_path / "new.scene").write_text(NEW_SCENE)
+    (tmp_path / "new.scene").write_text(NEW_SCENE, encoding="utf-8")
     new, remarks = read_world(tmp_path / "new.scene", DEFAULTS)
     np.testing.assert_allclose(new["tool/2"].pose[:3, 3], (1, 1, 0), atol=1e-9)
     assert [remark.kind for remark in remarks] == ["approximate", "dropped"]
@@ -222,7 +224,7 @@ MODEL = """<mujoco><asset><hfield name="h" nrow="2" ncol="3" size="1 2 0.5 0.1" 
 
 def test_what_cannot_move_in_a_model_is_an_obstacle(tmp_path: Path) -> None:
     mujoco = pytest.importorskip("mujoco")
-    (tmp_path / "m.xml").write_text(MODEL)
+    (tmp_path / "m.xml").write_text(MODEL, encoding="utf-8")
     found, remarks = read_world(tmp_path / "m.xml", DEFAULTS)
     assert found.names == ("floor", "ground", "table", "leg")
     assert found["leg"].pose[:3, 3].tolist() == [1.0, 1.0, 0.0]
@@ -268,7 +270,7 @@ def test_a_linkage_that_stands_still_is_a_world(tmp_path: Path) -> None:
     links += "</geometry></collision><collision><geometry><sphere radius='1'/></geometry></collision></link>"
     joint = "<joint name='j' type='prismatic'><parent link='frame'/><child link='door'/><origin xyz='0 0 1'/>"
     joint += "<axis xyz='0 0 1'/><limit lower='0' upper='2' effort='1' velocity='1'/></joint>"
-    (tmp_path / "k.urdf").write_text(f"<robot name='k'>{links}{joint}</robot>")
+    (tmp_path / "k.urdf").write_text(f"<robot name='k'>{links}{joint}</robot>", encoding="utf-8")
     found = lw.load_world(tmp_path / "k.urdf")
     assert found.names == ("frame", "door/1", "door/2")
     assert found["door/1"].pose[2, 3] == 2.0  # halfway between its limits
@@ -317,7 +319,7 @@ BAD_TEXTS = {
 @pytest.mark.parametrize("case", BAD)
 def test_wrong_documents_are_named(case: str, tmp_path: Path) -> None:
     text, said = BAD[case]
-    (tmp_path / "w.yaml").write_text(text)
+    (tmp_path / "w.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(FormatError, match=said):
         lw.load_world(tmp_path / "w.yaml")
 
@@ -325,7 +327,7 @@ def test_wrong_documents_are_named(case: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", BAD_TEXTS)
 def test_wrong_scene_texts_are_named(case: str, tmp_path: Path) -> None:
     text, said = BAD_TEXTS[case]
-    (tmp_path / "w.scene").write_text(text)
+    (tmp_path / "w.scene").write_text(text, encoding="utf-8")
     with pytest.raises(FormatError, match=said):
         lw.load_world(tmp_path / "w.scene")
 

@@ -14,6 +14,7 @@ from linkwork.errors import FormatError, MissingExtraError, OptionError, Version
 from linkwork.formats import child, urdf, xacro
 from linkwork.formats.options import Options
 from robots import kinds
+from symlinks import symlink
 
 ARM = """<?xml version="1.0"?>
 <robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">
@@ -40,7 +41,7 @@ HEAD = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
 def written(folder: Path, text: str, name: str = "arm.urdf.xacro") -> Path:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     return path
 
 
@@ -91,7 +92,7 @@ def test_packages_are_found_as_those_of_meshes_are(tmp_path, monkeypatch):
     share = tmp_path / "install/share"
     share.mkdir(parents=True)
     (share / "parts").mkdir()
-    (share / "parts/arm.xacro").symlink_to(tmp_path / "elsewhere/parts/arm.xacro")  # as colcon installs it
+    symlink(share / "parts/arm.xacro", tmp_path / "elsewhere/parts/arm.xacro")  # as colcon installs it
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path / "install"))
     assert lw.load(top).nq == 2
 
@@ -159,7 +160,7 @@ def test_a_problem_of_the_expanded_text_is_told_as_such(tmp_path):
 def test_expressions_that_reach_for_the_machine_are_refused(tmp_path, expression, said):
     written(tmp_path, "a: 1", "outside.yaml")
     path = written(tmp_path, f'{HEAD}<link name="a" x="{expression}"/></robot>', "model/arm.xacro")
-    (path.parent / "link.yaml").symlink_to(tmp_path / "outside.yaml")
+    symlink(path.parent / "link.yaml", tmp_path / "outside.yaml")
     with pytest.raises(FormatError, match=f"xacro cannot expand it: .*{said}"):
         lw.load(path)
 
@@ -169,7 +170,7 @@ def test_files_outside_are_not_included(tmp_path, name):
     written(tmp_path, ARM, "outside.xacro")
     text = f'{HEAD}<xacro:include filename="{name.format(tmp_path)}"/></robot>'
     path = written(tmp_path, text, "model/arm.xacro")
-    (path.parent / "link.xacro").symlink_to(tmp_path / "outside.xacro")
+    symlink(path.parent / "link.xacro", tmp_path / "outside.xacro")
     with pytest.raises(FormatError, match=r"outside the model's folder|lists"):
         lw.load(path)
     assert lw.load(path, folders=tmp_path, arguments={"parts": "1"}).nq == 1

@@ -92,6 +92,7 @@ def test_what_notebooks_add_to_a_page_runs(one):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Proactor event loop:RuntimeWarning")  # of ZeroMQ on Windows
 def test_all_lessons_run_in_jupyter(tmp_path):
     """One kernel runs the cells of all notebooks; figures and exercises are shown as HTML."""
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
@@ -108,10 +109,10 @@ def test_all_lessons_run_in_jupyter(tmp_path):
 def test_a_notebook_with_answers_is_not_written_over(tmp_path):
     path = lw.learn.save_notebook(8, tmp_path)
     assert json.loads(path.read_text(encoding="utf-8"))["nbformat"] == 4
-    path.write_text("{}")
+    path.write_text("{}", encoding="utf-8")
     with pytest.raises(lw.errors.FormatError, match="perhaps with your answers"):
         lw.learn.save_notebook(8, tmp_path)
     lw.learn.save_notebook(8, tmp_path, replace=True)
-    assert path.read_text() != "{}"
+    assert path.read_text(encoding="utf-8") != "{}"
     with pytest.raises(lw.errors.FormatError, match="there is no folder"):
         lw.learn.save_notebook(8, tmp_path / "nowhere")

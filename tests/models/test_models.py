@@ -194,7 +194,7 @@ def test_wrong_sizes_are_refused_by_the_functions_too(make):
 
 
 def test_documentation_lists_every_model():
-    page = DOCS.read_text()
+    page = DOCS.read_text(encoding="utf-8")
     for name, model in models.MODELS.items():
         assert f"| `{name}` |" in page, name
         assert f"`{model.example}`" in page, name

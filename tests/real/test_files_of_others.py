@@ -40,7 +40,7 @@ def uncoupled(linkage: Linkage) -> Linkage:
 
 @goldens("urdf")
 def test_robots_agree_with_pinocchio(golden, tmp_path):
-    expected = json.loads(golden.read_text())
+    expected = json.loads(golden.read_text(encoding="utf-8"))
     linkage = urdf.read(DATA / expected["file"]).linkage
     urdf.write(lw.formats.Content(linkage), tmp_path / "again.urdf")
     assert set(linkage.links) == set(expected["poses"][0]["links"])
@@ -56,7 +56,7 @@ def test_robots_agree_with_pinocchio(golden, tmp_path):
 @goldens("mjcf")
 def test_models_agree_with_mujoco(golden):
     pytest.importorskip("mujoco")
-    expected = json.loads(golden.read_text())
+    expected = json.loads(golden.read_text(encoding="utf-8"))
     linkage = uncoupled(mjcf.read(DATA / expected["file"]).linkage)
     for state in expected["poses"]:
         q = linkage.neutral()
@@ -93,7 +93,7 @@ def scene_order(path: Path) -> list[int]:
 
 @goldens("gltf")
 def test_nodes_stand_where_three_js_puts_them(golden):
-    expected = json.loads(golden.read_text())
+    expected = json.loads(golden.read_text(encoding="utf-8"))
     path = DATA / expected["file"]
     content, order = gltf.read(path), scene_order(path)
     names = dict(zip(order, content.linkage.links[-len(order) :], strict=True))
@@ -114,7 +114,7 @@ def test_nodes_stand_where_three_js_puts_them(golden):
 @goldens("bvh")
 @pytest.mark.parametrize(("positions", "key"), [("replace", "frames"), ("add", "frames_add_offset")])
 def test_captures_agree_with_their_goldens(golden, positions, key):
-    expected = json.loads(golden.read_text())
+    expected = json.loads(golden.read_text(encoding="utf-8"))
     if expected[key] is None:
         return  # positions and offsets do not meet in this file
     content = bvh.read(DATA / expected["file"], Options(units=1.0, up="y", positions=positions))

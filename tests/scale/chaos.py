@@ -100,7 +100,7 @@ class Chaos:
                 pq.write_table(pa.table({"x": x, "y": y}), self.goals / f"{k}.parquet", row_group_size=3 * BLOCK // 2)
             else:
                 lines = [f"{a!r},{b!r}" for a, b in zip(x.tolist(), y.tolist(), strict=True)]
-                (self.goals / f"{k}.csv").write_text("\n".join(["x,y", *lines, ""]))
+                (self.goals / f"{k}.csv").write_text("\n".join(["x,y", *lines, ""]), encoding="utf-8")
         self.originals = contents(self.goals)
         for out in ("clean", "again"):  # the first may compile kernels
             began = time.perf_counter()
@@ -112,7 +112,7 @@ class Chaos:
     def run(self, out: Path, kill_after: float | None = None) -> str:
         """Run until the end, or until it is killed; return how it ended."""
         words = [sys.executable, "-c", RUN, str(self.goals), str(out), str(BLOCK)]
-        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8")
         try:
             _, said = process.communicate(timeout=kill_after)
         except subprocess.TimeoutExpired:

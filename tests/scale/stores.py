@@ -142,7 +142,9 @@ class Trials:
 
     def run(self, *words: str) -> subprocess.Popen[str]:
         """Begin a run in a process of its own."""
-        return subprocess.Popen([sys.executable, "-c", RUN, *words], stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            [sys.executable, "-c", RUN, *words], stderr=subprocess.PIPE, text=True, encoding="utf-8"
+        )
 
     def check_same(self, where: str) -> None:
         """Raise unless a folder of the store holds what the clean run made."""
@@ -241,7 +243,9 @@ class Trials:
             server = served(command, strict, environment)
         with server:
             words = [sys.executable, "-c", RUN, str(self.folder / "goals"), self.out]
-            done = subprocess.run(words, stderr=subprocess.PIPE, text=True, env=environment, check=False)
+            done = subprocess.run(
+                words, stderr=subprocess.PIPE, text=True, env=environment, check=False, encoding="utf-8"
+            )
         lines = done.stderr.strip().splitlines()
         if done.returncode == 0 or not lines[-1].startswith("refused: "):
             raise AssertionError(done.stderr)
@@ -311,7 +315,7 @@ def prepared(folder: Path) -> None:
             rows.to_pandas().to_csv(path, index=False)
         else:
             pq.write_table(rows, path)
-    (folder / "goals" / "_hidden.csv").write_text("x,y\n1,2\n")
+    (folder / "goals" / "_hidden.csv").write_text("x,y\n1,2\n", encoding="utf-8")
     lw.solve_dataset(ARM, "tip", folder / "goals", folder / "clean", block_rows=BLOCK, workers=2, **KEEP)
 
 

@@ -99,7 +99,7 @@ def test_zarr_opens_one_group(made, table):
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # webdataset leaves files to the garbage collector
 def test_webdataset_reads_samples(made, table):
     wds = pytest.importorskip("webdataset")
-    parts = sorted(map(str, (made / "webdataset").glob("part-*.tar")))
+    parts = [f"file:{path}" for path in sorted((made / "webdataset").glob("part-*.tar"))]
     samples = list(wds.WebDataset(parts, shardshuffle=False, empty_check=False).decode())
     assert [int(sample["__key__"]) for sample in samples] == list(range(83))
     assert_array_equal(np.stack([sample["q.npy"] for sample in samples]), table[[f"q.{n}" for n in ARM.coordinates]])
@@ -121,7 +121,7 @@ def test_datasets_of_hugging_face_load_the_folder(made, table, tmp_path, monkeyp
 
 
 def test_the_card_of_hugging_face_names_the_parts_alone(made):
-    card = (made / "huggingface" / "README.md").read_text()
+    card = (made / "huggingface" / "README.md").read_text(encoding="utf-8")
     assert card.startswith("---\nconfigs:\n- config_name: default\n  data_files: part-*.parquet\n")
     assert "| `q.j1` | double |" in card
     same = {n for n, data in contents(made / "parquet").items() if contents(made / "huggingface").get(n) == data}

@@ -67,7 +67,9 @@ def test_a_stray_part_is_removed_and_files_of_others_stay_and_are_named(tmp_path
     assert lw.verify_dataset(out).faults.keys() == {"extra.parquet", "sub/part-0000000000.parquet"}
     result = solve(goals, out, resume=True)
     assert (result.complete, result.foreign) == (False, ("extra.parquet", "sub/part-0000000000.parquet"))
-    assert [one["file"] for one in json.loads((out / "_missing.json").read_text())] == list(result.foreign)
+    assert [one["file"] for one in json.loads((out / "_missing.json").read_text(encoding="utf-8"))] == list(
+        result.foreign
+    )
     assert not (out / "_SUCCESS").exists()
     for name in result.foreign:
         (out / name).unlink()

@@ -64,7 +64,7 @@ def test_an_interrupted_library_is_resumed_to_the_same_files(clips, tmp_path):
 
 def test_a_report_says_what_is_poor_and_what_was_remarked(clips, tmp_path):
     lw.retarget_library(clips, CHILD, tmp_path / "out", avoid=lw.Avoid(margin=0.2))
-    table = list(csv.DictReader((tmp_path / "out" / "_report.csv").read_text().splitlines()))
+    table = list(csv.DictReader((tmp_path / "out" / "_report.csv").read_text(encoding="utf-8").splitlines()))
     assert all("frames do not keep the margin" in row["remarks"] for row in table)
     fine = retarget_with_report(lw.load_clip(clips / "one.bvh"), CHILD).report
     assert fine.wrong() == []
@@ -116,7 +116,7 @@ def test_a_file_that_was_mended_added_or_damaged_costs_only_itself(clips, tmp_pa
 
 
 def test_what_cannot_be_retargeted_is_told_and_the_rest_goes_on(clips, tmp_path):
-    (clips / "broken.bvh").write_text("HIERARCHY\nnonsense")
+    (clips / "broken.bvh").write_text("HIERARCHY\nnonsense", encoding="utf-8")
     lw.save(lw.models.motion("snake:9"), clips / "snake.bvh")
     words = ["batch", "retarget", str(clips), "--to", "human", "-o", str(tmp_path / "out")]
     result = CliRunner().invoke(cli.app, [*words, "--json"], prog_name="linkwork")

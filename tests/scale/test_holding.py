@@ -67,6 +67,7 @@ def test_a_disk_without_locks_has_a_mark(tmp_path, without_locks):
     assert names(tmp_path) == []
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other locks")
 def test_a_system_without_flock_says_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "fcntl", None)
     with pytest.raises(OSError, match="no locks"):

@@ -139,11 +139,11 @@ def test_an_incomplete_folder_cannot_be_taken_for_a_complete_one(library):
     with pytest.raises(lw.errors.FormatError, match=r"1.parquet: is not a Parquet file"):
         solve(goals, out, resume=True)
     write(goals / "1.parquet", goals_of(2 * ROWS, seed=1), row_group=ROWS)
-    (goals / "notes.txt").write_text("not goals")
+    (goals / "notes.txt").write_text("not goals", encoding="utf-8")
     result = solve(goals, out, resume=True)
     assert (result.complete, result.unread) == (False, ("notes.txt",))
     assert not (out / "_SUCCESS").exists()
-    assert json.loads((out / "_missing.json").read_text()) == [
+    assert json.loads((out / "_missing.json").read_text(encoding="utf-8")) == [
         {"file": "notes.txt", "reason": "is not read: it holds no goals"}
     ]
     assert "_missing.json" in lw.verify_dataset(out).faults[""]
@@ -158,7 +158,7 @@ def test_an_incomplete_folder_cannot_be_taken_for_a_complete_one(library):
 def test_bad_lines_are_invalid_rows_with_their_numbers(tmp_path):
     lines = ["x,y"] + [f"{k},{k}" for k in range(60)]
     lines[7], lines[40], lines[41] = "one,1", "1,2,3", ""
-    (tmp_path / "goals.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "goals.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     result = solve(tmp_path / "goals.csv", tmp_path / "out")
     table = pq.read_table(tmp_path / "out").to_pydict()
     assert [k for k, status in enumerate(table["status"]) if status == "invalid"] == [6, 39, 40]
@@ -230,7 +230,7 @@ def test_a_dataset_is_described_as_numpy_would(library, tmp_path):
     said = CliRunner().invoke(cli.app, given, prog_name="linkwork")
     assert said.exit_code == 0, said.output
     assert "150 answers" in said.stdout
-    page = (tmp_path / "page.html").read_text()
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert page.count("<svg") == 3
     data = json.loads(CliRunner().invoke(cli.app, [*given[:3], "--json"], prog_name="linkwork").stdout)
     assert data["joints"]["j1"]["count"] == 150

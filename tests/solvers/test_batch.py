@@ -449,6 +449,7 @@ def test_memory_does_not_grow_with_the_number_of_blocks() -> None:
         text=True,
         env=os.environ | {"PYTHONPATH": SOURCE},
         check=True,
+        encoding="utf-8",
     )
     missed, growth = done.stdout.split()
     assert int(missed) <= rounds // 30  # in a million, a goal or two at the edge of what can be reached

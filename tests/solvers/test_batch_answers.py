@@ -141,7 +141,7 @@ def test_frames_that_do_not_fit_are_refused() -> None:
 def test_a_table_has_the_columns_of_a_dataset(tmp_path: Any) -> None:
     table = lw.solve_batch(PANDA, "tip", TARGETS[:, :3, 3], orientation=False).to_arrow()
     lines = "\n".join(",".join(map(repr, row)) for row in TARGETS[:, :3, 3].tolist())
-    (tmp_path / "goals.csv").write_text(f"x,y,z\n{lines}\n")
+    (tmp_path / "goals.csv").write_text(f"x,y,z\n{lines}\n", encoding="utf-8")
     lw.solve_dataset(PANDA, "tip", tmp_path / "goals.csv", tmp_path / "out")
     kept = pq.read_table(tmp_path / "out")
     assert table.schema.equals(kept.schema)

@@ -210,7 +210,8 @@ def test_remarks_are_short_and_their_buttons_mend(hand, tmp_path):
     hand.until(lambda _: hand.studio.session.linkage.length == pytest.approx(100.0 * length, rel=1e-3), "in metres")
     (tmp_path / "arm.urdf").write_text(
         "<robot name='arm'><link name='a'><visual><geometry><mesh filename='package://arm/a.stl'/></geometry></visual>"
-        "</link><link name='b'/><joint name='j' type='continuous'><parent link='a'/><child link='b'/></joint></robot>"
+        "</link><link name='b'/><joint name='j' type='continuous'><parent link='a'/><child link='b'/></joint></robot>",
+        encoding="utf-8",
     )
     page.set_input_files("input[type=file]", str(tmp_path / "arm.urdf"))
     remarks.get_by_role("button", name="Choose its folder ...").wait_for()

@@ -21,6 +21,7 @@ CELLS = (
 )
 
 
+@pytest.mark.filterwarnings("ignore:Proactor event loop:RuntimeWarning")  # of ZeroMQ on Windows
 def test_a_cell_shows_the_studio_and_script_and_page_see_each_other(browser, tmp_path):
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS])
     client = nbclient.NotebookClient(book, timeout=120, resources={"metadata": {"path": str(tmp_path)}})

@@ -167,7 +167,7 @@ def test_obstacles_are_kept_clear_of_while_a_goal_is_dragged(hand):
 def test_a_dropped_file_is_opened_and_a_broken_one_changes_nothing(hand, tmp_path):
     page = hand.page
     page.get_by_role("tab", name="Files").click()
-    (tmp_path / "bad.urdf").write_text("<robot name='x'><link name='a'>")
+    (tmp_path / "bad.urdf").write_text("<robot name='x'><link name='a'>", encoding="utf-8")
     page.set_input_files("input[type=file]", str(tmp_path / "bad.urdf"))
     page.locator(".note:not([hidden])").wait_for()
     assert "bad.urdf" in page.locator(".note").inner_text()

@@ -54,7 +54,7 @@ def test_a_model_that_takes_long_is_said_until_it_is_shown(hand):
 
 def test_a_file_that_takes_long_is_said_by_its_name(hand, tmp_path):
     lw.save(lw.models.ur5(), tmp_path / "arm.urdf")
-    (tmp_path / "bad.urdf").write_text("<robot name='x'><link name='a'>")
+    (tmp_path / "bad.urdf").write_text("<robot name='x'><link name='a'>", encoding="utf-8")
     for name, linkage in (("bad.urdf", "panda"), ("arm.urdf", "ur5")):
         with held(hand.studio.thinker):
             hand.page.set_input_files("input[type=file]", str(tmp_path / name))

@@ -18,6 +18,7 @@ from linkwork.studio.session import Session
 from linkwork.studio.uploads import Uploads
 from live_pages import site
 from studio_hand import ELEMENT
+from symlinks import symlink
 from uploading import upload
 
 pytest.importorskip("websockets")
@@ -150,7 +151,9 @@ def test_names_are_never_run(hand, tmp_path):
         hand.ask(do="set key", time=moment, places=True)
     hand.ask(do="export", kind=".csv")
     hand.until(lambda n: any(job["state"] == "done" for job in n["state"]["jobs"]), "the export")
-    (tmp_path / f"{SHORT}.urdf").write_text(f"<robot name='{SHORT.replace('<', '&lt;')}'><link name='a'>")
+    (tmp_path / f"{SHORT}.urdf").write_text(
+        f"<robot name='{SHORT.replace('<', '&lt;')}'><link name='a'>", encoding="utf-8"
+    )
     page.set_input_files("input[type=file]", str(tmp_path / f"{SHORT}.urdf"))
     page.locator(".note:not([hidden])").wait_for()
     for name in ("Joints", "Goals", "Obstacles", "Race", "View", "Files", "Inside"):
@@ -236,7 +239,7 @@ def test_saving_never_follows_a_link_out_of_its_folder(tmp_path):
     other.mkdir()
     lw.save(lw.models.planar([2, 1]), other / "arm.yaml")
     before = (other / "arm.yaml").read_bytes()
-    (home / "arm.yaml").symlink_to(other / "arm.yaml")
+    symlink(home / "arm.yaml", other / "arm.yaml")
     with lw.studio.open_studio(home / "arm.yaml", port=0) as studio:
         studio.q = [0.3, 0.4]
         with pytest.raises(errors.OptionError, match="a link that leads out of its folder"):
@@ -244,7 +247,7 @@ def test_saving_never_follows_a_link_out_of_its_folder(tmp_path):
     assert (other / "arm.yaml").read_bytes() == before
     (home / "arm.yaml").unlink()
     (home / "real.yaml").write_bytes(before)
-    (home / "arm.yaml").symlink_to(home / "real.yaml")
+    symlink(home / "arm.yaml", home / "real.yaml")
     with lw.studio.open_studio(home / "arm.yaml", port=0) as studio:
         studio.q = [0.3, 0.4]
         assert studio.save() == "arm.yaml"

@@ -93,7 +93,7 @@ def test_no_mesh_of_this_machine_is_read_or_told_of(way, tmp_path, monkeypatch, 
     for there in (True, False):
         home = tmp_path.parent / f"{tmp_path.name}-machine" / "arm"
         home.mkdir(parents=True, exist_ok=True)
-        (home / "package.xml").write_text("<package/>")
+        (home / "package.xml").write_text("<package/>", encoding="utf-8")
         (home / "secret.stl").unlink(missing_ok=True)
         if there:
             (home / "secret.stl").write_bytes(BOX)

@@ -76,8 +76,8 @@ def write_cases(folder: Path) -> None:
             "known": {"q": found.q.tolist(), "success": bool(found.success), "status": found.status},
         }
         stem = f"{name}, leaning" if leans else name
-        (folder / f"{stem}.json").write_text(linkage.pack({"given": goals}).to_json())
-        (folder / f"{stem}.case.json").write_text(json.dumps(case))
+        (folder / f"{stem}.json").write_text(linkage.pack({"given": goals}).to_json(), encoding="utf-8")
+        (folder / f"{stem}.case.json").write_text(json.dumps(case), encoding="utf-8")
 
 
 def test_arrays_and_answers_of_goals_chosen_in_a_page_are_those_of_python(tmp_path: Path) -> None:
@@ -89,12 +89,14 @@ def test_arrays_and_answers_of_goals_chosen_in_a_page_are_those_of_python(tmp_pa
     write_cases(tmp_path)
     names = {"LINKWORK_GOALS": str(tmp_path), "LINKWORK_WASM": str(WEB_HOME / "linkwork.wasm")}
     words = [node, "--test", WEB / "test" / "goals.test.mjs"]
-    done = subprocess.run(words, env={**os.environ, **names}, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        words, env={**os.environ, **names}, capture_output=True, text=True, check=False, encoding="utf-8"
+    )
     told = dict(re.findall(r"^(?:#|ℹ) (pass|fail|skipped) (\d+)$", done.stdout, re.MULTILINE))
     assert done.returncode == 0, done.stdout[-4000:]
     assert told["fail"] == told["skipped"] == "0"
     assert int(told["pass"]) >= 6 * len(LINKAGES)
-    assert np.isfinite(json.loads((tmp_path / "panda.case.json").read_text())["start"]).all()
+    assert np.isfinite(json.loads((tmp_path / "panda.case.json").read_text(encoding="utf-8"))["start"]).all()
 
 
 def test_words_and_the_stage_in_node() -> None:
@@ -102,7 +104,11 @@ def test_words_and_the_stage_in_node() -> None:
     node = shutil.which("node")
     if node is None:
         pytest.skip("there is no node; try: apt-get install nodejs")
-    plain = [path for path in sorted((WEB / "test").glob("*.test.mjs")) if "LINKWORK_" not in path.read_text()]
-    done = subprocess.run([node, "--test", *plain], capture_output=True, text=True, check=False)
+    plain = [
+        path
+        for path in sorted((WEB / "test").glob("*.test.mjs"))
+        if "LINKWORK_" not in path.read_text(encoding="utf-8")
+    ]
+    done = subprocess.run([node, "--test", *plain], capture_output=True, text=True, check=False, encoding="utf-8")
     assert done.returncode == 0, done.stdout[-4000:]
     assert {path.name for path in plain} >= {"words.test.mjs"}

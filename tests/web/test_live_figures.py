@@ -48,7 +48,7 @@ def test_an_unknown_figure_is_refused():
 def test_every_figure_of_the_table_has_a_page(tmp_path):
     assert len(set(names())) == len(names())
     page = lw.draw.live(names()[0], tmp_path / "figure.html", title="A <figure>", pose=(0.1, 0.2, 0.3)).html
-    assert (tmp_path / "figure.html").read_text() == page
+    assert (tmp_path / "figure.html").read_text(encoding="utf-8") == page
     assert 'pose="0.1, 0.2, 0.3"' in page
     assert "A &lt;figure&gt;" in page
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "")

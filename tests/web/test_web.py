@@ -56,7 +56,9 @@ def test_answers_in_node_are_those_of_python(wasm: Path, tmp_path: Path) -> None
     subprocess.run([sys.executable, ROOT / "tests" / "web_cases.py", tmp_path, "--goals", str(GOALS)], check=True)
     names = {"LINKWORK_CASES": str(tmp_path), "LINKWORK_WASM": str(wasm)}
     words = [node, "--test", WEB / "test" / "linkwork.test.mjs"]
-    done = subprocess.run(words, env={**os.environ, **names}, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        words, env={**os.environ, **names}, capture_output=True, text=True, check=False, encoding="utf-8"
+    )
     told = dict(re.findall(r"^(?:#|ℹ) (pass|fail|skipped) (\d+)$", done.stdout, re.MULTILINE))
     assert done.returncode == 0, done.stdout[-4000:]
     assert told["fail"] == told["skipped"] == "0"
@@ -103,11 +105,11 @@ def test_a_browser_solves_as_python_does(page: Any) -> None:
 
 
 def test_the_package_says_what_it_is() -> None:
-    package = json.loads((WEB / "package.json").read_text())
-    text = (WEB / "linkwork.js").read_text()
+    package = json.loads((WEB / "package.json").read_text(encoding="utf-8"))
+    text = (WEB / "linkwork.js").read_text(encoding="utf-8")
     assert package["version"] == lw.__version__
     assert f'VERSION = "{lw.__version__}"' in text
-    assert package["license"] in (ROOT / "pyproject.toml").read_text()
+    assert package["license"] in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     made = {"linkwork.wasm", *built().SCRIPTS, "example.packs.js"}
     assert all((WEB / name).exists() for name in set(package["files"]) - made)
     assert set(package["files"]) >= made | set(built().MODULES)
@@ -116,6 +118,8 @@ def test_the_package_says_what_it_is() -> None:
 
 def test_kernels_that_are_called_are_built() -> None:
     called = {
-        name for path in WEB.glob("*.js") for name in re.findall(r'(?:call\(|run\(solver, )"(\w+)"', path.read_text())
+        name
+        for path in WEB.glob("*.js")
+        for name in re.findall(r'(?:call\(|run\(solver, )"(\w+)"', path.read_text(encoding="utf-8"))
     }
     assert called == set(FUNCTIONS)

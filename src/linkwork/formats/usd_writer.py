@@ -48,12 +48,14 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / "stage.usdc"
         writing = _UsdWriter(content, path, draft)
-        writing.build()
         suffix = PurePath(path).suffix.lower()
-        if suffix == ".usda":
-            draft = draft.with_suffix(suffix)
-            writing.layer.Export(str(draft))
-        writing.close()
+        try:
+            writing.build()
+            if suffix == ".usda":
+                draft = draft.with_suffix(suffix)
+                writing.layer.Export(str(draft))
+        finally:
+            writing.close()  # Windows does not delete files that are open
         with replacing(path) as file, (_packed(draft) if suffix == ".usdz" else draft).open("rb") as made:
             shutil.copyfileobj(made, file)
     return tuple(writing.remarks)
@@ -120,12 +122,11 @@ class _UsdWriter:
     def build(self) -> None:
         from pxr import Kind, Usd, UsdGeom, UsdSkel
 
-        stage = self.stage
-        UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.z)
-        UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+        UsdGeom.SetStageUpAxis(self.stage, UsdGeom.Tokens.z)
+        UsdGeom.SetStageMetersPerUnit(self.stage, 1.0)
         self.top = f"/{_identifier(self.linkage.name)}"
-        root = UsdSkel.Root.Define(stage, self.top)
-        stage.SetDefaultPrim(root.GetPrim())
+        root = UsdSkel.Root.Define(self.stage, self.top)
+        self.stage.SetDefaultPrim(root.GetPrim())
         Usd.ModelAPI(root.GetPrim()).SetKind(Kind.Tokens.component)
         root.GetPrim().SetCustomDataByKey(KEY, scene.dump(self.linkage, "json"))
         skeleton = self._skeleton()
@@ -209,7 +210,7 @@ class _UsdWriter:
         flat = Rotation.from_matrix(local[..., :3, :3].reshape(-1, 3, 3)).as_quat()  # x, y, z, w, as in USD arrays
         turns = flat.reshape(*local.shape[:2], 4)
         turns = steady(turns) if last is None else steady(np.concatenate([last[None], turns]))[1:]
-        return _narrowed(local[..., :3, 3], self.path), turns
+        return _narrowed(local[..., :3, 3], self.path), turns + 0.0  # as for positions
 
     def _free(self, name: str) -> str:
         """Return an unused path directly below the root prim."""
@@ -274,7 +275,7 @@ def _narrowed(points: FloatArray, path: FilePath) -> Any:
     """Return positions as float32; raise if they are too large."""
     if np.abs(points).max(initial=0.0) > 1e38:
         raise FormatError(path, "positions beyond 1e38 m are too large for float32.")
-    return np.ascontiguousarray(points, np.float32)
+    return np.ascontiguousarray(points, np.float32) + np.float32(0.0)  # no -0, whose sign depends on the processor
 
 
 def _rate(times: list[FloatArray]) -> float:

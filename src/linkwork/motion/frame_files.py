@@ -1,6 +1,7 @@
 """Store frames of long motions in files instead of memory, in blocks that are read on demand.
 
-The files have no names. They are deleted with the last array that uses them, however the process ends.
+The files have no names, or on Windows names that begin with ``.linkwork-``. They are deleted with the last array that
+uses them, however the process ends.
 """
 
 from __future__ import annotations

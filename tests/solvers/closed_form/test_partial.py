@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose
 
 import linkwork as lw
 import six_joint_arms
+from cuda_cases import why_not
 from linkwork.errors import DeviceError, GoalError
 from linkwork.linkage.poses import wrapped
 from linkwork.solvers.closed_form import ClosedForm, NoForm
-from linkwork.solvers.closed_form.card import CardForm
 from linkwork.transforms import FloatArray, axis_rotation
 
 P = np.pi / 2
@@ -187,7 +187,10 @@ def test_what_has_no_form_says_why() -> None:
         lw.prepare(ur5, "tip", free="z").all(np.eye(4))
 
 
+@pytest.mark.skipif(bool(why_not()), reason=why_not())
 def test_a_card_leaves_it_to_the_processor() -> None:
+    from linkwork.solvers.closed_form.card import CardForm  # imports numba-cuda
+
     form = lw.from_dh(THREE["shoulder and elbow"]).closed_form("tip", orientation=False)
     assert isinstance(form, ClosedForm)
     with pytest.raises(DeviceError, match="CPU only"):
