@@ -1,4 +1,4 @@
-"""Gimbal lock, and its absence.
+"""Gimbal lock with Euler angles, none with a quaternion.
 
 Tilt a ball joint to 90 degrees. With Euler angles it loses one direction of rotation; with a quaternion it does not.
 """
