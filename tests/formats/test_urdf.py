@@ -350,6 +350,33 @@ def test_blanks_before_the_declaration_are_said_and_lines_still_count(tmp_path):
     assert caught.value.line == 10
 
 
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        '<?xml version="0.0" ?>', '<?xml version="2.0"?>', '<?xml version="1"?>', '<?xml version=""?>', "<?xml?>",
+        '<?xml version="1.0 "?>', '<?xml version="1.0" encoding=""?>', '<?xml standalone="no" version="1.0"?>',
+    ],
+)  # fmt: skip
+def test_an_invalid_declaration_is_said(tmp_path, declaration):
+    """Old versions of Expat accept some of these, new ones none; readers that people use accept all."""
+    text = arm().replace('<?xml version="1.0"?>', declaration)
+    content = read(tmp_path, text)
+    assert content.linkage == read(tmp_path, arm()).linkage
+    assert kinds(content.remarks) == ["declaration"]
+    assert declaration in content.remarks[0].text
+
+
+def test_an_invalid_declaration_keeps_its_encoding_and_its_lines(tmp_path):
+    text = '<?xml\nencoding="{}"\nversion="1.0"\n?>\n<robot name="Bär"><link name="é"/></robot>'
+    for encoding in ("iso-8859-1", "utf-8", "windows-1252"):
+        (tmp_path / "a.urdf").write_bytes(text.format(encoding).encode(encoding))
+        linkage = urdf.read(tmp_path / "a.urdf", Options()).linkage
+        assert (linkage.name, [*linkage.links]) == ("Bär", ["é"])
+    with pytest.raises(FormatError) as caught:
+        read(tmp_path, '<?xml\n\n?>\n<robot name="a"><link name="b"></robot>')
+    assert caught.value.line == 4
+
+
 def test_prefixes_need_no_declaration(tmp_path):
     content = read(tmp_path, arm(more='<drake:collision_filter_group name="g"/>'))
     assert kinds(content.remarks) == ["dropped"]

@@ -74,6 +74,9 @@ def _content(source: UrdfSource, document: xml.Document, *, marked: bool) -> Con
         source.fail(root, f"the root element is <{root.tag}>: this is {what}.")
     if document.blanks:
         source.remark("blank-lines", "there are blanks before the XML declaration; strict readers refuse that.")
+    if document.declaration:
+        shown = document.declaration[:60]
+        source.remark("declaration", f"the XML declaration {shown!r} is not valid; strict readers refuse that.")
     if document.rest is not None:
         source.forgive_line("rest", "content after </robot> is left out.", document.rest)
     name = root.attributes.get("name", "")

@@ -25,6 +25,12 @@ LONGEST_TAG = 2**20
 _ESCAPES = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 )
+_DECLARATION = re.compile(rb"<\?xml\b([^<>]*?)\?>")
+_SOUND = re.compile(
+    rb"""\s+version\s*=\s*(["'])1\.\d+\1(?:\s+encoding\s*=\s*(["'])[A-Za-z][\w.-]*\2)?"""
+    rb"""(?:\s+standalone\s*=\s*(["'])(?:yes|no)\3)?\s*"""
+)
+_ENCODING = re.compile(rb"""\bencoding\s*=\s*["']([A-Za-z][\w.-]*)["']""")
 _LONG_TAG = re.compile(rb"<[^<]{%d}" % LONGEST_TAG)  # "<" cannot occur inside a tag
 
 
@@ -72,6 +78,7 @@ class Document:
         root: Its root element.
         text: The bytes of the file, without leading blanks.
         blanks: Whether there are blanks before the XML declaration, which strict readers refuse.
+        declaration: The XML declaration, if it is not a valid one; else empty.
         elements: Number of elements.
         rest: The line of content after the end of the root element, which is not allowed; or None.
     """
@@ -79,6 +86,7 @@ class Document:
     root: XmlElement
     text: bytes
     blanks: bool = False
+    declaration: str = ""
     elements: int = 0
     rest: int | None = None
 
@@ -106,8 +114,9 @@ def read(
         line = text.count(b"\n", 0, long.start()) + skipped + 1
         raise FormatError(path, f"more than {LONGEST_TAG // 2**10} KiB without a tag.", line=line)
     tree, rest = _Tree(path, skipped, hollow, depth, elements), None
+    declaration, sound = _with_sound_declaration(text)
     try:
-        tree.parser.Parse(text, True)
+        tree.parser.Parse(sound, True)
     except FormatError:
         raise
     except expat.ExpatError as error:
@@ -120,7 +129,23 @@ def read(
     if tree.root is None:
         raise FormatError(path, "not XML: no element found.")
     blanks = len(text) < len(data) and text.startswith(b"<?xml")
-    return Document(tree.root, text, blanks, tree.elements, rest)
+    return Document(tree.root, text, blanks, declaration, tree.elements, rest)
+
+
+def _with_sound_declaration(text: bytes) -> tuple[str, bytes]:
+    """Return the XML declaration if it is not a valid one, and the text with a valid one.
+
+    Robot files have `version="0.0"`, or no version. Whether Expat reads that depends on its version.
+    """
+    found = _DECLARATION.match(text)
+    if found is None or _SOUND.fullmatch(found[1]):
+        return "", text
+    encoding = _ENCODING.search(found[1])
+    sound = b'<?xml version="1.0"%s%s?>' % (
+        b' encoding="%s"' % encoding[1] if encoding else b"",
+        b"\n" * found[0].count(b"\n"),  # lines still count
+    )
+    return found[0].decode("ascii", "replace"), sound + text[found.end() :]
 
 
 class _Tree:
