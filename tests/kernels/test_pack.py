@@ -238,7 +238,6 @@ def answers(folder: Path, name: str, *words: str, **environment: str) -> dict[st
 
 
 @built
-@built
 def test_packs_that_were_built_elsewhere_are_taken_whole_or_not_at_all(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -251,8 +250,10 @@ def test_packs_that_were_built_elsewhere_are_taken_whole_or_not_at_all(
     assert take(tmp_path / "packs", homes) == 0
     assert Pack(homes[TARGET.name]).listing == Pack(HOME).listing
     assert (homes["wasm"] / "linkwork.wasm").read_bytes() == (WEB_HOME / "linkwork.wasm").read_bytes()
+    assert not list((tmp_path / "home").rglob("tmp*"))
 
 
+@built
 def test_all_levels_and_the_compiler_give_the_same_answers(tmp_path: Path, exhaustive: bool) -> None:
     there = Pack()
     levels = there.listing["levels"]

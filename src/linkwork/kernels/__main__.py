@@ -87,10 +87,11 @@ def take(folder: Path, homes: dict[str, Path]) -> int:
     if missing:
         print(f"no packs were taken: {folder} has none for {' and '.join(missing)}.", file=sys.stderr)
         return 1
-    with TemporaryDirectory(dir=HOME.parent) as draft:
-        for name, home in homes.items():
+    for name, home in homes.items():
+        home.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=home) as draft:  # moved from there in one step: it is the same disk
             put(Path(shutil.copytree(folder / name, Path(draft) / name)), home)
-            print(f"{name}: {home / TARGETS[name].file}")
+        print(f"{name}: {home / TARGETS[name].file}")
     return 0
 
 
