@@ -132,7 +132,7 @@ export class BodySolver {
    */
   solve(goals, { start, stay = false } = {}) {
     const { linkage, data } = this;
-    if (stay && start === undefined) refuse("stay keeps to the branch of a start; give one, the pose to go on from.");
+    if (stay && start === undefined) refuse("stay: true continues on the branch of a start pose; pass start.");
     const begin = linkage.read(start ?? linkage.neutral, "the start");
     const aims = this.numbers(goals, begin);
     if (!stay) return this.answer(aims, begin);

@@ -37,7 +37,7 @@ export function goalSolver(linkage, wishes, staying) {
 export class GoalSolver extends BodySolver {
   /** Say which point of its link a goal is about. @param {string} name @param {ArrayLike<number>} point in the link */
   hold(name, point) {
-    const first = this.data.points[name] ?? refuse(`goal ${name} is not about a point; give it at: true.`);
+    const first = this.data.points[name] ?? refuse(`goal ${name} has no point that can be set; build it with at: true.`);
     this.linkage.desk.view(this.constants, first, 3).set(point);
   }
 }
@@ -75,7 +75,7 @@ class Assembly {
 
   /** @param {Linkage} linkage @param {(Wish | Leaning)[]} wishes @param {Staying} [staying] */
   constructor(linkage, wishes, { stays = [], restarts = Infinity } = {}) {
-    const own = linkage.data.assembly ?? refuse(`nothing moves ${linkage.name}.`);
+    const own = linkage.data.assembly ?? refuse(`nothing moves in ${linkage.name}, so there is nothing to solve for.`);
     this.linkage = linkage;
     this.own = own;
     this.layout = linkage.data.layouts.assembly;
@@ -229,7 +229,7 @@ class Assembly {
   velocityOf(q) {
     const { quaternions } = this.linkage.data;
     for (let k = 0; k < quaternions.length; k += 2) if (quaternions[k] === q) return quaternions[k + 1];
-    return refuse(`value ${q} is not of a ball.`);
+    return refuse(`value ${q} does not belong to a ball joint.`);
   }
 
   /** @param {number} motion @returns {number[]} it and those before it, up to the root */
@@ -353,7 +353,7 @@ class Assembly {
    * @param {Record<string, any>} values @param {string} name @param {any} nothing
    */
   known(values, name, nothing) {
-    return values[name] ?? (this.layout.empty.includes(name) ? nothing : refuse(`a page knows nothing of a body's ${name}.`));
+    return values[name] ?? (this.layout.empty.includes(name) ? nothing : refuse(`a page has no ${name} of a body.`));
   }
 
   /** What a goal's errors are multiplied by: by its level, or alike for all but wishes. @param {any} goal @param {boolean} alike */

@@ -350,7 +350,7 @@ export class Linkage {
   /** @param {string} [name] @returns {any} a solver by its name; without one, the only one there is */
   solver(name = this.solvers.length === 1 ? this.solvers[0] : "") {
     const data = this.data.solvers[name];
-    if (!data) refuse(`${this.name} has the solvers ${this.solvers.join(", ") || "(none)"}; say which, got "${name}".`);
+    if (!data) refuse(`${this.name} has the solvers ${this.solvers.join(", ") || "(none)"}; name one of them, got "${name}".`);
     if (!this.known.has(name)) this.known.set(name, makeSolver(this, data));
     return this.known.get(name);
   }
@@ -376,7 +376,7 @@ export class Linkage {
     const given = typeof velocity === "number" ? Array(this.nv).fill(velocity) : velocity;
     const each = Float64Array.from(given, (x) => x * scale);
     if (each.length !== this.nv || !each.every((x) => x >= 0) || !(scale > 0 && scale < Infinity)) {
-      refuse(`velocity is one speed or ${this.nv}, zero or more, scale a positive number; got ${velocity} and ${scale}.`);
+      refuse(`velocity is one speed or ${this.nv} speeds, none negative, and scale is a positive number; got ${velocity} and ${scale}.`);
     }
     return each;
   }
@@ -418,7 +418,7 @@ export function readTarget(target, frame, asks) {
     if (position) Array.from(position).forEach((x, k) => (result[4 * k + 3] = x));
     if (turn) Array.from(turn).forEach((x, k) => (result[4 * Math.floor(k / 3) + (k % 3)] = x));
   }
-  if (!result.every(Number.isFinite)) refuse(`the target of ${frame} is not of finite numbers: ${result}.`);
+  if (!result.every(Number.isFinite)) refuse(`the target of ${frame} has numbers that are not finite: ${result}.`);
   return result;
 }
 
@@ -548,7 +548,7 @@ export class ChainSolver {
   /** @param {Target} target @param {Pose | undefined} start @returns {Solution} */
   stay(target, start) {
     const { staying, cycles } = this.data.follow;
-    if (start === undefined) refuse("stay keeps to the branch of a start; give one, the pose to go on from.");
+    if (start === undefined) refuse("stay: true continues on the branch of a start pose; pass start.");
     const found = this.run(target, this.linkage.read(start, "the start"), staying, 1, false, cycles);
     const stuck = found.status === "held" || (found.status === "limited" && found.limit === "position");
     return { ...found, status: found.success ? "reached" : stuck ? "held" : "following" };

@@ -56,14 +56,14 @@ def test_who_gives_way(figure):
     shown = figure("body-goals", screen={"width": 360})
     shown.drag(140, 40)
     settled(shown)
-    assert "a hand is short" in shown.page.locator(".say").inner_text()
+    assert "A hand does not reach its goal" in shown.page.locator(".say").inner_text()
     shown.page.get_by_label("Which goals count most").select_option("alike")
     now = settled(shown)
     body, _ = figure_linkages.standing_human()
     frames, stand = body.forward(now["q"]), body.forward(body.stored_pose("stand"))
     slid = max(np.linalg.norm((frames[foot] - stand[foot])[:3, 3]) for foot in ("left_foot", "right_foot"))
     assert slid > 0.005
-    assert "gives way" in shown.page.locator(".say").inner_text()
+    assert "All goals are missed" in shown.page.locator(".say").inner_text()
 
 
 def test_methods_are_measured(figure):

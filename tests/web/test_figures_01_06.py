@@ -76,7 +76,7 @@ def test_a_gimbal_locks_and_a_quaternion_does_not(figure):
     shown = figure("gimbal")
     shown.drag(60, 40, nth=0)  # the yaw ring
     shown.slide("roll", -50)
-    shown.slide("way", 40)
+    shown.slide("fraction", 40)
     state = shown.state()
     assert abs(state["angles"][0] - 30) > 5
     turn = Rotation.from_euler("ZYX", state["angles"], degrees=True)
@@ -127,13 +127,13 @@ def test_solutions_are_counted_as_solve_all_counts(figure):
     state = check(2)
     assert lw.count_solutions(arms["2"], lw.Reach("tip", position=state["goal"])).number == 2
     choice = shown.page.get_by_label("Asked")
-    choice.select_option("3 links, place and direction")
+    choice.select_option("3 links, position and direction")
     shown.slide("direction", 100)
     state = check(2)
     turn = Rotation.from_rotvec((0, 0, state["direction"]))
     every = lw.solve_all(arms["3"], lw.Reach("tip", position=state["goal"], orientation=turn))
     np.testing.assert_allclose(sorted(every.q.tolist()), sorted(state["solutions"]), atol=1e-6)
-    choice.select_option("3 links, place")
+    choice.select_option("3 links, position")
     assert len(shown.state()["solutions"]) > 20
     shown.page.locator(".goal").focus()
     for _ in range(12):

@@ -148,8 +148,8 @@ export function bodyGoals(root, home) {
       "balance off by": Number.isNaN(tipped) ? "not asked for" : cm(tipped),
     }); // prettier-ignore
     const [far, slides, falls] = [Math.max(...short) > 0.005, Math.max(...slid) > 0.005, tipped > 0.005];
-    if (falls || slides) panel.say(`Everything gives way a little: ${falls ? "it is about to fall" : "a foot slides"}.`, "red");
-    else if (far) panel.say("The feet stay where they are, and a hand is short.", "orange");
+    if (falls || slides) panel.say(`All goals are missed a little: ${falls ? "the figure is about to fall" : "a foot slides"}.`, "red");
+    else if (far) panel.say("The feet stay where they are. A hand does not reach its goal.", "orange");
     else panel.say("All goals are met.", "green");
   }
 

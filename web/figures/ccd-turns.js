@@ -112,7 +112,7 @@ export function ccdTurns(root, home) {
     table.show(Object.fromEntries(all.map((one, i) => [`joint ${i + 1}`, `${number(one.change / DEGREE, 1)}°, nearer by ${number(one.gain, 1)}`])));
     const left = error();
     if (left <= NEAR) panel.say(`Reached after ${turns} ${turns === 1 ? "turn" : "turns"}.`, "green");
-    else if (all.every((one) => Math.abs(Math.sin(one.change)) < 1e-9 && one.gain < 1e-9)) panel.say(`Stuck ${number(left, 2)} away: no joint can leave the line.`, "red");
+    else if (all.every((one) => Math.abs(Math.sin(one.change)) < 1e-9 && one.gain < 1e-9)) panel.say(`Stuck, ${number(left, 2)} from the goal: no turn moves the end effector off the line.`, "red");
     else panel.say(`Joint ${k + 1} is next and turns by ${number(change / DEGREE, 1)}°. The end effector is ${number(left, left < 0.1 ? 4 : 2)} away after ${turns} ${turns === 1 ? "turn" : "turns"}.`);
   }
 

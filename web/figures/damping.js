@@ -20,14 +20,14 @@ export function damping(root, home) {
   let V = home.numbers("velocity", [-6, -2]);
 
   const { stage, panel } = split(root);
-  const plane = new Plane(stage, { x: [-8, 38], y: [-10, 26], label: "An arm, the velocity that is wanted of its tip, and the velocity that it gets" });
+  const plane = new Plane(stage, { x: [-8, 38], y: [-10, 26], label: "An arm, the velocity that you ask of its tip, and the velocity that results" });
   const edge = plane.circle({ color: "muted", dashed: true, width: 1 });
   const body = plane.arm();
   const area = plane.path({ color: "green", fill: true, width: 1.4, layer: "marks" });
   const wanted = plane.vector({ color: "orange", width: 2.6 });
   const got = plane.vector({ color: "red", width: 2.6 });
-  plane.text({ color: "orange", anchor: "start" }).show([plane.x[0], plane.y[1]], "V, wanted of the tip", 12, 18);
-  plane.text({ color: "red", anchor: "start" }).show([plane.x[0], plane.y[1]], "J θ̇, what it gets", 12, 40);
+  plane.text({ color: "orange", anchor: "start" }).show([plane.x[0], plane.y[1]], "V, what you ask for", 12, 18);
+  plane.text({ color: "red", anchor: "start" }).show([plane.x[0], plane.y[1]], "J θ̇, what results", 12, 40);
   const tip = plane.goal({ at: [0, 0], name: "tip", color: "blue", shape: "dot", moved: (at) => ((q = dragged(arm, at, q)), draw()) });
   const head = plane.goal({ at: [0, 0], name: "wanted velocity V", shape: "dot", moved: aim });
 
@@ -99,9 +99,9 @@ export function damping(root, home) {
 
   /** @param {ReturnType<typeof singular>} found @param {number[]} factors */
   function tell({ values }, factors) {
-    if (!lambda && values[1] < 1) panel.say("No damping near a singular pose: the joints race.", "red");
-    else if (factors[1] < 0.5) panel.say("σ₂ is below λ: its direction is mostly switched off. The tip lags there.");
-    else if (factors[1] < 0.9) panel.say("σ₂ is not far above λ: its direction is held back.");
+    if (!lambda && values[1] < 1) panel.say("No damping near a singular pose: the joints turn very fast.", "red");
+    else if (factors[1] < 0.5) panel.say("σ₂ is below λ: less than half of the motion along u₂ remains. The tip lags there.");
+    else if (factors[1] < 0.9) panel.say("σ₂ is not far above λ: damping reduces the motion along u₂.");
     else panel.say("Both singular values are far above λ: damping changes little.", "green");
   }
 

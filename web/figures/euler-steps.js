@@ -21,7 +21,7 @@ export function eulerSteps(root, home) {
   let [size, taken] = [home.numbers("step", [0.25])[0], 0];
 
   const { stage, panel } = split(root);
-  const plane = new Plane(stage, { x: [-31, 31], y: [-31, 31], label: "An arm, its goal, the step that the Jacobian predicts and the way that the tip really goes" });
+  const plane = new Plane(stage, { x: [-31, 31], y: [-31, 31], label: "An arm, its goal, the step that the Jacobian predicts and the real path of the tip" });
   const trail = plane.trail({ color: "muted", width: 1.6 });
   const next = plane.arm({ faint: true });
   const body = plane.arm();

@@ -35,7 +35,7 @@ export function fabrikPasses(root, home) {
   let round = 0;
 
   const { stage, panel } = split(root);
-  const plane = new Plane(stage, { x: [-1.1 * size, 1.1 * size], y: [-0.6 * size, 1.0 * size], label: "A chain of points whose links are repaired one by one" });
+  const plane = new Plane(stage, { x: [-1.1 * size, 1.1 * size], y: [-0.6 * size, 1.0 * size], label: "A chain of points whose link lengths are corrected one by one" });
   plane.circle({ color: "muted", dashed: true }).show(base, size);
   const ghost = plane.arm({ color: "muted", faint: true, base: false });
   plane.arm({ color: "muted" }).show([base, base]); // the ground stays where it is
@@ -128,9 +128,9 @@ export function fabrikPasses(root, home) {
     const text =
       moment === 1 ? "The end effector is on the goal. Its link has the wrong length now." :
       moment === n + 2 ? "The first point is back on the base. Now link 1 has the wrong length." :
-      moment === n + 1 ? "Backward pass done: all lengths are right, but the base has been left." :
+      moment === n + 1 ? "Backward pass done: all lengths are right, but the first point is no longer on the base." :
       moment === 0 ? `Round ${round} is done: ${number(error(), 4)} from the goal.` :
-      `${moment <= n ? "Backward" : "Forward"}: point ${k + 1} was pulled until link ${link} had its length.`; // prettier-ignore
+      `${moment <= n ? "Backward" : "Forward"}: point ${k + 1} was pulled until link ${link} had the right length.`; // prettier-ignore
     return panel.say(text);
   }
 

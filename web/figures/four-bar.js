@@ -191,10 +191,10 @@ export function fourBar(root, home) {
   /** @returns {string} whether the shortest bar goes round */
   function grashof() {
     const all = [GROUND, ...Object.values(bars)].sort((a, b) => a - b);
-    if (all[3] >= all[0] + all[1] + all[2]) return "The longest bar is too long: these bars cannot be put together.";
+    if (all[3] >= all[0] + all[1] + all[2]) return "The longest bar is too long: these bars cannot form a loop.";
     const [two, others] = [all[0] + all[3], all[1] + all[2]];
     const holds = two <= others + 1e-12;
-    return `Grashof: shortest and longest ${number(two, 2)} m, the other two ${number(others, 2)} m. The shortest bar ${holds ? "goes" : "does not go"} all the way round.`;
+    return `Grashof: shortest and longest ${number(two, 2)} m, the other two ${number(others, 2)} m. The shortest bar ${holds ? "can" : "cannot"} make full turns.`;
   }
 
   draw();

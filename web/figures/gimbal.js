@@ -77,7 +77,7 @@ export function gimbal(root, home) {
   panel.buttons({ "Pitch to 90°": () => ((angles[1] = Math.PI / 2), draw()), Level: () => (angles.fill(0), draw()) });
   const numbers = panel.matrix({ label: "q =", columns: ["w", "x", "y", "z"] });
   const table = panel.table({});
-  const slider = panel.slider({ label: "way", min: 0, max: 100, step: 1, value: 100, unit: "%", moved: (value) => ((t = value / 100), draw()) });
+  const slider = panel.slider({ label: "fraction", min: 0, max: 100, step: 1, value: 100, unit: "%", moved: (value) => ((t = value / 100), draw()) });
   panel.note("Path of the nose from level to here: red by Euler angles, green by the quaternion.");
   panel.say("");
 
@@ -128,8 +128,8 @@ export function gimbal(root, home) {
     const apart = Math.acos(Math.abs(Math.sin(angles[1]))) / DEGREE;
     numbers.show([q]);
     table.show([["axes of yaw and roll", `${number(apart, 0)}° apart`]]);
-    if (apart < 2) panel.say("Locked: yaw and roll turn the plane about the same axis. Three sliders, two ways to turn.", "red");
-    else if (apart < 25) panel.say("Close to lock: some turns need the outer rings to spin fast.", "orange");
+    if (apart < 2) panel.say("Locked: yaw and roll turn the plane about the same axis. Three sliders, but only two axes of rotation.", "red");
+    else if (apart < 25) panel.say("Close to lock: for some rotations the outer rings must turn very fast.", "orange");
     else panel.say("All three rings help: the plane can turn about any axis.", "green");
   }
 

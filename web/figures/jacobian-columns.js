@@ -18,7 +18,7 @@ export function jacobianColumns(root, home) {
   let shown = "all";
 
   const { stage, panel } = split(root);
-  const plane = new Plane(stage, { x: [-0.6 * size, 1.08 * size], y: [-0.3 * size, 1.08 * size], label: "An arm, and for each joint the way to the end effector and the change of the end effector when the joint turns" });
+  const plane = new Plane(stage, { x: [-0.6 * size, 1.08 * size], y: [-0.3 * size, 1.08 * size], label: "An arm, and for each joint the vector to the end effector, and how the end effector moves when the joint turns" });
   const body = plane.arm();
   const ways = COLORS.slice(0, n).map((color) => plane.vector({ color, dashed: true, width: 1.8 }));
   const changes = COLORS.slice(0, n).map((color) => plane.vector({ color, width: 3.2 }));
@@ -71,7 +71,7 @@ export function jacobianColumns(root, home) {
   /** @param {Float64Array} J */
   function sentence(J) {
     const lengths = Array.from({ length: n }, (_, k) => Math.hypot(J[k], J[n + k]));
-    if (shown === "all") return `g is drawn at ${number(SHARE, 1)} of its length. Each g stands at a right angle to its V and is as long.`;
+    if (shown === "all") return `g is drawn at ${number(SHARE, 1)} of its length. Each g is perpendicular to its V and equally long.`;
     const k = Number(shown) - 1;
     return `One radian per second at joint ${shown} moves the end effector at ${number(lengths[k], 1)} units per second.`;
   }

@@ -107,7 +107,7 @@ export function nullSpace(root, home) {
     const [x, y] = places(arm, q, ["tip"])[0];
     const off = Math.hypot(x - goal.at[0], y - goal.at[1]);
     if (off > 0.01) panel.say(`The tip is ${number(off)} away from the goal.`, "red");
-    else panel.say(`Pose (${[...q].map((angle) => `${number(angle / DEGREE, 0)}°`).join(", ")}); the tip is where it was.`, "green");
+    else panel.say(`Pose (${[...q].map((angle) => `${number(angle / DEGREE, 0)}°`).join(", ")}); the tip has not moved.`, "green");
   }
 
   trace();

@@ -55,7 +55,7 @@ export function production(root, home) {
   const kind = panel.choice({ label: "Goals ask for", options: { tip: "position and orientation", point: "position" }, chosen: clear });
   const starts = panel.choice({ label: "Starts", options: ["1", "2", "5", "10"], chosen: clear });
   const { Run: run } = panel.buttons({ Run: begin });
-  panel.note("The same forty goals for all. A textbook method stops when it no longer gets nearer, as in lw.solve.");
+  panel.note("The same forty goals for all. A textbook method stops when it comes no nearer to its goal, as in lw.solve.");
 
   /** @param {number} from @param {number} to @param {number} y @returns {number[][]} corners */
   function box(from, to, y) {

@@ -31,7 +31,7 @@ export function singularities(root, home) {
   const columnsShown = panel.check({ label: "show the columns g", value: true, changed: draw });
   panel.buttons({ Stretch: () => pose(Array.from(q, (angle, k) => (k ? 0 : angle))), Fold: () => pose(fold()), Bend: () => pose(STARTS[name]) });
   const table = panel.table();
-  const plot = new Plot(panel.node, { x: [0, 30], y: [-1.5, 2], log: true, height: 170, label: "How fast the joints must turn, over how far the tip is from the base", across: "distance of the tip from the base", up: "joint speed 1/σ₂ [rad/s]" });
+  const plot = new Plot(panel.node, { x: [0, 30], y: [-1.5, 2], log: true, height: 170, label: "Joint speed over the distance of the tip from the base", across: "distance of the tip from the base", up: "joint speed 1/σ₂ [rad/s]" });
   const curve = plot.path({ color: "red", width: 2 });
   const visited = plot.trail({ color: "red", width: 1.4 });
   const here = plot.point({ color: "red" });
@@ -103,7 +103,7 @@ export function singularities(root, home) {
     if (name === "planar-3") visited.add([distance, speed]);
     here.show([distance, speed]);
     table.show({ "σ_1": number(values[0]), "σ_2": number(values[1]), "manipulability μ": number(measure, 1), "1/σ_2": `${number(1 / values[1])} rad/s` });
-    if (values[1] < 1e-6 * values[0]) panel.say("Singular: the ellipse is flat. The tip cannot move along the flat direction at all.", "red");
+    if (values[1] < 1e-6 * values[0]) panel.say("Singular: the ellipse has become a line. The tip can only move along this line.", "red");
     else if (values[1] < 0.05 * values[0]) panel.say(`Nearly singular: one unit per second needs up to ${number(1 / values[1], 1)} rad/s.`, "red");
     else panel.say("The tip can move in every direction.", "green");
   }

@@ -1,5 +1,5 @@
 // @ts-check
-/** A plane that shows space: drag its ground, or use the arrow keys on it, to look from elsewhere. */
+/** A plane that shows space: drag its ground, or use the arrow keys on it, to change the view. */
 
 import { Plane } from "./plane.js";
 
@@ -13,7 +13,7 @@ export class Space extends Plane {
    *   the point in the middle; how much wider than tall
    */
   constructor(root, { size, label, turned, yaw = -0.6, pitch = 0.42, center = [0, 0, 0], wide = 1.25 }) {
-    super(root, { x: [-size, size], y: [-size / wide, size / wide], label: `${label}. Drag it, or use the arrow keys, to look from elsewhere`, grid: 0 });
+    super(root, { x: [-size, size], y: [-size / wide, size / wide], label: `${label}. Drag it, or use the arrow keys, to change the view`, grid: 0 });
     this.yaw = yaw;
     this.pitch = pitch;
     this.center = center;

@@ -87,7 +87,7 @@ export function transposeStep(root, home) {
     table.show({ α: number(scale, 5), "2 / σ² (limit)": number(limit, 5), steps: String(history.length - 1), ...values });
     if (!fits.value && scale > limit) panel.say("α is above its limit: along the strongest direction each step lands further away than it began.", "red");
     else if (off(slow.q) < NEAR) panel.say(`The transpose has arrived after ${history.length - 1} steps.`, "green");
-    else if (fits.value) panel.say("α is the one that leaves the shortest remaining distance; it is chosen again at every step.");
+    else if (fits.value) panel.say("α is the scale that leaves the shortest remaining distance; it is computed again at every step.");
     else panel.say("α is below its limit: every part of the error shrinks.");
   }
 

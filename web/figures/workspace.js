@@ -31,7 +31,7 @@ function threeLinks([x, y], direction) {
 /** @param {HTMLElement} root @param {import("./element.js").Home} home */
 export function workspace(root, home) {
   const arms = { 2: home.linkage("planar-2"), 3: home.linkage("planar-3") };
-  let asked = home.option("asked", "2 links, place");
+  let asked = home.option("asked", "2 links, position");
   let direction = 60 * DEGREE;
 
   const { stage, panel } = split(root);
@@ -42,14 +42,14 @@ export function workspace(root, home) {
   const pointer = plane.vector({ color: "orange", width: 3 });
   const goal = plane.goal({ at: home.numbers("goal", [12, 14]), label: "goal", moved: draw });
 
-  panel.choice({ label: "Asked", options: ["2 links, place", "3 links, place", "3 links, place and direction"], value: asked, chosen: (word) => ((asked = word), draw()) });
+  panel.choice({ label: "Asked", options: ["2 links, position", "3 links, position", "3 links, position and direction"], value: asked, chosen: (word) => ((asked = word), draw()) });
   const slider = panel.slider({ label: "direction", min: -180, max: 180, step: 1, value: direction / DEGREE, unit: "°", color: "orange", moved: (angle) => ((direction = angle * DEGREE), draw()) });
   const table = panel.table({});
   panel.say("");
 
   function solve() {
-    if (asked === "2 links, place") return twoLinks(goal.at[0], goal.at[1]).map((q) => q.map(wrap));
-    if (asked === "3 links, place and direction") return threeLinks(goal.at, direction);
+    if (asked === "2 links, position") return twoLinks(goal.at[0], goal.at[1]).map((q) => q.map(wrap));
+    if (asked === "3 links, position and direction") return threeLinks(goal.at, direction);
     return Array.from({ length: SAMPLES }, (_, k) => (2 * Math.PI * k) / SAMPLES).flatMap((angle) => threeLinks(goal.at, angle));
   }
 
@@ -64,7 +64,7 @@ export function workspace(root, home) {
     const arm = asked.startsWith("2") ? arms[2] : arms[3];
     const exact = asked.endsWith("direction");
     const offset = exact ? [L3 * Math.cos(direction), L3 * Math.sin(direction)] : [0, 0];
-    reach.show(asked === "3 links, place" ? ring(L1 - L2 - L3, L1 + L2 + L3) : ring(L1 - L2, L1 + L2, offset));
+    reach.show(asked === "3 links, position" ? ring(L1 - L2 - L3, L1 + L2 + L3) : ring(L1 - L2, L1 + L2, offset));
     if (asked.startsWith("3")) free.show(ring(L1 - L2 + L3, L1 + L2 - L3));
     else free.hide();
     drawn.forEach((mark, k) => (k < found.length ? mark.show(places(arm, found[k])).paint(k === 0 || found.length > 2 ? "blue" : "teal", found.length > 2) : mark.hide()));
@@ -72,8 +72,8 @@ export function workspace(root, home) {
     if (exact) pointer.show([goal.at[0] - offset[0], goal.at[1] - offset[1]], goal.at);
     else pointer.hide();
     const away = Math.hypot(...goal.at);
-    table.show([["goal", `(${number(goal.at[0], 1)}, ${number(goal.at[1], 1)})`], ["from the base", number(away, 1)], ["asked for", exact ? "3 numbers" : "2 numbers"], ["to choose", asked.startsWith("2") ? "2 angles" : "3 angles"]]);
-    const many = asked === "3 links, place" && found.length > 0;
+    table.show([["goal", `(${number(goal.at[0], 1)}, ${number(goal.at[1], 1)})`], ["distance from the base", number(away, 1)], ["given", exact ? "3 numbers" : "2 numbers"], ["unknown", asked.startsWith("2") ? "2 angles" : "3 angles"]]);
+    const many = asked === "3 links, position" && found.length > 0;
     const words = many ? "Infinitely many poses; some of them are drawn. The arm is underconstrained." : ["No pose reaches the goal.", "One pose reaches the goal.", "Two poses reach the goal."][found.length];
     panel.say(asked.startsWith("3") && found.length ? `${words} In the green ring every direction is possible.` : words, found.length ? "green" : "red");
   }

@@ -44,7 +44,7 @@ export class Commands {
     this.add({ title: "Redo", keys: ["ctrl+shift+z", "ctrl+y"], act: () => link.tell({ do: "redo" }), can: () => Boolean(studio.state.history?.redo) });
     this.add({ title: "Find a command", keys: ["ctrl+k"], act: () => this.open(), hidden: true });
     this.add({ title: "Show everything", keys: ["f"], act: () => studio.stage?.home() });
-    this.add({ title: "Remove the chosen goal", keys: ["delete", "backspace"], can: () => Boolean(goal()), act: () => link.tell({ do: "remove goal", name: goal() }) });
+    this.add({ title: "Remove the selected goal", keys: ["delete", "backspace"], can: () => Boolean(goal()), act: () => link.tell({ do: "remove goal", name: goal() }) });
     this.add({ title: "Pin the selection", keys: ["p"], can: () => Boolean(frame()), act: () => link.tell({ do: "add goal", kind: "pin", frame: frame() }) });
     this.add({ title: "Add a goal for the selection", keys: ["a"], can: () => Boolean(frame()), act: () => link.tell({ do: "add goal", kind: "reach", frame: frame() }) });
     for (const kind of ["look at", "pole", "balance"]) {

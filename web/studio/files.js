@@ -173,7 +173,7 @@ export class FilesPanel {
     const button = (/** @type {string} */ word, /** @type {() => void} */ act) => node("button", { type: "button", textContent: word, onclick: act });
     const forget = () => studio.room.ask("Delete this scene?", [node("p", { textContent: `The scene of ${when} was never saved. It cannot be recovered later.` })],
       [["Delete it", () => studio.link.tell({ do: "forget", recovered: 0 })]]);
-    this.lost = node("div", { className: "card" }, [node("p", { textContent: `A studio ended on ${when} before its scene was saved. It was kept.` }),
+    this.lost = node("div", { className: "card" }, [node("p", { textContent: `A studio ended on ${when} before its scene was saved. The scene was kept.` }),
       node("div", { className: "buttons" }, [button("Recover it", () => studio.link.tell({ do: "open", recovered: 0 })), button("Delete it ...", forget)])]);
     this.page.prepend(this.lost);
   }

@@ -9,9 +9,9 @@ import { node } from "./dom.js";
 const HANDS = [
   ["Drag a ball", "move a goal; its rings turn it"], ["Drag a link", "the body follows"],
   ["R while dragging", "turn the goal, link or obstacle instead of moving it"], ["Double-click a link", "pin it, or release it"],
-  ["Click a link", "select it"], ["Drag beside it", "turn the view; right button or Shift moves it"], ["Wheel, pinch", "zoom"],
-  ["Tab, arrow keys", "go from ball to ball, and move it; with Shift turn it, if it has rings"],
-  ["Enter, Alt+arrows", "on the timeline: choose a key, and move it"],
+  ["Click a link", "select it"], ["Drag beside the linkage", "turn the view; with the right button or Shift, move it"], ["Wheel, pinch", "zoom"],
+  ["Tab, arrow keys", "select the next ball, and move it; with Shift, turn it if it has rings"],
+  ["Enter, Alt+arrows", "on the timeline: select a key, and move it"],
 ];
 
 export class Help {

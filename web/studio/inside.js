@@ -68,7 +68,7 @@ export class InsidePanel {
     this.chart = plot([{ name: "error", color: "#de6c08", values: errors }], { log: true, height: 90, label: "Error at every iteration" });
     this.body.replaceChildren(
       node("p", { className: "soft", textContent: `${method}: ${reason}` }),
-      node("div", { className: "row" }, [tool("first", "Back", () => this.step(this.at - 1)), this.slider, tool("last", "On", () => this.step(this.at + 1)), this.label]),
+      node("div", { className: "row" }, [tool("first", "Previous iteration", () => this.step(this.at - 1)), this.slider, tool("last", "Next iteration", () => this.step(this.at + 1)), this.label]),
       this.chart, this.numbers, this.matrix,
     );
   }

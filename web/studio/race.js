@@ -26,7 +26,7 @@ export class RacePanel {
     this.through = node("input", { type: "checkbox" });
     this.plots = node("div", { className: "plots" });
     this.page.append(heading("Methods"), this.methods, node("div", { className: "row" }, [this.start, node("label", { className: "check" }, [this.through, "through a singularity"])]),
-      node("p", { className: "soft", textContent: "Drag a goal while they run. Ghosts at the same position are drawn side by side. Stop restores the pose." }), this.plots);
+      node("p", { className: "soft", textContent: "Drag a goal while they run. “Through a singularity” moves the goal out of reach and back. Ghosts at the same position are drawn side by side. Stop restores the pose." }), this.plots);
     /** @type {Set<string>} */ this.chosen = new Set(FIRST);
     /** @type {Map<string, any>} */ this.ghosts = new Map();
     this.running = false;

@@ -84,7 +84,7 @@ export class Timeline {
     commands.add({ title: "Play or pause", keys: [" "], act: () => this.toggle() });
     commands.add({ title: "Set a key here", keys: ["k"], act: () => this.key() });
     commands.add({ title: "Set a key of the goals here", act: () => this.key(this.time, { places: true }) });
-    commands.add({ title: "Remove the chosen keys", can: chosen, act: () => this.removeKeys() });
+    commands.add({ title: "Remove the selected keys", can: chosen, act: () => this.removeKeys() });
     commands.add({ title: "To the beginning", keys: ["home"], act: () => this.go(0) });
     commands.add({ title: "To the end", keys: ["end"], act: () => this.go(this.clip.duration) });
     commands.add({ title: "To the previous key", keys: [","], act: () => this.jump(-1) });
@@ -179,7 +179,7 @@ export class Timeline {
     const { link, choices } = this.studio;
     const same = keys.every(([, kind]) => kind === keys[0][1]) ? keys[0][1] : "";
     const list = choice("Interpolation", [...(same ? [] : [["", "several"]]), ...(choices.ways ?? []).map((/** @type {string} */ one) => [one, one])], same, (kind) => kind && link.tell({ do: "change keys", times: [...chosen], kind }));
-    this.ways.replaceChildren(list, tool("bin", "Remove the chosen keys (Del)", () => this.removeKeys()));
+    this.ways.replaceChildren(list, tool("bin", "Remove the selected keys (Del)", () => this.removeKeys()));
   }
 
   // Doing

@@ -18,7 +18,7 @@ const STEPS = [
   { text: "You can drag any link. Try one.", done: (studio) => last(studio).startsWith("drag of") && last(studio) !== studio.tour?.first },
   { text: "Double-click a link to pin it; double-click again to release it.", done: (studio) => last(studio).startsWith("goal pin") || last(studio).startsWith("removal of pin") },
   { text: "Press K to set a key, move the time, drag, and press K again. Space plays.", done: (studio) => (studio.state.clip?.keys.length ?? 0) > 1 },
-  { text: `${shown("ctrl+z")} undoes everything, ${shown("ctrl+k")} finds every command, ? lists the keys.`, done: (studio) => Boolean(studio.state.history?.redo) },
+  { text: `${shown("ctrl+z")} undoes a change, ${shown("ctrl+k")} finds a command, ? lists all keys.`, done: (studio) => Boolean(studio.state.history?.redo) },
 ];
 
 export class Tour {

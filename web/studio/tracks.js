@@ -21,7 +21,7 @@ export class Tracks {
   constructor(timeline) {
     this.timeline = timeline;
     this.canvas = node("canvas", { className: "tracks", tabIndex: 0, role: "application",
-      "aria-label": "Timeline: arrow keys step by frames, comma and period go from key to key, Enter chooses a key, Alt and arrow keys move chosen ones, Delete removes them" });
+      "aria-label": "Timeline: arrow keys step by frames, comma and period go from key to key, Enter selects a key, Alt and arrow keys move the selected keys, Delete removes them" });
     this.box = node("div", { className: "tracks-box" }, [this.canvas]);
     /** Times of the keys that are chosen. @type {Set<number>} */ this.chosen = new Set();
     /** What a hand does. @type {any} */ this.held = null;

@@ -60,7 +60,7 @@ export class Panel {
     const parts = [`${linkage.data.links} links, ${linkage.nv} degrees of freedom`];
     if (loops.length) parts.push(`${loops.length} loop${loops.length > 1 ? "s" : ""} kept closed`);
     if (scene.missing) parts.push(`${scene.missing} meshes not shown`);
-    if (scene.loose) parts.push(`${scene.loose} couplings not held`);
+    if (scene.loose) parts.push(`${scene.loose} couplings not enforced`);
     return parts.join("; ");
   }
 

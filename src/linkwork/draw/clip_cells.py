@@ -33,7 +33,7 @@ def cell(clip: Clip) -> str:
         return card(title, note, Safe(embedded(film, f"a film of {linkage.name}", TALL)))
     numbers = np.linspace(0, len(clip) - 1, min(PANELS, len(clip))).round().astype(int)
     pictures = [still(linkage, clip.poses[k][None], width=SMALL) for k in numbers]
-    note += '; too large to play here: lw.draw.film(clip, "clip.html") writes a page that does'
+    note += '; too large to play here: lw.draw.film(clip, "clip.html") writes a page that plays it'
     return card(title, note, side_by_side(*pictures))
 
 

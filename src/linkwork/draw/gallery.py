@@ -49,7 +49,7 @@ lw.draw.figure(figure, path="figure-{number}.png")
 # linkwork figure {number} -o figure-{number}{suffix}"""
 BODIES_SECTION = "One motion, many bodies"
 BODIES_TEXT = {
-    "walk": "A human's walk, given to a child, to a character with a skin, and to a robot of 29 joints.",
+    "walk": "A human's walk, transferred to a child, a character with a skin and a robot with 29 joints.",
     "wave": "The same wave for arms of other lengths, and for three revolute joints in place of a ball.",
     "squat": "Feet stay where they are, whatever the legs are like.",
     "jump": "Into the air and down again; soles land on the floor.",
@@ -70,7 +70,7 @@ MECHANISMS = {  # trails, and a sentence
     "jansen_leg": (("foot",), "Eleven bars on one crank: the foot goes straight along the ground."),
     "klann": (("foot",), "A crank and two rockers: half a turn along the ground, half a turn through the air."),
     "engine": ((), "A slider-crank: the piston in its guide, hatched where it is fixed."),
-    "quick_return": (("tip",), "A shaper's lever: slowly there, quickly back."),
+    "quick_return": (("tip",), "The lever of a shaping machine: slow forward, fast back."),
     "peaucellier": (("pen",), "Eight bars draw an exactly straight line."),
     "pantograph": (("tracer", "pen"), "What one point draws, the other draws larger."),
     "scissor": (("top",), "Bars that cross in pairs rise straight up."),

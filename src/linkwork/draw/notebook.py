@@ -214,7 +214,7 @@ def _how_sure(branches: Branches) -> str:
     if branches.complete:
         told = "" if branches.evidence is None else f": {branches.evidence}"
         return f"proven by the closed form of the family {branches.family!r}{told}"
-    return f"from {branches.starts} starts, which prove nothing"
+    return f"from {branches.starts} starts; there may be others"
 
 
 @shown.register

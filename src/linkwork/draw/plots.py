@@ -247,14 +247,14 @@ def _flat_space(space: Workspace, sketch: Sketch) -> Picture:
 def _exactly(space: Workspace) -> str:
     """Return what the dashed circles are, or the curves of a parallel robot."""
     if space.curves is not None:
-        return "Red: a leg is stretched or folded. Purple: the drivers do not hold it."
+        return "Red: a leg is stretched or folded. Purple: the drivers do not hold the platform."
     if space.annulus is None:
         return ""
     text = "Dashed: exact, from {:.4g} to {:.4g} m".format(*space.annulus)
     if space.dexterity is None or space.dexterous_rings is None:
         return f"{text}."
     rings = " and ".join("{:.4g} to {:.4g} m".format(*ring) for ring in space.dexterous_rings)
-    return f"{text}; {f'in every orientation {rings}' if rings else 'in every orientation nowhere'}."
+    return f"{text}; {f'in every orientation {rings}' if rings else 'nowhere in every orientation'}."
 
 
 def _deep_space(space: Workspace, sketch: Sketch) -> Picture:
@@ -315,7 +315,7 @@ def heat_map(first: FloatArray, second: FloatArray, measure: FloatArray, names: 
     mesh = ax.pcolormesh(first, second, measure.T, cmap="cividis", shading="gouraud", vmin=0.0, rasterized=True)
     if 0.0 <= float(measure.min()) < VALLEY * most:
         ax.contour(first, second, measure.T, levels=[VALLEY * most], colors="white", linewidths=1.1, linestyles="--")
-        note = f"Dashed: the border of {100.0 * VALLEY:g} % of the largest. Where the measure is zero, it is singular."
+        note = f"Dashed: {100.0 * VALLEY:g} % of the largest value. Where the measure is zero, the pose is singular."
         write(page, 0.85, 0.09, note, SMALL, GREY)
     for axis, values, name in ((ax.xaxis, first, names[0]), (ax.yaxis, second, names[1])):
         if "[" not in name and np.ptp(values) > math.pi and np.abs(values).max() < 7.0:

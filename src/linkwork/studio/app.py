@@ -116,7 +116,8 @@ class Studio:
             number = head.n
             action = ACTIONS.decode(head.ask)
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            client.send(json.dumps({"n": number, "refused": f"this page and the studio do not fit together: {error}"}))
+            refused = f"this page sent what the studio does not understand; reload the page: {error}"
+            client.send(json.dumps({"n": number, "refused": refused}))
             return
         name = f"{type(action).__name__} {id(client)}" if getattr(action, "goes_on", False) else None
         self.worker.submit(partial(self._act, client, number, action), name=name)

@@ -211,7 +211,7 @@ class Server:
             return None
         given = query.get("token") or _cookies(headers).get(f"{COOKIE}-{self.port}", "")
         fits = hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
-        return None if fits else "The address of this studio ends with a token; use the whole of it."
+        return None if fits else "The address of this studio ends with a token; use the complete address."
 
     def _is_this(self, host: str) -> bool:
         """Return whether a Host header names this server; other names that resolve to it (DNS rebinding) do not."""
@@ -297,9 +297,7 @@ def _bound(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError) as error:
-        raise OptionError(
-            f"host {host!r} is not an address of this machine: {error}; 127.0.0.1 is this one."
-        ) from error
+        raise OptionError(f"host {host!r} is not an address of this machine: {error}; use 127.0.0.1.") from error
     for number in range(port, min(port + TRIES, 65536)):
         found = socket.socket(family, kind, protocol)
         try:
@@ -308,7 +306,7 @@ def _bound(host: str, port: int) -> socket.socket:
             found.close()
             if error.errno not in (errno.EADDRINUSE, errno.EACCES):
                 raise OptionError(
-                    f"host {host!r} is not an address of this machine: {error}; 127.0.0.1 is this one."
+                    f"host {host!r} is not an address of this machine: {error}; use 127.0.0.1."
                 ) from error
             continue
         found.listen(64)

@@ -51,8 +51,8 @@ LESSON = Lesson(
             why="Only the difference yaw − roll counts: 50° − 20°.",
         ),
         Exercise(
-            "A plane yaws by 90° and then pitches by 90° about its own axis. The same orientation can be had by one "
-            "single turn about some axis. By which angle?",
+            "A plane yaws by 90° and then pitches by 90° about its own axis. A single rotation about some axis gives "
+            "the same orientation. What is its angle?",
             _angle,
             unit="deg",
             tolerance=0.5,

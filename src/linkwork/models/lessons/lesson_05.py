@@ -31,8 +31,8 @@ LESSON = Lesson(
     ("keys",),
     (
         Exercise(
-            "A joint has a key of 20° at 0 seconds and one of 80° at 2 seconds. What is its angle at 1.5 seconds, if "
-            "you go linearly?",
+            "A joint has a key of 20° at 0 seconds and one of 80° at 2 seconds. What is its angle at 1.5 seconds "
+            "with linear interpolation?",
             lambda: _angle_at(1.5, "linear"),
             unit="deg",
             tolerance=0.2,
@@ -44,7 +44,7 @@ LESSON = Lesson(
             lambda: _angle_at(0.5, "ease"),
             unit="deg",
             tolerance=0.2,
-            hint="u is 0.25. Compute s first, then go that share of the way.",
+            hint="u is 0.25. Compute s first, then go that fraction of the way.",
             why="s = 0.156: a quarter of the time, but only a sixth of the way, because the joint starts from rest.",
         ),
         Exercise(
@@ -52,8 +52,8 @@ LESSON = Lesson(
             "You interpolate the pose linearly. How high above the base is the tip after half a second?",
             _height,
             tolerance=0.05,
-            hint="Which angle does the joint have then? It is the pose that is interpolated, not the place of the tip.",
-            why="At 90° the tip is 10 above the base. A straight line between the places would go through the base.",
+            hint="Which angle does the joint have then? The pose is interpolated, not the tip position.",
+            why="At 90° the tip is 10 above the base. A straight line between the tip positions goes through the base.",
         ),
     ),
 )

@@ -47,7 +47,7 @@ LESSON = Lesson(
             _number_of_poses,
             tolerance=0.1,
             hint="How far is that from the base? What must the elbow do?",
-            why="One: the arm is folded. On the inner edge, too, the two elbows have become the same pose.",
+            why="One: the arm is folded. On the inner edge, as on the outer one, the two poses become one.",
         ),
         Exercise(
             "A third link of 5 is added. In a ring about the base the end effector can point in every direction. Type "

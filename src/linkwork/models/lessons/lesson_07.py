@@ -41,7 +41,7 @@ LESSON = Lesson(
                 "The distance to the goal is d = 20. The law of cosines gives the angle γ inside the triangle; the "
                 "joint turns by 180° − γ."
             ),
-            why="cos γ = (225 + 100 − 400) / 300, so γ = 104.5° and the joint turns by the rest to 180°.",
+            why="cos γ = (225 + 100 − 400) / 300, so γ = 104.5°, and the joint turns by 180° − γ.",
         ),
         Exercise(
             "How near to its base can the tip of this arm (15 and 10) come?",

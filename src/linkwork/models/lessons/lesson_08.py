@@ -53,12 +53,12 @@ LESSON = Lesson(
             why="V = J (1, 1, 1) = (−38.08, 15.77). Vectors are added first; the lengths do not simply add up.",
         ),
         Exercise(
-            "All three joints turn by 0.1 radians and the tip is 0.419 away from where the Jacobian said. How far away "
-            "is it if they turn by 0.05 radians instead?",
+            "All three joints turn by 0.1 radians, and the tip is 0.419 away from where the Jacobian predicts it. How "
+            "far away is it if they turn by 0.05 radians instead?",
             lambda: _error(TURN / 2.0),
             unit="",
             tolerance=0.004,
-            hint="Run the last code block of the lesson with 0.05, or think: half the step, what share of the error?",
+            hint="Run the last code block of the lesson with 0.05. Or think: half the step, how much of the error?",
             why="About a quarter. The error of a linear prediction grows with the square of the step.",
         ),
     ),

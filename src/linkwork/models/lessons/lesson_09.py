@@ -50,7 +50,7 @@ LESSON = Lesson(
             unit="",
             tolerance=0.1,
             hint="Use the code under “Steps that are too large”, with half the change, or the figure with h at 0.5.",
-            why="The Jacobian predicts 19.3, half of 38.6. Too large a step still, but h = 1 leaves 31.7.",
+            why="The Jacobian predicts 19.3, half of 38.6. The step is still too large, but h = 1 leaves 31.7.",
         ),
         Exercise(
             "Go on with full steps from the same start. After how many steps is the tip within 0.001 of the goal for "

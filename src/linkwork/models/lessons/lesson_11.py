@@ -55,8 +55,8 @@ LESSON = Lesson(
             why="It is at most |V| / (2λ). The pseudoinverse has no such bound.",
         ),
         Exercise(
-            "Figure 5.21 has its largest turn of a joint between two frames at 0.30 radians for λ = 5. What is it for "
-            "λ = 10?",
+            "In figure 5.21, with λ = 5, the largest turn of a joint between two frames is 0.30 radians. What is it "
+            "with λ = 10?",
             _largest_step,
             unit="rad",
             tolerance=0.005,

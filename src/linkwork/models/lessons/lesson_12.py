@@ -56,15 +56,15 @@ LESSON = Lesson(
             why="The null space here is (1, −3.12, 5.12), or any multiple of it. Divide by 5.12.",
         ),
         Exercise(
-            "A joint is at 0.2 radians, its desired angle is 0.5 and its gain 0.5. Say that the tip does not feel this "
-            "joint at all. Where is the joint after one step of the form a (θ − θc)?",
+            "A joint is at 0.2 radians, its desired angle is 0.5 and its gain 0.5. Assume that this joint does not "
+            "move the tip at all. Where is the joint after one step of the form a (θ − θc)?",
             _after_one_step,
             unit="rad",
             tolerance=0.001,
             hint="The step is −z, with z = a (θ − θc).",
             why=(
-                "z = −0.15, so the joint goes up, half of the way. The printed square gives z = +0.045, and the joint "
-                "would go down, away from 0.5."
+                "z = −0.15, so the joint goes up by 0.15, half of the way. The printed square gives z = +0.045, and "
+                "the joint would go down, away from 0.5."
             ),
         ),
     ),

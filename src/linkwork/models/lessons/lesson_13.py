@@ -70,8 +70,8 @@ LESSON = Lesson(
             pulled_column,
             unit="m",
             tolerance=0.01,
-            hint="It is the axis z crossed with the way from joint 1 to the goal: a vector (x, y) becomes (-y, x).",
-            why="The goal stands in for the end effector, so the pose of the arm does not matter for joint 1.",
+            hint="The cross product of the z axis and the vector from joint 1 to the goal: (x, y) becomes (-y, x).",
+            why="The goal takes the place of the end effector, so the pose of the arm does not matter for joint 1.",
         ),
     ),
 )

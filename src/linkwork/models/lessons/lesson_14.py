@@ -51,7 +51,7 @@ LESSON = Lesson(
             unit="deg",
             tolerance=0.5,
             hint="Joint 3 is the origin of frame link3. Use atan2 of the cross product and the dot product of e and g.",
-            why="Joint 3 looks along its link to the end effector and then to the goal: 82.3 degrees further round.",
+            why="Seen from joint 3, the goal is 82.3 degrees further round than the end effector.",
         ),
         Exercise(
             "The same arm and pose, but the goal is (0, 25): how many sweeps does lw.solve with method 'ccd' need, at "
@@ -67,7 +67,7 @@ LESSON = Lesson(
             most_useful,
             tolerance=0.1,
             hint="Turned alone, a joint brings the end effector onto the ray to the goal. | |g| - |e| | is left.",
-            why="Seen from joint 2, end effector and goal are at nearly the same distance, so it can join them.",
+            why="Joint 2 has nearly the same distance to both, so turning it brings the end effector to the goal.",
         ),
     ),
 )

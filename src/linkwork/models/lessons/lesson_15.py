@@ -64,7 +64,7 @@ LESSON = Lesson(
             unit="m",
             tolerance=0.02,
             hint="Stop the lesson's function fabrik before p[0] = base, or step through the figure.",
-            why="The forward pass puts it back, and spoils the other end by less: 1.94. The next round leaves 0.04.",
+            why="The forward pass puts it back. Then the end effector is 1.94 from the goal; one round later, 0.04.",
         ),
         Exercise(
             "The goal is (-35, 5), out of reach. FABRIK stretches the arm towards it. How much is missing in the end?",

@@ -44,7 +44,7 @@ LESSON = Lesson(
             freedom,
             tolerance=0.1,
             hint="A frame held in space costs 3 for its position and 3 for its orientation.",
-            why="55 - 2·6 = 43. Everything else a body does, it does with these.",
+            why="55 - 2·6 = 43. All other motion of the body uses these.",
         ),
         Exercise(
             "A standing human is to bring its right hand to (1.2, -0.25, 1.2). Feet and balance are on the first "

@@ -39,15 +39,16 @@ LESSON = Lesson(
             why="The crank's end is 0.35 from the pivot, in the direction 158.2°. The triangle's angle there is 64.6°.",
         ),
         Exercise(
-            "A pantograph has five links, the board counts, and five revolute joints. In how many ways can it move?",
+            "A pantograph has five links (the board counts) and five revolute joints. How many degrees of freedom does "
+            "it have?",
             lambda: float(degrees_of_freedom(pantograph())),
             tolerance=0.1,
             hint="F = 3 (n - 1) - 2 j.",
             why="3·4 - 2·5 = 2: its tracer can go anywhere in the plane, and the pen follows.",
         ),
         Exercise(
-            "A four-bar of 0.4, 0.3, 0.25 and 0.2 (ground, crank, coupler, rocker) does not turn round. At which angle "
-            "does its crank stop?",
+            "The crank of a four-bar of 0.4, 0.3, 0.25 and 0.2 (ground, crank, coupler, rocker) cannot make full "
+            "turns. At which angle does it stop?",
             stop,
             unit="deg",
             tolerance=0.5,

@@ -49,8 +49,8 @@ LESSON = Lesson(
             why="0.3¹¹ is 1.8 in a million, 0.3¹² is 0.5.",
         ),
         Exercise(
-            "In how many ways does a UR5, lw.models.ur5(), reach the place its tip has in the pose "
-            "(0.3, -1.0, 1.2, -0.8, 0.9, 0.4)?",
+            "How many solutions has a UR5, lw.models.ur5(), for the position and orientation that its tip has in the "
+            "pose (0.3, -1.0, 1.2, -0.8, 0.9, 0.4)?",
             ways,
             tolerance=0.1,
             hint="lw.solve_all with a Reach whose pose is arm.forward(q, frame='tip').",
