@@ -82,4 +82,9 @@ export function number(value, digits = 2) {
   return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
 }
 
+/** A count with its noun: "1 step", "2 steps". @param {number} count @param {string} noun */
+export function counted(count, noun) {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 export const DEGREE = Math.PI / 180;

@@ -4,7 +4,7 @@
 import { integrate, step } from "../textbook.js";
 import { jointFrames, places, rowsOf } from "./arms.js";
 import { split } from "./controls.js";
-import { DEGREE, number } from "./dom.js";
+import { DEGREE, counted, number } from "./dom.js";
 import { times } from "./ellipse.js";
 import { Plane } from "./plane.js";
 
@@ -117,7 +117,7 @@ export function eulerSteps(root, home) {
       "after the step": number(after),
       "steps": String(taken),
     });
-    if (distance < 1e-3) panel.say(`Reached after ${taken} steps.`, "green");
+    if (distance < 1e-3) panel.say(`Reached after ${counted(taken, "step")}.`, "green");
     else if (after > distance) panel.say("This step leads away from the goal: it is too large.", "red");
     else panel.say(`The coloured arrows, column times change, add up to the prediction. The changes are h ${method === "inverse" ? "J⁻¹V" : "J⁺V"}.`);
   }

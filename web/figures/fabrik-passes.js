@@ -3,7 +3,7 @@
 
 import { places } from "./arms.js";
 import { split } from "./controls.js";
-import { number } from "./dom.js";
+import { counted, number } from "./dom.js";
 import { Plane } from "./plane.js";
 
 const START = [Math.PI / 8, Math.PI / 4, Math.PI / 4];
@@ -122,7 +122,7 @@ export function fabrikPasses(root, home) {
 
   /** @param {number} [k] */
   function say(k) {
-    if (moment === 0 && error() <= NEAR) return panel.say(`Reached after ${round} rounds.`, "green");
+    if (moment === 0 && error() <= NEAR) return panel.say(`Reached after ${counted(round, "round")}.`, "green");
     if (k === undefined) return panel.say("Press Step: the end effector is put on the goal first.");
     const link = moment === 0 ? n : moment <= n + 1 ? k + 1 : k;
     const text =

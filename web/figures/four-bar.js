@@ -2,7 +2,7 @@
 /** A four-bar linkage, driven by its crank, and how its loop is closed. */
 
 import { split } from "./controls.js";
-import { DEGREE, html, number } from "./dom.js";
+import { DEGREE, counted, html, number } from "./dom.js";
 import { Plane } from "./plane.js";
 
 const GROUND = 0.4;
@@ -183,7 +183,7 @@ export function fourBar(root, home) {
     const degrees = (/** @type {number} */ x) => `${number(wrap(x) / DEGREE, 1)}°`;
     table.show({ crank: degrees(q[0]), coupler: degrees(q[1]), rocker: degrees(q[2]), gap: wide < CLOSED ? "0" : wide < 1e-3 ? wide.toExponential(1) : number(wide, 4) });
     rule.textContent = grashof();
-    if (open) panel.say(wide < CLOSED ? `Closed after ${steps} steps of Newton's method.` : "The loop is open. Turn the crank, then press Newton.", wide < CLOSED ? "green" : "orange");
+    if (open) panel.say(wide < CLOSED ? `Closed after ${counted(steps, "step")} of Newton's method.` : "The loop is open. Turn the crank, then press Newton.", wide < CLOSED ? "green" : "orange");
     else if (stopped) panel.say("A dead centre: coupler and rocker are in one line, and the crank goes no further.", "red");
     else panel.say("Closed. Drag the end of the crank.");
   }

@@ -8,7 +8,7 @@
 import { step, whyNot } from "../textbook.js";
 import { places } from "./arms.js";
 import { Panel } from "./controls.js";
-import { html, number } from "./dom.js";
+import { counted, html, number } from "./dom.js";
 import { History } from "./history.js";
 import { Plane } from "./plane.js";
 import { singularValues } from "./spectrum.js";
@@ -152,7 +152,7 @@ export function race(root, home) {
     }
     const done = running.filter(({ error }) => error < NEAR).length;
     const out = Math.hypot(goal[0] - base[0], goal[1] - base[1]) > size ? " The goal is out of reach." : "";
-    panel.say(`${done} of ${running.length} ${done === 1 ? "is" : "are"} at the goal after ${far.length - 1} steps.${out}`, done === running.length ? "green" : "ink");
+    panel.say(`${done} of ${running.length} ${done === 1 ? "is" : "are"} at the goal after ${counted(far.length - 1, "step")}.${out}`, done === running.length ? "green" : "ink");
   }
 
   begin(true);

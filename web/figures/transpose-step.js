@@ -4,7 +4,7 @@
 import { step } from "../textbook.js";
 import { places } from "./arms.js";
 import { split } from "./controls.js";
-import { number } from "./dom.js";
+import { counted, number } from "./dom.js";
 import { History } from "./history.js";
 import { Plane } from "./plane.js";
 import { singularValues } from "./spectrum.js";
@@ -86,7 +86,7 @@ export function transposeStep(root, home) {
     const values = Object.fromEntries(walkers.map(({ method, q }) => [method, number(off(q), 4)]));
     table.show({ α: number(scale, 5), "2 / σ² (limit)": number(limit, 5), steps: String(history.length - 1), ...values });
     if (!fits.value && scale > limit) panel.say("α is above its limit: along the strongest direction each step lands further away than it began.", "red");
-    else if (off(slow.q) < NEAR) panel.say(`The transpose has arrived after ${history.length - 1} steps.`, "green");
+    else if (off(slow.q) < NEAR) panel.say(`The transpose has arrived after ${counted(history.length - 1, "step")}.`, "green");
     else if (fits.value) panel.say("α is the scale that leaves the shortest remaining distance; it is computed again at every step.");
     else panel.say("α is below its limit: every part of the error shrinks.");
   }
