@@ -92,8 +92,8 @@ def test_the_list_says_where_and_how_far() -> None:
     "limits",
     [
         {"swing": -0.1}, {"swing": 3.2}, {"swing": math.nan}, {"swing": "far"}, {"twist": (1, -1)}, {"twist": (0, 4)},
-        {"twist": (-4, 0)}, {"twist": 0.5}, {"twist": (0, 1, 2)}, {"axis": (0, 0, 0), "swing": 1.0}, {"euler": "xyz", "swing": 1.0},
-        {"euler": "xyz", "twist": (0, 1)},
+        {"twist": (-4, 0)}, {"twist": 0.5}, {"twist": (0, 1, 2)}, {"axis": (0, 0, 0), "swing": 1.0},
+        {"euler": "xyz", "swing": 1.0}, {"euler": "xyz", "twist": (0, 1)},
     ],
 )  # fmt: skip
 def test_limits_without_meaning_are_refused(limits: dict[str, object]) -> None:
