@@ -339,7 +339,7 @@ LEFT_OUT = {
 
 
 @pytest.mark.parametrize("kind", LEFT_OUT)
-def test_without_an_axis_it_is_z_and_a_follower_does_the_same_as_its_leader(kind):
+def test_what_is_left_out_has_its_usual_value(kind):
     short, whole = LEFT_OUT[kind]
     assert short == whole
 
