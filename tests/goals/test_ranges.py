@@ -44,6 +44,49 @@ def test_answers_are_within_the_ranges(axes: str, method: str) -> None:
     assert reached >= (6 if method == "robust" else 3)
 
 
+EDGES = {
+    "a place": ({"position_range": (0.5, 0.0, (-0.2, np.inf))}, [0, 2]),
+    "a turn": ({"rotation_range": ((-1.0, 1.5), 2.0, 0.0)}, [3, 4]),
+    "both": ({"position_range": (0.0, 0.3, 0.0), "rotation_range": (0.0, 0.0, np.pi)}, [1, 5]),
+}
+
+
+@pytest.mark.parametrize("axes", ["goal", "world"])
+@pytest.mark.parametrize("case", EDGES)
+def test_the_room_to_an_edge_shrinks_as_its_rows_say(case: str, axes: str) -> None:
+    """Room is measured anew by SciPy; it shrinks exactly so, however far the frame is turned from its target."""
+    given, rows = EDGES[case]
+    goal, step, rng = lw.Reach("tip", pose=TARGET, range_axes=axes, **given), 1e-6, np.random.default_rng(3)
+    basis = np.eye(3) if axes == "world" else TARGET[:3, :3]
+    low, high = goal.ranges.low[rows], goal.ranges.high[rows]
+
+    def gone(q: np.ndarray) -> np.ndarray:
+        return off(PANDA.forward(q, frame="tip"), TARGET, basis)[rows]
+
+    within = 0
+    for q in PANDA.clamp(PANDA.stored_pose("ready") + rng.uniform(-0.4, 0.4, (8, 7))):
+        room = np.concatenate([gone(q) - low, high - gone(q)])
+        known = np.isfinite(room) & (room >= 0.0)
+        within += known.sum()
+        edges = goal.edges(PANDA, q)
+        np.testing.assert_allclose(edges.room, np.where(known, room, np.inf), atol=1e-12)
+        rates = np.stack([(gone(q + way) - gone(q - way)) / (2.0 * step) for way in np.eye(7) * step], axis=-1)
+        np.testing.assert_allclose(edges.rows[known], np.concatenate([-rates, rates])[known], rtol=0, atol=1e-7)
+    assert within > 8
+    assert lw.Reach("tip", pose=TARGET).edges(PANDA, PANDA.stored_pose("ready")) is None
+
+
+def test_a_goal_of_a_later_level_pulls_a_frame_to_the_edge_of_its_range_and_no_further() -> None:
+    arm = lw.models.planar([1, 1, 1])
+    hand = lw.Reach("tip", position=(1.5, 0.5), position_range=(0.3, 0.0))
+    start = lw.solve(arm, lw.Reach("tip", position=(1.5, 0.5)), start=[0.9, -1.0, -0.6], tolerance=1e-9).q
+    for aim, edge in ((9.0, 1.8), (-9.0, 1.2)):
+        pull = lw.Reach("tip", position=(aim, 0.5), axes="x", priority=1, tolerance=np.inf)
+        solution = lw.solve(arm, [hand, pull], start=start, method="prioritized", max_iterations=500)
+        assert solution.success
+        np.testing.assert_allclose(arm.forward(solution.q, frame="tip")[:2, 3], (edge, 0.5), atol=2e-4)
+
+
 def test_nothing_moves_where_the_start_is_within() -> None:
     start = PANDA.stored_pose("ready") + 0.01
     goal = lw.Reach("tip", pose=TARGET, position_range=0.1, rotation_range="20deg")

@@ -205,7 +205,7 @@ def test_a_pose_is_position_and_orientation_at_once() -> None:
         assert some.signature == parts.signature
 
 
-POSE = placed(np.eye(3), (1.0, 2.0, 3.0))
+POSE = placed(np.eye(3)[[1, 2, 0]], (1.0, 2.0, 3.0))
 
 
 @pytest.mark.parametrize(("options", "words"), [
@@ -248,6 +248,54 @@ def test_a_goal_says_what_it_asks_for_and_what_it_leaves_open(case: str) -> None
     assert goal.partial == left_open
     assert goal.masked == left_open.startswith("axes")
     assert shown is None or repr(goal) == shown
+
+
+PARTS = {
+    "pose": ({"pose": POSE}, POSE[:3, 3], POSE[:3, :3]),
+    "a position": ({"position": (1, 2, 3)}, (1, 2, 3), None),
+    "a position in the plane": ({"position": (1, 2)}, (1, 2), None),
+    "x and y": ({"position": (1, 2, 3), "axes": "xy"}, (1, 2), None),
+    "x and z": ({"position": (1, 2, 3), "axes": "xz"}, (1, 2, 3), None),  # all three, of which two are asked for
+    "y": ({"position": (1, 2), "axes": "y"}, (1, 2, 0), None),
+    "z of a pose": ({"pose": POSE, "axes": "z"}, POSE[:3, 3], POSE[:3, :3]),
+    "an orientation": ({"orientation": POSE[:3, :3]}, None, POSE[:3, :3]),
+}
+
+
+@pytest.mark.parametrize("case", PARTS)
+def test_a_goal_knows_its_position_and_its_orientation(case: str) -> None:
+    given, position, orientation = PARTS[case]
+    goal = lw.Reach("tip", **given)
+    for known, expected in ((goal.position, position), (goal.orientation, orientation)):
+        assert (known is None) == (expected is None)
+        if expected is not None:
+            assert_array_equal(known, expected)
+            assert known.shape == np.shape(expected)
+
+
+COMMON = {"weight": (1.0, 2.5), "tolerance": (None, (1e-3, 1e-2)), "priority": (0, 3)}  # what it is, and another
+
+
+@pytest.mark.parametrize("name", COMMON)
+def test_a_goal_has_what_all_goals_have(name: str) -> None:
+    usual, other = COMMON[name]
+    plain = lw.Reach("tip", pose=POSE)
+    assert getattr(plain, name) == usual
+    assert lw.Reach("tip", pose=POSE, **{name: usual}).signature == plain.signature
+    changed = lw.Reach("tip", pose=POSE, **{name: other})
+    assert getattr(changed, name) == other
+    assert changed.signature != plain.signature
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ({"weight": 0.0}, "weight of a goal must be positive and finite"),
+    ({"tolerance": (1e-3, -1e-3)}, "tolerance"),
+    ({"priority": -1}, "priority of a goal is a whole number"),
+    ({"frame": 3}, "frame of the goal Reach is the name of a frame"),
+])  # fmt: skip
+def test_what_all_goals_have_is_checked(options: dict[str, object], words: str) -> None:
+    with pytest.raises(GoalError, match=words):
+        lw.Reach(**({"frame": "tip", "pose": POSE} | options))
 
 
 @pytest.mark.parametrize("axes", ["", "xx", "xw", 3, ("x", "y")], ids=repr)

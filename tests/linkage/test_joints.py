@@ -255,6 +255,50 @@ def test_a_new_kind_of_joint_is_its_elements():
     np.testing.assert_allclose(tip, linkage.forward(q, frame="tip"), atol=1e-13)
 
 
+@dataclasses.dataclass(frozen=True)
+class Telescope(Articulation):
+    """A ball with a tube that slides along what is x after its turn; the quaternion comes first."""
+
+    kind = "telescope"
+    lower = (-INF,) * 4 + (0.2,)
+    upper = (INF,) * 4 + (0.9,)
+
+    @property
+    def coordinates(self):
+        return ("w", "x", "y", "z", "slide")
+
+    @property
+    def elements(self):
+        return (Element("ball", np.zeros(3), 0, 0), Element("prismatic", np.array([1.0, 0.0, 0.0]), 4, 3))
+
+
+def test_a_quaternion_may_come_before_other_values():
+    linkage, kind = one_joint(Telescope()), Telescope()
+    assert kind.units == ("", "", "", "", "m")
+    assert kind.rate_units == ("rad", "rad", "rad", "m")
+    q = linkage.random_pose(0, 5)
+    assert ((q[:, 4] >= 0.2) & (q[:, 4] <= 0.9)).all()
+    for values in q[:, :5]:
+        turn = Rotation.from_quat(values[:4], scalar_first=True)
+        expected = rigid(turn) @ rigid(position=(values[4], 0.0, 0.0))
+        np.testing.assert_allclose(kind.matrix(values), expected, atol=1e-14)
+        np.testing.assert_allclose(product_of_parts(kind, values), expected, atol=1e-14)
+    assert [name for name, _ in kind.split()] == ["rx", "ry", "rz", "slide"]
+    assert kind.split()[-1][1] == Prismatic("x", 0.2, 0.9)
+    for visit in linkage.traverse(q):
+        np.testing.assert_allclose(visit.matrix, linkage.forward(q)[visit.node.name], atol=1e-13)
+    tip = linkage.split().forward(linkage.split_pose(q), frame="tip")
+    np.testing.assert_allclose(tip, linkage.forward(q, frame="tip"), atol=1e-13)
+    with pytest.raises(PoseError, match="quaternion"):
+        kind.matrix([0.0, 0.0, 0.0, 0.0, 0.5])
+
+
+def test_a_kind_that_does_not_say_its_elements_has_no_motion():
+    for ask in (lambda: Articulation().elements, lambda: Articulation().nv):
+        with pytest.raises(NotImplementedError):
+            ask()
+
+
 # Values
 
 
@@ -280,6 +324,24 @@ def test_axes_and_limits_are_read_as_people_write_them():
     assert Universal(lower=[-1, "-30deg"], upper=np.array([1, 2])).lower == (-1.0, -math.radians(30.0))
     assert Ball("ZYX", upper=("45deg", 1, 2)).lower == (-INF,) * 3
     assert Revolute("x", 0.5, 0.5).limits[0].tolist() == [0.5]
+
+
+LEFT_OUT = {
+    "revolute": (Revolute(), Revolute("z")),
+    "continuous": (Continuous(), Continuous("z")),
+    "prismatic": (Prismatic(), Prismatic("z")),
+    "screw": (Screw(), Screw("z", lead=0.0)),
+    "universal": (Universal(), Universal("x", "y")),
+    "planar": (Planar(), Planar("z")),
+    "cone": (Ball(swing=1.0), Ball(swing=1.0, axis="z")),
+    "mimic": (Mimic("hip"), Mimic("hip", 1.0, 0.0)),
+}
+
+
+@pytest.mark.parametrize("kind", LEFT_OUT)
+def test_what_is_left_out_has_its_usual_value(kind):
+    short, whole = LEFT_OUT[kind]
+    assert short == whole
 
 
 NO_AXES = ((0, 0, 0), (0, NAN, 1), (INF, 0, 0), (1, 0), 1.0, "w", "", None, (1j, 0, 0), ("x", "y", "z"))
@@ -321,6 +383,7 @@ WRONG_ARTICULATIONS = {
     "unknown order": (lambda: Ball("XYY"), LinkageError, "'XYY' is not one of XYZ, .*ZYZ about moving axes, or"),
     "mixed order": (lambda: Ball("XyZ"), LinkageError, "'XyZ' is not one of"),
     "order of numbers": (lambda: Ball(123), LinkageError, "123 is not one of"),
+    "unknown order of a flight": (lambda: Floating("XYY"), LinkageError, "'XYY' is not one of XYZ, .*ZYZ"),
     "a sense": (lambda: Ball("XYZ", "fixed"), LimitError, "lower of a ball joint must be 3 values, got 'fixed'"),
     "nan lead": (lambda: Screw("z", lead=NAN), LinkageError, "lead of a screw joint"),
     "infinite lead": (lambda: Screw("z", lead=INF), LinkageError, "lead of a screw joint must be (a )?finite"),

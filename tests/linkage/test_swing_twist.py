@@ -92,8 +92,8 @@ def test_the_list_says_where_and_how_far() -> None:
     "limits",
     [
         {"swing": -0.1}, {"swing": 3.2}, {"swing": math.nan}, {"swing": "far"}, {"twist": (1, -1)}, {"twist": (0, 4)},
-        {"twist": 0.5}, {"twist": (0, 1, 2)}, {"axis": (0, 0, 0), "swing": 1.0}, {"euler": "xyz", "swing": 1.0},
-        {"euler": "xyz", "twist": (0, 1)},
+        {"twist": (-4, 0)}, {"twist": 0.5}, {"twist": (0, 1, 2)}, {"axis": (0, 0, 0), "swing": 1.0},
+        {"euler": "xyz", "swing": 1.0}, {"euler": "xyz", "twist": (0, 1)},
     ],
 )  # fmt: skip
 def test_limits_without_meaning_are_refused(limits: dict[str, object]) -> None:
@@ -106,6 +106,20 @@ def test_angles_may_be_texts() -> None:
     assert ball.swing == pytest.approx(math.pi / 3)
     assert ball.twist == pytest.approx((-math.pi / 6, math.pi / 4))
     assert ball.axis == (-1.0, 0.0, 0.0)
+
+
+def test_half_a_turn_either_way_is_every_rotation() -> None:
+    """The largest limits there are: no more than pi of swing, and of twist from -pi to pi."""
+    everything = lw.Ball(swing="180deg", twist=("-180deg", "180deg"), axis=AXIS)
+    assert (everything.swing, everything.twist) == (math.pi, (-math.pi, math.pi))
+    linkage = lw.Builder("b").ball("j", "a", swing=math.pi, twist=(-math.pi, math.pi), axis=AXIS).build()
+    across = np.array([[2.0, -1.0, 0.0], [0.0, 1.0, 2.0]])
+    halves = Rotation.from_rotvec(math.pi * across / np.linalg.norm(across, axis=1, keepdims=True))
+    along = Rotation.from_rotvec(np.outer([math.pi, -math.pi], AXIS) / math.sqrt(6))
+    ends = [turn.as_quat(scalar_first=True) for turn in (halves, along)]
+    q = np.concatenate([quaternions(500), *ends, -quaternions(20)])
+    assert keeps_limits(linkage, q).all()
+    assert_array_equal(linkage.clamp(q), q)
 
 
 # Poses

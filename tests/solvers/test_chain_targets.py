@@ -116,12 +116,14 @@ def test_rigid_ones_are_told_from_others() -> None:
     assert rigid(targets).dtype == np.bool_
 
 
+@pytest.mark.parametrize("shape", [(), (6,), (2, 3)], ids=str)
 @pytest.mark.parametrize(("goal", "columns"), [(WHOLE, [0, 1]), (PLACE, [0]), (TURN, [1])])
-def test_errors_are_lengths_and_angles(goal: lw.Reach, columns: list[int]) -> None:
+def test_errors_are_lengths_and_angles(goal: lw.Reach, columns: list[int], shape: tuple[int, ...]) -> None:
     """A kernel knows the squares of a distance, and of the chord of an angle, 2 sin(angle / 2)."""
-    distances, angles = np.array([0.0, 0.3, 2.0]), np.array([0.0, 0.5, np.pi])
+    distances = np.resize([0.3, 0.0, 2.0, 1e-9], shape)
+    angles = np.resize([0.5, np.pi, 0.0, 1e-9], shape)
     found = unsquared(goal, distances**2, (2.0 * np.sin(angles / 2.0)) ** 2)
-    assert_allclose(found, np.stack([distances, angles], axis=-1)[:, columns], atol=1e-12)
+    assert_allclose(found, np.stack([distances, angles], axis=-1)[..., columns], atol=1e-12)
 
 
 def test_a_chord_that_is_rounded_up_is_half_a_turn() -> None:
