@@ -246,7 +246,8 @@ class Builder:
 
         Args:
             follower: The driven joint, already added.
-            driver: The driving joint. With a carrier it may be a link: the ground that a ring gear is fixed to.
+            driver: The driving joint. With a carrier it may also be a link, such as the ground that a ring gear is
+                fixed to.
             ratio: Turns of the follower for one turn of the driver, negative if they turn in opposite directions.
             teeth: Instead of the ratio, the numbers of teeth of follower and driver.
             internal: Whether one of the two is an internal gear; then both turn in the same direction.

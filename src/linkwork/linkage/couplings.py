@@ -63,14 +63,16 @@ class Coupling:
             pairs = list(given.items() if isinstance(given, Mapping) else given)
             named = [(joint, as_number(ratio, f"ratio of {joint!r} in {what}")) for joint, ratio in pairs]
         except (TypeError, ValueError) as error:
-            raise MimicError(f"drivers of {what} are a joint, or ratios by joint, got {given!r}.") from error
+            raise MimicError(
+                f"drivers of {what} must be the name of a joint, or ratios by joint name, got {given!r}."
+            ) from error
         names = [joint for joint, _ in named]
         if not named or not all(isinstance(joint, str) for joint in (self.follower, *names)):
             raise MimicError(f"{what} needs a follower and drivers by name, got {self.follower!r} and {given!r}.")
         if len({self.follower, *names}) <= len(names):
             raise MimicError(f"{what} names a joint twice: {', '.join([self.follower, *names])}.")
         if self.curve is not None and not isinstance(self.curve, CouplingCurve):
-            raise MimicError(f"the curve of {what} is one such as CamTable, got {self.curve!r}.")
+            raise MimicError(f"the curve of {what} must be a curve such as CamTable, got {self.curve!r}.")
         if not is_number(self.tolerance) or not 0.0 < self.tolerance < math.inf:
             raise MimicError(f"tolerance of {what} must be positive and finite, got {self.tolerance!r}.")
         with reraised_as(MimicError):
@@ -172,7 +174,7 @@ def rows_of(
     by_place = {row.q: row for row in rows}
     if len(by_place) < len(rows):
         names = [row.coupling.follower for row in rows if by_place[row.q] is not row]
-        raise MimicError(f"joint {names[0]!r} in {where} follows by two couplings; one says where it is.")
+        raise MimicError(f"joint {names[0]!r} in {where} follows by two couplings; keep one of them.")
     graph = {row.q: [int(place) for place in row.values if int(place) in by_place] for row in rows}
     try:
         return tuple(by_place[place] for place in TopologicalSorter(graph).static_order())
@@ -205,7 +207,10 @@ def _place(
                 continue
             rate = next((e.rate for e in articulation.elements if e.kind != "ball" and e.value == k), None)
             if rate is None:
-                raise MimicError(f"{name!r} is a part of a quaternion, which coupling {coupling.name!r} cannot take.")
+                raise MimicError(
+                    f"{name!r} is a part of a quaternion, which cannot be coupled ({coupling.name!r}); use Euler "
+                    "angles."
+                )
             leader = None if arc.mimic is None else arc.mimic.joint
             return drive.q + k, drive.v + rate, drive.multiplier, drive.offset, articulation.units[k], leader
         if arc.name == name:
