@@ -94,7 +94,7 @@ class Goal:
     def blocks(self) -> tuple[Block, ...]:
         """The runs of error rows, in order."""
         if not self.units:
-            raise NotImplementedError(f"{type(self).__name__} says neither units nor blocks.")
+            raise NotImplementedError(f"{type(self).__name__} must define `units` or `blocks`.")
         return blocks_of(*self.units)
 
     @property

@@ -102,7 +102,8 @@ class Dexterity(Goal):
         columns = np.array(sorted({v for v in counted if largest[asked, v].max() > STILL}), np.int64)
         rows = asked[largest[np.ix_(asked, columns)].max(axis=1, initial=0.0) > STILL]
         if not len(columns) or not len(rows):
-            raise GoalError(f"no joint that counts ever changes the {self.rows} of frame {self.frame!r}.")
+            what = "position or the orientation" if self.rows == "both" else self.rows
+            raise GoalError(f"none of the joints that count changes the {what} of frame {self.frame!r}.")
         weights = np.where(rows < 3, 1.0, metres_per_radian(linkage))
         found = Counted(rows, columns, weights, 1.0)
         if self.measure == "condition":

@@ -55,5 +55,5 @@ class JointGoal(Goal):
     def _known(self, name: str) -> Any:
         """Return what resolving has found out."""
         if name not in self.__dict__:
-            raise GoalError(f"the rows of {type(self).__name__} depend on the linkage; resolve(linkage, q) has them.")
+            raise GoalError(f"the rows of {type(self).__name__} depend on the linkage; call resolve(linkage, q) first.")
         return self.__dict__[name]
