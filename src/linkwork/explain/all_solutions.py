@@ -118,7 +118,7 @@ class Branches(Shown):
     def nearest(self, pose: PoseLike) -> FloatArray:
         """Return the solution nearest to a pose, with whole turns added to its angles where limits allow."""
         if not len(self.q):
-            raise GoalError("there is no solution to be near to.")
+            raise GoalError("there is no solution, so none is nearest.")
         start, turned, angles = start_pose(self.linkage, pose), self.q.copy(), self.angles
         near = start[angles] + wrapped(self.q[:, angles] - start[angles])
         inside = (near >= self.linkage.lower[angles]) & (near <= self.linkage.upper[angles])
@@ -386,6 +386,13 @@ def count_solutions(
     If the arm has a closed form for the goal, the number is proven. Otherwise poses are found from random starts, 256
     by default, so the number is a lower bound. If the compiled search can solve the goal, `solve_all` does the search.
     Other goals, and calls with solver options, are solved by damped steps.
+
+    Args:
+        linkage: The linkage.
+        goals: One goal or several.
+        starts: Number of random starts, instead of a closed form.
+        seed: Seed of the random starts.
+        **options: Options of every method, such as ``limits="ignore"``; see `Settings`.
 
     Example:
         >>> import linkwork as lw

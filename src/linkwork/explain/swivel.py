@@ -102,7 +102,7 @@ def swivel(
         raise GoalError(f"linkage {linkage.name!r} has closed loops or couplings, which a swivel would open.")
     asked = _angle(amount)
     if not keeps_limits(linkage, pose):
-        raise OptionError(f"the pose to swivel from is beyond limits of linkage {linkage.name!r}; clamp it first.")
+        raise OptionError(f"the pose to swivel from exceeds the limits of linkage {linkage.name!r}; clamp it first.")
     arm = _Arm(linkage, pose, linkage.frames[-1] if frame is None else frame, shoulder, elbow)
     turned, step, moving = 0.0, math.copysign(LONGEST, asked), arm.moving
     while turned != asked:
@@ -133,7 +133,10 @@ class _Arm:
         line = wrist - self.root
         self.length = float(np.linalg.norm(line))
         if self.length < FLAT * max(linkage.length, 1e-300):
-            raise GoalError(f"the wrist of {frame!r} lies in its shoulder: no line for an elbow to turn about.")
+            raise GoalError(
+                f"the wrist of {frame!r} is in the same place as its shoulder: there is no line for the elbow to turn "
+                "about."
+            )
         self.axis = line / self.length
         self.elbow = self._elbow(wrist, world, jacobian) if elbow is None else elbow
         out = self._outward(q)

@@ -47,9 +47,7 @@ def transmission_angle(
         link = linkage.joint(_joint_of(linkage, output)).child
         raise OptionError(f"nothing pushes {link!r}, the link of {output!r}: it has no other joint and no loop.")
     if through is not None and through not in pushed:
-        raise OptionError(
-            f"{through!r} is not where the link of {output!r} is pushed; these are: {listed(list(pushed))}."
-        )
+        raise OptionError(f"{through!r} does not push the link of {output!r}; choose from: {listed(list(pushed))}.")
     work = {name: np.abs((force * way).sum(axis=-1)) for name, (force, way) in pushed.items()}
     name = max(work, key=lambda name: float(np.nansum(work[name]))) if through is None else through
     force, way = pushed[name]

@@ -202,6 +202,16 @@ def solve_blocks(
     """Yield a batch for each block of targets as it arrives; only one block is in memory at a time.
 
     Random starts are drawn as if all blocks were one batch, so the results are the same.
+
+    Args:
+        linkage: The linkage.
+        frame: Name of the frame of all targets.
+        blocks: Arrays of targets, each as in `solve_batch`.
+        device: ``"cpu"`` or ``"cuda"``, as in `solve_batch`.
+        threads: Number of threads; by default the number of cores.
+        dtype: ``"float64"`` or ``"float32"``, as in `solve_batch`.
+        closest: How to find the closest pose to targets that were missed, as in `solve_batch`.
+        **options: As in `prepare`.
     """
     check_linkage(linkage)
     work = work_on(device, linkage, frame, dtype, threads, None, options)
@@ -224,10 +234,10 @@ def settle_card(
     closest: Closest = "quick",  # noqa: ARG001  # an option of batches that makes no difference here
     **options: Unpack[PrepareOptions],
 ) -> None:
-    """Choose the kernels of a card for as many targets as are to come, once for good.
+    """Choose the kernels of a GPU once for a given number of coming targets.
 
-    Otherwise they are chosen anew as targets come, and which answer has which depends on what was solved before.
-    `targets` and `start` are like those to come: some of them.
+    Otherwise they are chosen again as targets come, so the kernels of an answer depend on what was solved before.
+    `targets` and `start` are examples of those to come.
     """
     if linkage.loops or couplings_of(linkage, frame):
         return
