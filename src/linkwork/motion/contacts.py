@@ -170,7 +170,7 @@ class Contact:
 
     def __post_init__(self) -> None:
         if not (is_number(self.start) and is_number(self.end)) or not self.start <= self.end < np.inf:
-            raise OptionError(f"a contact is from one time to a later one, in seconds; got {self!r}.")
+            raise OptionError(f"a contact needs an end later than its start, in seconds; got {self!r}.")
 
 
 def contacts_of(clip: Clip, feet: str | Sequence[str] | None = None, rules: Thresholds | None = None) -> list[Contact]:

@@ -142,7 +142,7 @@ def _of_leader(linkage: Linkage, joint: str, values: ArrayLike) -> tuple[str, An
     """Return the joint that a gear follows, and the values of it at which the gear has its own."""
     drive = linkage.drive(joint)
     if not drive.multiplier:
-        raise OptionError(f"joint {joint!r} stands still whatever {linkage.coordinates[drive.q]!r} does.")
+        raise OptionError(f"joint {joint!r} does not move, whatever {linkage.coordinates[drive.q]!r} does.")
     return linkage.coordinates[drive.q], (_numbers(values, joint) - drive.offset) / drive.multiplier
 
 
@@ -296,7 +296,7 @@ def _numbers(values: Any, joint: str) -> FloatArray:
             raise TypeError(f"got {values!r}")
         return as_array([as_angle(x) if isinstance(x, str) else x for x in values], f"values of {joint!r}")
     except (TransformError, TypeError) as error:
-        raise OptionError(f"values of {joint!r} are numbers one after another: {error}.") from error
+        raise OptionError(f"values of {joint!r} are a list of numbers: {error}.") from error
 
 
 def _values(linkage: Linkage, place: int, values: Any, joint: str) -> FloatArray:

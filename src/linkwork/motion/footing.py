@@ -35,7 +35,9 @@ FASTEST = 3.0  # how much faster or slower a motion is played to be in step
 def plant(clip: Clip, contacts: Sequence[Contact] | None = None, ease: float = EASE) -> Clip:
     """Return a motion whose feet stay where they stand; see `Clip.plant`."""
     if check_number(ease, "ease") < 0.0:
-        raise KeyFrameError(f"ease is the time in which a foot goes back to its path, zero or more, got {ease!r}.")
+        raise KeyFrameError(
+            f"ease (the time in which a foot returns to its path) must be zero or more seconds, got {ease!r}."
+        )
     listed = contacts_of(clip) if contacts is None else list(contacts)
     names = list(dict.fromkeys(contact.frame for contact in listed))
     masks = {name: mask_of(listed, name, clip.times) for name in names}

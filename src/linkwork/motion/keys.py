@@ -100,7 +100,7 @@ def _pair(key: Any) -> tuple[float, Any]:
 def check_times(times: FloatArray) -> None:
     """Raise unless times of keys are finite and rise."""
     if not np.isfinite(times).all():
-        raise KeyFrameError(f"key times must be finite, got {times.tolist()}.")
+        raise KeyFrameError(f"key times must be finite numbers, got {times.tolist()}.")
     for before, after in pairwise(times):
         if after <= before:
             what = "two keys at" if after == before else f"a key at {before:g} s before one at"

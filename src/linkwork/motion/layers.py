@@ -57,7 +57,9 @@ def laid_over(
     linkage, since = base.linkage, base.times - base.times[0]
     within = since - check_number(start, "start of a layer")
     if check_number(fade, "fade") < 0.0 or 2.0 * fade > over.duration + SAME_TIME:
-        raise KeyFrameError(f"a layer of {over.duration:g} s cannot come and go in {fade!r} s each.")
+        raise KeyFrameError(
+            f"a layer of {over.duration:g} s is too short to fade in and out in {fade!r} s each; give a shorter fade."
+        )
     share = _shares(weight, since) * _envelope(within, over.duration, float(fade))
     inside = np.clip(over.times[0] + within, over.times[0], over.times[-1])
     neutral = np.array(over.poses[0]) if reference is None else as_poses(linkage, reference)

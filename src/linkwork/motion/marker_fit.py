@@ -85,7 +85,7 @@ def solve_markers(
     check_linkage(linkage)
     names = list(on)
     if not names:
-        raise OptionError("on maps markers to frames of the linkage; it is empty.")
+        raise OptionError("on= is empty; it maps markers to frames of the linkage, such as {'LKNE': 'left_shin'}.")
     frames = [spec if isinstance(spec, str) else spec[0] for spec in on.values()]
     known = np.array([not isinstance(spec, str) for spec in on.values()])
     offsets = np.array(

@@ -37,7 +37,7 @@ class Markers:
         times, points = np.asarray(self.times, np.float64), np.array(self.points, np.float64)
         if points.shape != (len(times), len(self.names), 3) or len(set(self.names)) < len(self.names):
             shape = f"{len(times)} times and {len(set(self.names))} different names"
-            raise LinkageError(f"markers have points of shape (frames, markers, 3), got {points.shape} for {shape}.")
+            raise LinkageError(f"markers need points of shape (frames, markers, 3), got {points.shape} for {shape}.")
         points[~np.isfinite(points).all(axis=-1)] = np.nan
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "points", points)

@@ -74,7 +74,7 @@ def fastest(
 def _stretch(shortest: float, speed: float | None, duration: float | None) -> float:
     """Return how many times longer than the shortest a motion shall last."""
     if speed is not None and duration is not None:
-        raise KeyFrameError("speed and duration both say how fast; give one of them.")
+        raise KeyFrameError("speed and duration both set the timing; give only one of them.")
     if speed is not None:
         share = check_positive(speed, "speed")
         if share > 1.0:
@@ -84,7 +84,9 @@ def _stretch(shortest: float, speed: float | None, duration: float | None) -> fl
         return 1.0
     wanted = check_positive(duration, "duration")
     if wanted < shortest * (1.0 - 1e-12):
-        raise KeyFrameError(f"a duration of {wanted:.4g} s breaks limits, which allow {shortest:.4g} s at the fastest.")
+        raise KeyFrameError(
+            f"a duration of {wanted:.4g} s exceeds the limits; the shortest they allow is {shortest:.4g} s."
+        )
     return wanted / shortest
 
 
