@@ -221,7 +221,7 @@ def solve_all(
 
 
 def only_free(found: Branches, avoid: Avoid, most: int = SAMPLES) -> Branches:
-    """Return what is free of solutions; see `solve_all`. Whether that is all that is free stays as it was proven."""
+    """Return the collision-free part of solutions; see `solve_all`. `complete` stays as it is."""
     clear = Clear(found.linkage, avoid)
     if not found.curves:
         free = clear.free(found.q)
@@ -284,9 +284,9 @@ def _proven(prepared: Prepared, goal: Reach, start: FloatArray, apart: float | N
 
 
 def all_by_form(prepared: Prepared, goal: Reach, start: FloatArray, apart: float | None) -> Branches | None:
-    """Return what a closed form gives, the nearest to a start first; None where there is none that serves the goal.
+    """Return the solutions of a closed form, the nearest to a start first; None if no closed form supports the goal.
 
-    It is proven but where the goal is so singular that a pose stands for a continuum.
+    They are proven to be all, unless the goal is so singular that a pose stands for a continuum.
     """
     form = prepared.form
     if isinstance(form, NoForm):
@@ -301,7 +301,7 @@ def all_by_form(prepared: Prepared, goal: Reach, start: FloatArray, apart: float
 
 
 def search_all(prepared: Prepared, goal: Reach, apart: float, most: int, starts: int | None = None) -> Branches:
-    """Return what many starts find: nothing is proven by it. The solver is one of `fine` tolerances."""
+    """Return the solutions found from many starts, which proves nothing. The solver has `fine` tolerances."""
     found, angles = searched(prepared, goal, apart, most, starts), _angles(prepared)
     none = np.zeros(len(found.q), np.bool_)
     rest = (angles, False, "", None, none)
@@ -320,7 +320,7 @@ def curves_of(prepared: Prepared, goal: Reach, most: int) -> Branches | None:
 def as_curves(
     prepared: Prepared, goal: Reach, most: int, motion: SelfMotion, found: Branches | None = None
 ) -> Branches:
-    """Return curves as branches: their poses are samples, more of them on longer curves."""
+    """Return curves as `Branches`, whose poses are samples, more of them on longer curves."""
     q = along(motion.curves, most, prepared.linkage.nq)
     if found is not None and not len(q):
         return found
@@ -436,5 +436,5 @@ def _prepared(
 
 
 def fine(linkage: Linkage, limits: Limits) -> Settings:
-    """Return the tolerances of a search whose poses are to be told apart."""
+    """Return tolerances so small that distinct poses of a search can be told apart."""
     return Settings(NEAR / TOLERANCE * usual_tolerance(linkage), NEAR, limits=limits)

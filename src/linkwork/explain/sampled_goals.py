@@ -30,7 +30,7 @@ Uniform = Literal["workspace", "joints", "box"]
 
 
 class SearchOptions(TypedDict, total=False):
-    """How it is decided what can be reached, as in `prepare`."""
+    """Options of the solves that test reachability, as in `prepare`."""
 
     tolerance: float | None
     rotation_tolerance: float
@@ -169,7 +169,7 @@ class _Drawn:
         return np.where(self.moving[:3], corner, self.home[:3, 3])
 
     def draw(self, count: int) -> FloatArray:
-        """Return goals uniform over the box, those surely out of reach left out; orientations as far as they move."""
+        """Return goals uniform over the box, without those surely out of reach; orientations vary as joints allow."""
         places = self.rng.uniform(self.low, self.high, (count, 3))
         turns = self._turns(count)
         targets = np.tile(np.eye(4), (count, 1, 1))
@@ -192,7 +192,7 @@ class _Drawn:
         return home
 
     def solve(self, targets: FloatArray, **more: Any) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """Return poses for goals, and which of them are answers."""
+        """Return poses for goals, and which of them are solutions."""
         asked = targets if self.options["orientation"] else targets[:, :3, 3]
         given = {"progress": False, "closest": False} | self.options | more
         batch = solve_batch(self.linkage, self.frame, asked, **given)
@@ -221,7 +221,7 @@ class _Drawn:
         return self._goals(targets, poses, found, reached / max(tried, 1))
 
     def by_joints(self, count: int) -> SampledGoals:
-        """Return goals that poses drawn from the joints' ranges bring about."""
+        """Return the goals reached by poses drawn from the joints' ranges."""
         q = self.linkage.random_pose(self.rng, count)
         targets = self.linkage.forward(q, frame=self.frame)
         return self._goals([targets], [q], [np.ones(count, np.bool_)], 1.0)

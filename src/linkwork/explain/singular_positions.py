@@ -188,7 +188,7 @@ class _Curve:
         self.found: list[SingularPosition] = []
 
     def follow(self, first: FloatArray, most: int, progress: Callable[[float], None] | None) -> str:
-        """Follow the curve both ways from a pose; return why its ends were not found, or nothing."""
+        """Follow the curve both ways from a pose; return why its ends were not found, or an empty text."""
         self._find_idle(first)
         for sense in (1.0, -1.0):
             origin = self._point(first)

@@ -62,7 +62,7 @@ class Workspace:
     def dexterous(self) -> FloatArray:
         """The points where every sampled orientation can be reached."""
         if self.dexterity is None:
-            raise OptionError("the dexterous workspace was not asked for; call workspace(..., orientations=8).")
+            raise OptionError("the dexterous workspace was not computed; call workspace(..., orientations=8).")
         return self.points[self.dexterity >= 1.0]
 
     @property
@@ -287,7 +287,7 @@ def euler_jacobian(linkage: Linkage, q: PoseLike, frame: str, *, order: str = "x
     B = np.stack([np.broadcast_to(first, (len(angles), 3)), outer @ second, both @ third], axis=-1)
     B = B[:, :, ::-1] if order.islower() else B
     if (np.abs(np.linalg.det(B)) < GIMBAL_LOCK).any():
-        raise TransformError(f"frame {frame!r} is at gimbal lock for the order {order!r}; another order is not.")
+        raise TransformError(f"frame {frame!r} is at gimbal lock for the order {order!r}; give another order.")
     result = jacobian.copy()
     result[..., 3:, :] = np.linalg.solve(B.reshape(*poses.shape[:-1], 3, 3), jacobian[..., 3:, :])
     return result

@@ -40,7 +40,7 @@ def at(clip: Clip, times: ArrayLike, kind: str) -> FloatArray:
 
 
 def at_blocks(clip: Clip, times: ArrayLike, kind: str) -> Iterator[FloatArray]:
-    """Yield the poses of a clip at times (n,) that do not fall, block by block; together they are those of `at`."""
+    """Yield the poses of a clip at increasing times (n,), block by block; together they are the result of `at`."""
     for found in samples_in_blocks(clip.linkage, clip.times, clip.poses, _within(clip, times), kind):
         yield _limited(clip, found, kind)
 
@@ -270,7 +270,7 @@ class Mixer:
 
 
 def check_same(one: Linkage, two: Linkage) -> None:
-    """Raise unless clips of two linkages can be combined: equal coordinates, joints and placements."""
+    """Raise LinkageError unless clips of two linkages can be combined: equal coordinates, joints and placements."""
     if one is two:
         return
     if one.coordinates != two.coordinates:

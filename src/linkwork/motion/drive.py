@@ -164,7 +164,7 @@ class _Follower:
     def along(self, path: FloatArray, poses: FloatArray) -> None:
         """Fill in poses (n, nq) after the first, with the joint at values (n,).
 
-        Compiled steps go as far as all is ordinary; where it is not, `to` does, and says why if it cannot.
+        Compiled steps go as far as they can; `to` does the rest, and raises an error if it cannot.
         """
         program, k = self.closure.program, 1
         while k < len(path):
@@ -179,7 +179,7 @@ class _Follower:
             k += 1
 
     def to(self, pose: FloatArray, value: float) -> FloatArray:
-        """Return the pose with the joint at a value, in as many steps as it takes."""
+        """Return the pose with the joint at a value, in as many steps as necessary."""
         step = value - pose[self.q]
         finest = FINEST * max(self.closure.units[self.v], abs(value))
         while pose[self.q] != value:

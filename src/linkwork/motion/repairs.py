@@ -152,14 +152,14 @@ def _branches(report: Report) -> Repaired:
 
 
 def chain(linkage: Linkage, joint: str, end: str) -> NDArray[np.bool_]:
-    """Return which velocities are those of the joints from one down to the frame at the end of its chain."""
+    """Return which velocities belong to the joints from one joint to the end of its chain."""
     path, _ = linkage.path_to(end)
     names = {linkage.arcs[k].name for k in path[path.index(linkage.arc_index(joint)) :]}
     return np.array([name in names for name in linkage.table.velocity_joints], np.bool_)
 
 
 def chain_end(linkage: Linkage, joint: str) -> str:
-    """Return the frame at the end of the chain below a joint: as far down as the tree does not branch."""
+    """Return the frame at the end of the chain below a joint, which ends where the tree branches."""
     index = linkage.link_index(linkage.joint(joint).child)
     while len(linkage.children[index]) == 1:
         index = linkage.children[index][0]

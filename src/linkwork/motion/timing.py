@@ -141,7 +141,7 @@ class _Path:
         ]
 
     def swings(self) -> bool:
-        """Say whether the path leaves limits between poses that keep them, and by how much: they are too far apart."""
+        """Log by how much the path exceeds limits between poses that keep them, which are then too far apart."""
         linkage, way = self.linkage, self.poses(_grid(self.knots))
         beyond = np.maximum(linkage.lower - way, way - linkage.upper).max(axis=0, initial=0.0)
         k = int(beyond.argmax()) if len(beyond) else 0
@@ -161,11 +161,11 @@ class _Path:
         return steady_signs(self.linkage, result)
 
     def rates(self, s: FloatArray) -> FloatArray:
-        """Return the velocities (n, nv) by unit of the parameter."""
+        """Return the velocities (n, nv) per unit of the parameter."""
         return self._derivative(s, 1)
 
     def curves(self, s: FloatArray) -> FloatArray:
-        """Return how the rates change (n, nv) by unit of the parameter."""
+        """Return the second derivatives (n, nv) by the parameter."""
         return self._derivative(s, 2)
 
     def _derivative(self, s: FloatArray, order: int) -> FloatArray:
@@ -195,7 +195,7 @@ class _Profile(NamedTuple):
         return float(self.times[-1])
 
     def at(self, times: FloatArray) -> FloatArray:
-        """Return the parameters that are reached at times."""
+        """Return the parameters at times."""
         i = np.clip(np.searchsorted(self.times, times, side="right") - 1, 0, len(self.s) - 2)
         span = self.times[i + 1] - self.times[i]
         since = np.clip(times - self.times[i], 0.0, span)
