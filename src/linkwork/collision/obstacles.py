@@ -69,7 +69,7 @@ class Obstacle(Value):
             placed, color, shape = placed @ shape.placement, shape.color if color is None else color, shape.shape
         if not isinstance(shape, Shape) or isinstance(shape, Polyline):
             kinds = ", ".join(kind for kind in SHAPES if kind != Polyline.kind)
-            got = "a polyline, which holds nothing" if isinstance(shape, Polyline) else repr(shape)
+            got = "a polyline, which encloses nothing" if isinstance(shape, Polyline) else repr(shape)
             raise ObstacleError(f"{what} needs a shape with an inside or a surface ({kinds}), got {got}.")
         if isinstance(touches, str):
             touches = (touches,)
@@ -168,7 +168,7 @@ class World:
         return self._hash
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a world does not change ({name}); added, without, moved and attached make another.")
+        raise AttributeError(f"a World is immutable ({name}); added, without, moved and attached return a changed one.")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return World, (self.obstacles,)

@@ -265,8 +265,8 @@ def _on_legs(linkage: Linkage, goal: Reach, start: FloatArray, apart: float, lim
             form if isinstance(form, str) else f"the goal asks for {'less' if form.oriented else 'more'} than its path"
         )
         raise GoalError(
-            f"all solutions of a linkage with loops are found of platforms on legs in closed form; {goal.frame!r} of"
-            f" {linkage.name!r} is none: {why}. lw.assemble finds the ways to put a mechanism together."
+            f"of linkages with loops, solve_all supports platforms on legs with closed forms; {goal.frame!r} of "
+            f"{linkage.name!r} is not one: {why}. lw.assemble finds the assembly modes of a mechanism."
         )
     found = ways_of(form, goal, start, apart, limited=limits != "ignore")
     angles = np.flatnonzero(linkage.table.periodic)
@@ -350,9 +350,9 @@ def _angles(prepared: Prepared) -> NDArray[np.int64]:
 def _exact(goal: Goal) -> Reach:
     """Return a goal if it is one whose solutions can be told apart, or say why not."""
     if not isinstance(goal, Reach):
-        raise GoalError(f"all solutions are found of one Reach goal only, got {goal!r}.")
+        raise GoalError(f"solve_all takes one Reach goal, got {goal!r}.")
     if goal.ranges is not None:
-        raise GoalError("all solutions are found of goals without ranges only: within ranges they form a continuum.")
+        raise GoalError("solve_all takes goals without ranges: within ranges, solutions form a continuum.")
     return goal
 
 

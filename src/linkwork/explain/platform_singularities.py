@@ -136,7 +136,8 @@ def _form(linkage: Linkage, frame: str) -> PlatformForm:
     form = form_of(linkage, frame)
     if isinstance(form, str):
         raise GoalError(
-            f"{frame!r} of linkage {linkage.name!r} is no platform on legs in closed form: {form}; lw.drive follows "
+            f"{frame!r} of linkage {linkage.name!r} is not a platform on legs with closed forms: {form}; lw.drive "
+            "follows "
             "frames of other loops."
         )
     return form

@@ -138,11 +138,13 @@ def _obstacle(on: Shape | Visual | Obstacle | str, avoid: Avoid | None) -> Obsta
     if isinstance(on, str):
         world = None if avoid is None else avoid.world
         if world is None:
-            raise OptionError(f"on={on!r} is the name of an obstacle; say with avoid= in which world.")
+            raise OptionError(f"on={on!r} is the name of an obstacle; give its world as avoid=.")
         on = world[on]
     found = on if isinstance(on, Obstacle) else Obstacle(on)
     if found.link is not None:
-        raise OptionError(f"goals are drawn on what stands in the world; link {found.link!r} holds {found.name!r}.")
+        raise OptionError(
+            f"goals are drawn on obstacles that are fixed in the world; {found.name!r} is held by link {found.link!r}."
+        )
     return found
 
 

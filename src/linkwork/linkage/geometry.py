@@ -191,8 +191,8 @@ class Hull(_Numbers):
         thick = float(np.linalg.svd(corners - corners.mean(axis=0), compute_uv=False)[-1])
         if thick <= FLAT * max(size, float(np.abs(corners).max())):
             raise LinkageError(
-                f"{len(corners)} hull points lie in one plane, so that it holds nothing; "
-                "a thin Box has an inside, and a TriangleMesh needs none."
+                f"{len(corners)} hull points lie in one plane and enclose nothing; "
+                "use a thin Box, or a TriangleMesh for a surface."
             )
         vars(self)["points"] = corners
 

@@ -192,7 +192,7 @@ class _Worker:
         import ray
 
         if ray.get(self.tally.begin.remote(item)) > MOST_TRIES:
-            return Receipt(item, fatal=f"item {item} has ended {MOST_TRIES} workers of Ray; has it memory enough?")
+            return Receipt(item, fatal=f"item {item} ended {MOST_TRIES} Ray workers; give them more memory.")
         return _receipt(self.work, item)
 
 

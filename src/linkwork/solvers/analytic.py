@@ -58,7 +58,7 @@ class Analytic(Method):
     def __post_init__(self) -> None:
         one_of("elbow", self.elbow, (*ELBOWS, "nearest"))
         if self.pole is not None and self.swivel is not None:
-            raise OptionError("pole and swivel say the same thing in two ways; give one of them.")
+            raise OptionError("pole and swivel both determine where the elbow is; give only one of them.")
         self._wish()
 
     @property
@@ -75,7 +75,7 @@ class Analytic(Method):
 
     def check(self, problem: Problem) -> None:
         if len(problem.goals) != 1:
-            raise GoalError(f"method 'analytic' serves one goal, got {len(problem.goals)}; use 'damped' or 'robust'.")
+            raise GoalError(f"method 'analytic' supports one goal, got {len(problem.goals)}; use 'damped' or 'robust'.")
         start = problem.start.reshape(-1, problem.linkage.nq)
         begin = start[0] if len(start) and problem.group is not None else problem.linkage.neutral()
         self.arm(problem.linkage, problem.goals[0], begin, problem.group)
@@ -83,9 +83,11 @@ class Analytic(Method):
     def arm(self, linkage: Linkage, goal: Goal, start: FloatArray, group: Group | None = None) -> PlanarArm | Limb:
         """Return the arm to be solved, or say why there is none."""
         if not isinstance(goal, Reach):
-            raise GoalError(f"method 'analytic' serves Reach goals only, got {type(goal).__name__}; use 'damped'.")
+            raise GoalError(f"method 'analytic' supports Reach goals only, got {type(goal).__name__}; use 'damped'.")
         if goal.partial:
-            raise GoalError(f"method 'analytic' takes no goal of {goal.frame!r} with {goal.partial}; use 'damped'.")
+            raise GoalError(
+                f"method 'analytic' does not support a goal of {goal.frame!r} with {goal.partial}; use 'damped'."
+            )
         if linkage.constrained:
             raise GoalError(f"method 'analytic' cannot close the loops of linkage {linkage.name!r}; use 'damped'.")
         arm = arm_of(linkage, goal, start, None if group is None else group.free)

@@ -176,11 +176,15 @@ class PlanarArm:
     def __init__(self, goal: Reach, lines: list[Line], tip: FloatArray) -> None:
         axis = lines[0].axis
         if axis is None or goal.position is None:
-            raise GoalError("method 'analytic' brings a planar arm to a position; for an orientation use 'damped'.")
+            raise GoalError(
+                "method 'analytic' needs a position for a planar arm; for an orientation alone use 'damped'."
+            )
         if goal.orientation is not None and len(lines) == 2:
             raise GoalError("method 'analytic' cannot place and orient a tip by two revolute joints; use 'damped'.")
         if len(goal.position) == 2 and np.abs(axis[:2]).max() > ROUND:
-            raise GoalError("a goal (x, y) serves an arm in the xy plane; this one lies in another: give x, y and z.")
+            raise GoalError(
+                "a goal (x, y) is for an arm in the xy plane; this arm is in another plane: give x, y and z."
+            )
         self.indices = [line.q for line in lines]
         self.signs = np.array([np.sign(axis @ np.asarray(line.axis)) for line in lines])
         basis = plane_basis(axis)[:, :2].T
@@ -273,7 +277,7 @@ class Limb:
     def __init__(self, goal: Reach, shoulder: list[Line], elbow: Line, beyond: list[Line], tip: FloatArray) -> None:
         center = meeting_point(shoulder)
         if center is None or elbow.axis is None or goal.position is None or len(goal.position) < 3:
-            raise GoalError("method 'analytic' brings a limb to a position (x, y, z); for less use 'damped'.")
+            raise GoalError("method 'analytic' needs a position (x, y, z) for a limb; for other goals use 'damped'.")
         self.shoulder, self.elbow, self.axis = shoulder, elbow, elbow.axis
         self.wrist: list[Line] = []
         self.turned: FloatArray | None = None

@@ -34,7 +34,7 @@ SMALLEST, BLOCK, SHARES = 1024, 8192, 4  # targets in a block, and blocks for ea
 ALONE = 32768  # targets in a block of one thread that nobody watches
 CARD_BLOCK, CARD_BLOCKS = 1 << 18, 4  # targets that travel to a card together, and blocks under way at once
 More = Callable[[slice, NDArray[Any], FloatArray, bool, int, tuple[Any, ...]], None]
-TRAVELS = "a base that travels on long slides is aimed on the processor only; leave out device='cuda'."
+TRAVELS = "a mobile base on long slides is supported on the processor only; leave out device='cuda'."
 
 
 class Work:
@@ -299,8 +299,8 @@ def _common_rest(prepared: Prepared, starts: FloatArray) -> FloatArray:
     poses = starts.reshape(-1, prepared.linkage.nq)
     if len(poses) and not (poses[:, prepared.stiff] == poses[0, prepared.stiff]).all():
         raise OptionError(
-            f"joints that stay, and lead to {prepared.goal.frame!r}, differ from start to start; hand over NumPy "
-            "arrays, which are solved in turn."
+            f"held joints that move {prepared.goal.frame!r} differ between starts; pass NumPy "
+            "arrays, which are solved group by group."
         )
     return poses[0] if len(poses) else prepared.rest
 

@@ -151,7 +151,7 @@ def batch_starts(solver: BodySolver, start: PoseLike | None, count: int) -> Floa
     """Return the pose (nq,) or poses (n, nq) that problems begin with."""
     poses = np.asarray(start_pose(solver.linkage, start))
     if poses.shape not in ((solver.linkage.nq,), (count, solver.linkage.nq)):
-        raise OptionError(f"start has one pose or {count}, got shape {poses.shape}.")
+        raise OptionError(f"start must be one pose or {count} poses, got shape {poses.shape}.")
     return poses
 
 

@@ -139,7 +139,8 @@ class BodySolver:
         """Return the packed numbers of resolved goals of the prepared kinds; weights and targets may differ."""
         if [_kind(goal) for goal in goals] != self._kinds:
             raise GoalError(
-                f"this was prepared for {len(self._kinds)} goals of other kinds, frames or tolerances; prepare it anew."
+                f"this solver is for {len(self._kinds)} goals of other kinds, frames or tolerances; prepare another "
+                "one."
             )
         numbers, at, weights = np.empty(self._stride), 0, self._weights(goals)
         for emphasis in self.emphasis:

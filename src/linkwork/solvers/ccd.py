@@ -101,7 +101,7 @@ class _Descent(Method):
         for goal in problem.goals:
             if not isinstance(goal, Reach) or goal.partial:
                 what = f"one with {goal.partial}" if isinstance(goal, Reach) else type(goal).__name__
-                raise GoalError(f"method {self.name!r} serves Reach goals only, and not {what}; use 'damped'.")
+                raise GoalError(f"method {self.name!r} supports Reach goals only, not {what}; use 'damped'.")
         kinds, _ = column_kinds(problem)
         free = [True] * len(kinds) if problem.group is None else problem.group.free.tolist()
         for name, kind, moves in zip(problem.linkage.table.velocity_joints, kinds, free, strict=True):

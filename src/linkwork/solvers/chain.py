@@ -215,7 +215,9 @@ class Chain:
             why = why_unsupported(self.linkage, self.frame, self.group) or "nothing moves it"
             if self.group is not None and why == "nothing moves it":
                 why = f"{self.group.words} do not move it"
-            raise GoalError(f"no search for poses of frame {self.frame!r} in linkage {self.linkage.name!r}: {why}.")
+            raise GoalError(
+                f"the compiled search does not support frame {self.frame!r} of linkage {self.linkage.name!r}: {why}."
+            )
 
     def _bounds(self) -> tuple[FloatArray, FloatArray]:
         inside, outside = self.plain

@@ -71,7 +71,7 @@ class Prepared(FormedChain):
     ) -> None:
         if goal.ranges is not None:
             raise GoalError(
-                f"the search for poses of {goal.frame!r} alone knows no ranges; solve(...) and prepare(arm, [goal]) do."
+                f"the search for {goal.frame!r} alone does not support ranges; solve(...) and prepare(arm, [goal]) do."
             )
         self.linkage, self.restarts, self.seed = linkage, restarts, seed
         self.group, self.rest = group, linkage.neutral() if rest is None else np.array(rest)
@@ -295,7 +295,7 @@ class Prepared(FormedChain):
         known = solution.__dict__
         if outcome != REACHED:
             if outcome == INVALID:
-                raise GoalError(f"the target of {self.goal.frame!r} is no rigid transform of finite numbers.")
+                raise GoalError(f"the target of {self.goal.frame!r} is not a finite rigid transform.")
             if outcome == UNSOLVED:
                 self.checked_start(start)  # says what is wrong with it
             outcome = self._closest_one(aim, outcome, given, out)

@@ -252,7 +252,7 @@ class Follower:
         self.rooms.append(room)
         if ended <= follow.UNFIT:
             if ended == follow.INVALID:
-                raise GoalError(f"the target of {prepared.goal.frame!r} is no rigid transform of finite numbers.")
+                raise GoalError(f"the target of {prepared.goal.frame!r} is not a finite rigid transform.")
             prepared.checked_start(pose)  # says what is wrong with it
         known["prepared"], known["out"], known["outcome"] = prepared, out, ended
         values = out[self.values]

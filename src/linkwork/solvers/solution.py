@@ -122,8 +122,7 @@ class Solution(Shown):
     def __bool__(self) -> bool:
         if np.ndim(self.success):
             raise OptionError(
-                f"{np.size(self.success)} solutions are neither true nor false together; use success.all() or "
-                "success.any()."
+                f"{np.size(self.success)} solutions have no common truth value; use success.all() or success.any()."
             )
         return bool(self.success)
 

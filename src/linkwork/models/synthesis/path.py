@@ -53,7 +53,7 @@ def path(
     middle = wanted.mean()
     size = float(np.sqrt(np.mean(np.abs(wanted - middle) ** 2)))
     if size <= 1e-12 * max(abs(middle), 1e-300):
-        raise GoalError("a path has points apart from each other, got all of them in one place.")
+        raise GoalError("the points of a path must differ, got all of them in one place.")
     unit = (wanted - middle) / size
     if timing is not None:
         angles = checked_timing(timing, len(unit))

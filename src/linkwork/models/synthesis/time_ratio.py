@@ -23,7 +23,7 @@ def imbalance(ratio: float) -> float:
         20.0
     """
     if not is_number(ratio) or not 1.0 <= ratio < 3.0:
-        raise GoalError(f"a time ratio is slow over quick, from 1 to less than 3, got {ratio!r}.")
+        raise GoalError(f"a time ratio (slow stroke over quick one) must be from 1 to less than 3, got {ratio!r}.")
     return math.pi * (ratio - 1.0) / (ratio + 1.0)
 
 

@@ -319,7 +319,7 @@ def of_race(laps: Sequence[RaceResult]) -> Figure:
         title = f"{lap.method}: {reached}, {lap.solution.iterations} iterations"
         panels.append(Panel(title, lap.method, place, {}, clip, goal.frame, shown))
     if not panels:
-        raise GoalError("no method of this race serves its goal; there is nothing to show.")
+        raise GoalError("no method of this race supports its goal, so there is nothing to show.")
     return Figure("", "The same problem by every method, from its first iteration to its last.", tuple(panels))
 
 
