@@ -177,7 +177,7 @@ def _fitted(
     result = Fit(linkage.replace(links=changed), kind, rows, tuple(remarks))
     if wanted is None or result.error <= wanted:
         return result
-    asked = f"{1e3 * wanted:.1f} mm were asked for: allow more with most=."
+    asked = f"{1e3 * wanted:.1f} mm were requested; allow more shapes with most=."
     text = f"{result.count} {kind} stick out by {1e3 * result.error:.1f} mm; {asked}"
     return Fit(result.linkage, kind, rows, (*remarks, Remark("error", text)))
 

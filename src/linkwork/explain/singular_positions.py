@@ -210,7 +210,7 @@ class _Curve:
                     return ""
                 now, step = after, min(1.5 * step, LONGEST)
             else:
-                return f"{most} steps do not lead round it"
+                return f"{most} steps are too few to follow the curve completely"
         return ""
 
     def _find_idle(self, q: FloatArray) -> None:
@@ -222,8 +222,8 @@ class _Curve:
                 self.idle = self._null(np.concatenate([self.closure.jacobian(q), self.closure.jacobian(other)]))
         if len(ways) - len(self.idle) != 1:
             raise GoalError(
-                f"linkage {self.linkage.name!r} has {len(ways)} degrees of freedom here, and singular positions are"
-                " those of a mechanism with one for each driving joint; name as many, or freeze what should not move."
+                f"linkage {self.linkage.name!r} has {len(ways)} degrees of freedom here, and singular positions "
+                "need one driving joint for each; name as many, or freeze joints that should not move."
             )
 
     def _null(self, rows: FloatArray) -> FloatArray:

@@ -40,15 +40,15 @@ FRAMES = 16  # of a motion in one compiled call, which cannot be interrupted
 
 
 class Pace(NamedTuple):
-    """How a walk goes on and when it ends.
+    """Parameters of a search: damping and when it ends.
 
     Attributes:
         gain: Damping for each squared error.
-        floor: Damping at least, times the square of a quarter of the linkage's length.
-        steps: Steps at most, from one start.
-        patience: After so many steps without progress, a start is given up.
-        stalled: Progress is a squared error below this share of the last that was.
-        settled: A wish is followed until a step gains less than this share of the squared error.
+        floor: Smallest damping, as a multiple of the square of a quarter of the linkage's length.
+        steps: Largest number of steps from one start.
+        patience: Number of steps without progress after which a start is abandoned.
+        stalled: A squared error below this share of the last one counts as progress.
+        settled: A wish is pursued until a step reduces the squared error by less than this share.
     """
 
     gain: float = 0.02
@@ -63,7 +63,7 @@ CLIMBING = Pace(steps=200.0, settled=1e-5)
 
 
 class SearchResult(NamedTuple):
-    """What a search gives: poses (m, nq), status, how far blocks are off (m, blocks), counts of starts and steps."""
+    """Result of a search: poses (m, nq), status, residuals (m, blocks), numbers of starts and steps."""
 
     q: FloatArray
     status: NDArray[np.int64]
@@ -76,7 +76,7 @@ class BodySolver:
     """Prepared inverse kinematics of a list of goals: call it with goals of the same kinds.
 
     Attributes:
-        problem: The goals it was made for.
+        problem: The goals that it was made for.
         program: The packed arrays for the kernels.
         settings: Tolerances and limits.
         restarts: Largest number of other starts for one problem.
