@@ -469,10 +469,10 @@ def prepared_for(
     group: Group | None = None,
     rest: FloatArray | None = None,
 ) -> Prepared:
-    """Return the prepared solver for goals of one make; it is kept on the linkage.
+    """Return the prepared solver for goals of one kind; it is cached on the linkage.
 
-    With a group, `rest` is the pose that joints which stay and move the frame have; the neutral one by default. Where
-    others rest is not kept: `Prepared.resting_at` has it.
+    With a group, `rest` is the pose of held joints that move the frame; the neutral pose by default. The pose of other
+    joints is not stored; see `Prepared.resting_at`.
     """
     ignored = settings.limits == "ignore"
     key: Any = (goal.signature, settings.tolerance, settings.rotation_tolerance, ignored, restarts, seed)
