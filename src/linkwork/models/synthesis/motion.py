@@ -118,7 +118,7 @@ def motion(
 
 
 def checked_positions(positions: ArrayLike) -> tuple[ComplexArray, FloatArray]:
-    """Return points as complex numbers, and angles, or say what is wrong with them."""
+    """Return points as complex numbers, and angles; raise GoalError if they are invalid."""
     array = np.asarray(positions, dtype=float)
     if array.ndim != 2 or array.shape[1] != 3 or len(array) not in (3, 4):
         raise GoalError(
