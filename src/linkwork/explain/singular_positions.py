@@ -69,7 +69,7 @@ class SingularPositions(tuple[SingularPosition, ...]):
     reason: str
 
     def __new__(cls, found: Iterable[SingularPosition], reason: str = "") -> SingularPositions:
-        """Return positions, and why there may be more."""
+        """Return positions, with the reason why there may be more."""
         self = super().__new__(cls, found)
         self.complete, self.reason = not reason, reason
         return self

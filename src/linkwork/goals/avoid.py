@@ -177,7 +177,7 @@ def with_avoid(goals: Any, given: AvoidLike) -> Any:
 
 
 def _names(links: Any) -> tuple[str, ...] | None:
-    """Return names of links as a tuple, or say what is wrong with them."""
+    """Return names of links as a tuple; raise GoalError if they are invalid."""
     if links is None:
         return None
     names = (links,) if isinstance(links, str) or not isinstance(links, Iterable) else tuple(links)

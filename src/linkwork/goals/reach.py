@@ -67,16 +67,13 @@ class Reach(Goal):
         if pose is None and _is_pose(orientation, f"goal orientation of {frame!r}"):
             if position is not None:
                 raise GoalError(
-                    f"the goal of frame {frame!r} has two positions: position=, and the one in the 4x4 matrix "
-                    "orientation=; "
-                    "give the matrix alone as pose=T, or only its rotation, orientation=T[:3, :3]."
+                    f"the goal of frame {frame!r} has two positions: position=, and that of the 4x4 matrix in "
+                    "orientation=; give the matrix alone, pose=T, or its rotation, orientation=T[:3, :3]."
                 )
             pose, orientation = orientation, None
         if pose is not None:
             if position is not None or orientation is not None:
-                raise GoalError(
-                    f"the goal of frame {frame!r} has pose=, which includes position and orientation; leave those out."
-                )
+                raise GoalError(f"the goal of frame {frame!r} has pose=, which includes the others; leave those out.")
             matrix = as_pose(pose, f"goal pose of {frame!r}")
             position, orientation = matrix[:3, 3], matrix[:3, :3]
         if position is None and orientation is None:
@@ -95,10 +92,7 @@ class Reach(Goal):
                 rows += [3, 4, 5]
             axis = None if free is None else read_only(as_axis(free, f"free axis of {frame!r}"))
         if axis is not None and orientation is None:
-            raise GoalError(
-                f"the goal of frame {frame!r} has free= but no orientation; give orientation=, the direction of the "
-                "free axis."
-            )
+            raise GoalError(f"the goal of frame {frame!r} has free= but no orientation; give orientation=.")
         if axes is not None and position is None:
             raise GoalError(f"the goal of frame {frame!r} has axes={axes!r} but no position; give position=.")
         asked = len(rows) - (0 if orientation is None else 3)

@@ -101,7 +101,7 @@ class Articulation:
         return np.array(lower, np.float64, ndmin=1), np.array(upper, np.float64, ndmin=1)
 
     def _checked(self, values: ArrayLike) -> FloatArray:
-        """Return values of shape (..., nq) as an array, or say why they are none of this joint's."""
+        """Return values of shape (..., nq) as an array; raise PoseValueError if they are invalid."""
         with reraised_as(PoseValueError):
             x = as_array(values, f"values of a {self.kind} joint")
         if x.ndim == 0 or x.shape[-1] != self.nq:

@@ -46,7 +46,7 @@ def at_blocks(clip: Clip, times: ArrayLike, kind: str) -> Iterator[FloatArray]:
 
 
 def _within(clip: Clip, times: ArrayLike) -> FloatArray:
-    """Return times within a clip, or say that some are not."""
+    """Return times within a clip; raise KeyFrameError if one is outside."""
     wanted = as_array(times, "times")
     first, last = clip.times[0], clip.times[-1]
     slack = SAME_TIME * (1.0 + abs(first) + abs(last))

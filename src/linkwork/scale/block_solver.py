@@ -252,7 +252,7 @@ class BlockSolver:
             self._cards.put(name)
 
     def __call__(self, number: int) -> Receipt:
-        """Do one block; a block that cannot be read is told of, anything else raises."""
+        """Process one block. A block that cannot be read is reported in the receipt; other errors are raised."""
         block = self.goals.blocks[number]
         log = _Log()
         try:

@@ -197,7 +197,7 @@ class Batch(Shown):
         return replace(self, **arrays, **told)
 
     def __getitem__(self, key: Any) -> Any:
-        """Return a row, or the batch of some rows; on a card, as the library of its arrays picks them."""
+        """Return a row, or the batch of some rows; for arrays on a GPU, indexed as by their library."""
         if not hasattr(self.q, "__getitem__"):  # arrays on a card that belong to no library
             return self.on_host()[key]
         deep = (*key, slice(None)) if isinstance(key, tuple) and any(part is ... for part in key) else key

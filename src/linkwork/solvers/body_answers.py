@@ -168,7 +168,7 @@ class BodyBatch(Shown):
         return self.to_arrow().to_pandas()
 
     def __getitem__(self, key: Any) -> BodyBatch:
-        """Return the batch of some rows, or of one, whose truth is its success."""
+        """Return the batch of some rows, or of one row, whose truth value is its success."""
         some = [key] if np.ndim(key) == 0 and not isinstance(key, slice) else key
         arrays = {name: getattr(self, name)[some] for name in ARRAYS}
         return replace(self, **arrays, rows=picked_rows(self.rows, self.codes.shape, some))

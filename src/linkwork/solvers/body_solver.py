@@ -200,14 +200,15 @@ class BodySolver:
             q[k, places] = turned_back(self.linkage, q[k], start, keep_limits=keep)[places]
 
     def __call__(self, goals: Goal | Sequence[Goal], *, start: PoseLike | None = None, stay: bool = False) -> Solution:
-        """Return the pose that serves goals, begun from a pose (the neutral one by default).
+        """Return the solution that meets goals, or the closest pose found.
 
         Args:
             goals: Goals of the kinds that it was made for.
-            start: A pose to begin with.
-            stay: Never jump: the answer is where a continuous motion from the start leads, on its branch, with no joint
-                turned by more than 0.49 rad. Where that does not reach the goals, it is no success, and its status is
-                ``following``, if more such answers come nearer, or ``held``.
+            start: Start pose: an array (nq,), the name of a stored pose, or values by joint; the neutral pose by
+                default.
+            stay: Never jump: follow a continuous motion from the start, on its branch, with no joint turned by more
+                than 0.49 rad. If that does not reach the goals, the solve fails, with status ``following`` if further
+                calls from the result come nearer, else ``held``. Needs a start.
 
         Example:
             >>> import linkwork as lw

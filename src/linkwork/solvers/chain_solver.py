@@ -117,15 +117,16 @@ class Prepared(FormedChain):
     # One target
 
     def __call__(self, target: ArrayLike, *, start: PoseLike | None = None, stay: bool = False) -> Solution:
-        """Return the pose that brings the frame to a target, or the closest one found.
+        """Return the solution that brings the frame to a target, or the closest pose found.
 
         Args:
-            target: A 4x4 matrix; a position where only that is asked for, a 3x3 rotation where only that is.
-            start: A pose to begin with: with a closed form the answer is then the nearest to it, else one nearby.
-                Joints that do not move the frame stay as they are in it. Without one, any answer will do.
-            stay: Never jump: the answer is where a continuous motion from the start leads, on its branch, with no joint
-                turned by more than 0.49 rad. Where that does not reach the target, it is no success, and its status is
-                ``following``, if more such answers come nearer, or ``held``.
+            target: A 4x4 matrix; a position (3,) or a 3x3 rotation if the solver was prepared for only that.
+            start: Start pose: an array (nq,), the name of a stored pose, or values by joint. With a closed form, the
+                result is the solution nearest to it, otherwise one nearby. Joints that do not move the frame keep its
+                values. Without a start, the result may be any solution.
+            stay: Never jump: follow a continuous motion from the start, on its branch, with no joint turned by more
+                than 0.49 rad. If that does not reach the target, the solve fails, with status ``following`` if further
+                calls from the result come nearer, else ``held``. Needs a start.
 
         Example:
             >>> import linkwork as lw
