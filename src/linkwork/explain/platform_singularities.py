@@ -137,8 +137,7 @@ def _form(linkage: Linkage, frame: str) -> PlatformForm:
     if isinstance(form, str):
         raise GoalError(
             f"{frame!r} of linkage {linkage.name!r} is not a platform on legs with closed forms: {form}; lw.drive "
-            "follows "
-            "frames of other loops."
+            "follows frames of other loops."
         )
     return form
 

@@ -40,7 +40,7 @@ def at(clip: Clip, times: ArrayLike, kind: str) -> FloatArray:
 
 
 def at_blocks(clip: Clip, times: ArrayLike, kind: str) -> Iterator[FloatArray]:
-    """Yield the poses of a clip at increasing times (n,), block by block; together they are the result of `at`."""
+    """Yield the poses of a clip at non-decreasing times (n,), block by block; together they are the result of `at`."""
     for found in samples_in_blocks(clip.linkage, clip.times, clip.poses, _within(clip, times), kind):
         yield _limited(clip, found, kind)
 

@@ -21,7 +21,7 @@ OVER_ALL = ("cubic",)  # kinds in which every key shapes every stretch
 def samples_in_blocks(
     linkage: Linkage, times: FloatArray, keys: FloatArray, samples: FloatArray, kind: str
 ) -> Iterator[FloatArray]:
-    """Yield the poses at increasing sample times, block by block; together they are the result of `sample`.
+    """Yield the poses at non-decreasing sample times, block by block; together they are the result of `sample`.
 
     Args:
         linkage: The linkage.
