@@ -131,7 +131,7 @@ class SphereCover:
         return min(found[::-1], key=lambda spheres: max(float(spheres[2].max()), error))
 
     def _furthest(self, count: int) -> IntArray:
-        """Return so many candidates, each the best for what the ones before it cover worst."""
+        """Return a number of candidates, each the best for the points that those before it cover worst."""
         chosen = [int(self._alone.argmin())]
         least = self._excess[:, chosen[0]]
         while len(chosen) < count:

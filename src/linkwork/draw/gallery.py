@@ -218,7 +218,7 @@ def build(
 
 
 def _stretch(progress: Progress | None, start: float, end: float) -> Progress | None:
-    """Return what tells of a part of the work as of its stretch of the whole."""
+    """Return a progress function for a part of the work."""
     return None if progress is None else lambda done, what: progress(start + (end - start) * done, what)
 
 

@@ -104,7 +104,7 @@ class Solid(Artist):
         gc.restore()
 
     def _projection(self, scale: float, height: float) -> FloatArray:
-        """Return the projection of the axes onto a page with y down, of so many pixels for one of the figure's."""
+        """Return the projection of the axes onto a page with y down, at a number of pixels per pixel of the figure."""
         axes: Any = self.axes
         page, flat = np.eye(4), axes.transData.get_affine().get_matrix()
         page[:2, :2], page[:2, 3] = flat[:2, :2], flat[:2, 2]

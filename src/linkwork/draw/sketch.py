@@ -238,7 +238,7 @@ class Sketch:
         return alone and all(self._kind(k) in ("fixed", "floating") for k in self._way_to(above))
 
     def _kind(self, link: int) -> str:
-        """Return what kind of joint a link hangs on."""
+        """Return the kind of the joint above a link."""
         return self.linkage.arcs[link].articulation.kind
 
     def _way_to(self, link: int) -> Iterator[int]:

@@ -22,7 +22,7 @@ KEPT = 256  # surfaces that are kept in memory
 
 
 def detail_of(meshes: int) -> int:
-    """Return how many triangles each of so many meshes may have."""
+    """Return the largest number of triangles of each mesh, by the number of meshes."""
     return int(np.clip(DETAIL // max(meshes, 1), LEAST_DETAIL, MOST_DETAIL))
 
 

@@ -92,7 +92,7 @@ Answers = tuple[FloatArray, NDArray[np.bool_], NDArray[np.int64], NDArray[np.boo
 
 
 def _by_form(prepared: Prepared, form: ClosedForm, aims: FloatArray, rest: FloatArray, most: int | None) -> Answers:
-    """Return what a closed form gives: poses, mask, counts, complete and valid."""
+    """Return the results of a closed form: poses, mask, counts, complete and valid."""
     found = form.all_many_proven(aims, limits=prepared.settings.limits)
     return _answers(prepared, aims, rest, most, *found)
 
@@ -133,7 +133,7 @@ def _counted(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
 def _on_card(
     prepared: Prepared, targets: Any, rest: FloatArray, most: int | None, device: str, dtype: DTypeLike | None
 ) -> SolutionsBatch:
-    """Return what a closed form gives on a graphics card."""
+    """Return the results of a closed form on a GPU."""
     if device != "cuda":
         raise OptionError(f"device is 'cpu' or 'cuda', got {device!r}.")
     require_card()

@@ -185,7 +185,7 @@ def solve_all(
         goal: A `Reach`.
         apart: Least difference of two distinct poses in some value [rad, m]; 0.01 by default in a search. A closed form
             does not need it.
-        starts: Number of random starts, instead of a closed form; by default as many as it takes.
+        starts: Number of random starts, instead of a closed form; by default as many as necessary.
         most: Largest number of poses, if they form a continuum (64 by default) or with `windings` (all by default).
         limits: ``"ignore"`` lets joints go beyond their limits; see `Settings`.
         seed: Seed of the random starts.
@@ -276,7 +276,7 @@ def _on_legs(linkage: Linkage, goal: Reach, start: FloatArray, apart: float, lim
 
 
 def _proven(prepared: Prepared, goal: Reach, start: FloatArray, apart: float | None, most: int) -> Branches | None:
-    """Return what closed forms give: of isolated solutions, or of curves; None where none serves the goal."""
+    """Return the solutions of closed forms, isolated or curves; None if no closed form supports the goal."""
     found = all_by_form(prepared, goal, start, apart)
     if found is not None and found.dimension == 1 and not prepared.whole_pose:
         return None  # a joint turns about the free axis: there are curves, which a search meets
@@ -348,7 +348,7 @@ def _angles(prepared: Prepared) -> NDArray[np.int64]:
 
 
 def _exact(goal: Goal) -> Reach:
-    """Return a goal if it is one whose solutions can be told apart, or say why not."""
+    """Return a goal if its solutions can be told apart; raise GoalError otherwise."""
     if not isinstance(goal, Reach):
         raise GoalError(f"solve_all takes one Reach goal, got {goal!r}.")
     if goal.ranges is not None:

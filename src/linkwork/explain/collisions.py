@@ -190,7 +190,7 @@ def _axes(goal: Reach) -> str:
 
 
 def _every_solution(solution: Solution, own: Sequence[Avoid], others: Sequence[Goal]) -> str:
-    """Return what all solutions of one goal collide with, where a closed form has proven that there are no others."""
+    """Return a text on the collisions of all solutions of one goal, if a closed form gives them."""
     goal = others[0]
     if len(others) > 1 or not isinstance(goal, Reach) or goal.ranges is not None or solution.group is not None:
         return ""

@@ -234,7 +234,7 @@ def _beyond_reach(solution: Solution, goal: Reach) -> Diagnosis | None:
 
 
 def _more_left(solution: Solution, least: float) -> str:
-    """Return what one goal's pose leaves, in words, where that is more than the distance that no pose can save."""
+    """Return the remaining error of one goal in words, if it exceeds the distance that no pose can avoid."""
     position, *turn = solution.residuals.tolist()
     if len(solution.goals) > 1 or (position <= MORE * least and max(turn, default=0.0) < MORE - 1.0):
         return ""

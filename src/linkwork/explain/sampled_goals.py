@@ -134,7 +134,7 @@ def sample_goals(
 
 
 def _obstacle(on: Shape | Visual | Obstacle | str, avoid: Avoid | None) -> Obstacle:
-    """Return what goals are drawn on, as an obstacle that stands in the world."""
+    """Return the surface that goals are drawn on, as an obstacle that is fixed in the world."""
     if isinstance(on, str):
         world = None if avoid is None else avoid.world
         if world is None:
@@ -235,7 +235,7 @@ class _Drawn:
         return SampledGoals(stacked if self.options["orientation"] else stacked[:, :3, 3], q, good, None, share)
 
     def _check_dimension(self) -> None:
-        """Raise OptionError if goals that can be reached are none of those that are drawn, but for chance."""
+        """Raise OptionError if hardly any drawn goal can be reached."""
         rows = np.flatnonzero(self.moving[: 6 if self.options["orientation"] else 3])
         q = self.linkage.random_pose(0, 8)
         rank = int(np.linalg.matrix_rank(self.linkage.jacobian(q, self.frame)[:, rows], tol=1e-6).max())

@@ -185,7 +185,7 @@ class _OnLinks:
 def _multipliers(
     closure: Closure, jacobian: FloatArray, asked: FloatArray, free: NDArray[np.bool_], drivers: tuple[str, ...]
 ) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return what the rows of the loops bear, so that nothing is asked of joints that are free, and remarks."""
+    """Return the forces in the rows of the loops that leave free joints without effort, and remarks."""
     across = np.swapaxes(jacobian[..., free], -1, -2)
     wanted = -(asked * closure.units)[..., free]
     found: FloatArray = (np.linalg.pinv(across, rcond=max(closure.rank, SINGULAR)) @ wanted[..., None])[..., 0]

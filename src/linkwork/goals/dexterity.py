@@ -25,7 +25,7 @@ FLAT = 1e-12  # of the largest singular value: the least that a smaller one coun
 
 
 class Counted(NamedTuple):
-    """What a Dexterity goal knows of a linkage: rows and velocities that count, what rows weigh, the best measure."""
+    """Data of a Dexterity goal for a linkage: rows and velocities that count, weights of rows, the best measure."""
 
     rows: NDArray[np.int64]
     columns: NDArray[np.int64]
@@ -88,7 +88,7 @@ class Dexterity(Goal):
         self._set(enough=enough, joints=joints)
 
     def _counted(self, linkage: Linkage) -> Counted:
-        """Return what counts, and what the measure is at its best; it is kept with the linkage."""
+        """Return the rows and columns that count, and the best measure; cached on the linkage."""
         key = (self.frame, self.rows, self.measure, self.joints)
         return linkage.cache.get("dexterity", key, lambda: self._found(linkage))
 

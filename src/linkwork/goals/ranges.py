@@ -112,7 +112,7 @@ def read_ranges(frame: str, position: Any, rotation: Any, axes: Any, rows: Seque
 
 
 def _each(given: Any, count: int, what: str) -> list[Any]:
-    """Return what is given for each axis."""
+    """Return the given value for each axis."""
     if not _is_list(given):
         return [given] * count
     if len(given) != count:

@@ -350,7 +350,7 @@ class Linkage(Structure):
     def closed_form(
         self, frame: str, *, orientation: bool = True, free: ArrayLike | str | None = None
     ) -> ClosedForm | NoForm:
-        """Return the closed form of the chain that moves a frame, or why it has none; see `linkwork.closed_form`.
+        """Return the closed form of the chain that moves a frame, or a `NoForm`, which is false; see `lw.closed_form`.
 
         Example:
             >>> import linkwork as lw

@@ -289,7 +289,7 @@ def build(text: str) -> Linkage:
 
 
 def motion(text: str) -> Clip:
-    """Return a short looping motion of a ready-made linkage, given as in `build`, at 24 frames per second.
+    """Return a short looping motion of a ready-made linkage, at 24 frames per second; arguments as in `build`.
 
     Example:
         >>> motion("ferris_wheel:12")

@@ -84,7 +84,7 @@ def follow_path(
 
 
 def _mark(problem: Problem, robust: Robust, settings: Settings, q: FloatArray) -> Mark | BodyMark | None:
-    """Return what follows a frame's goals: a chain for one `Reach`, a body for other goals, None for those of NumPy."""
+    """Return the solver of a frame's goals: a chain for one `Reach`, a body for others, None if not compiled."""
     goal: Any = problem.goals[0]
     prepared = robust.prepared(problem, settings)
     if prepared is not None:

@@ -197,7 +197,7 @@ def _candidates(
 
 
 def _shortfall(linkage: Linkage, goal: Reach, poses: FloatArray, settings: Settings) -> FloatArray:
-    """Return what poses cost because they miss a goal: nothing where they do not."""
+    """Return the cost of poses that miss a goal; zero for the others."""
     problem = Problem(linkage, goal, poses[0])
     errors = problem.residuals(problem.error(poses))
     missed = (errors > settings.tolerances(problem)).any(axis=-1)

@@ -212,7 +212,7 @@ def _stepped(
     steps: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> Way | None:
-    """Return the way of frames that are so many steps apart, by the compiled loop; None for all else."""
+    """Return the motion with a number of steps per frame, by the compiled loop; None if it does not support that."""
     walk = None if steps is None else walk_for(method, problem, settled(settings, method))
     if walk is None or steps is None:
         method.accept(problem)

@@ -99,7 +99,7 @@ def read_columns(
     position: bool = True,
     orientation: bool = True,
 ) -> Columns:
-    """Return what columns ask for.
+    """Return the meaning of columns.
 
     Args:
         source: Where they are from.
@@ -131,7 +131,7 @@ def read_columns(
 def read_body_columns(
     source: str | os.PathLike[str], names: Sequence[str], linkage: Linkage, frames: Sequence[str]
 ) -> BodyColumns:
-    """Return what columns ask for of several frames.
+    """Return the meaning of columns of several frames.
 
     A column belongs to the frame whose whole name stands before its last dot: ``left hand.x`` to ``left hand``,
     ``arm.tip.qw`` to ``arm.tip``. What begins with ``start.`` and names a coordinate is the pose to start from.
@@ -167,7 +167,7 @@ def read_body_columns(
 
 
 def _mended(name: str, may_be_kept: bool) -> str:
-    """Return what to do about a column that says nothing of goals."""
+    """Return advice on a column that does not belong to goals."""
     if not may_be_kept:
         return "Rename it, or leave it out."
     return f"Copy it to answers, keep=[{name!r}] (--keep {name}), or ignore it, ignore=[{name!r}] (--ignore {name})."

@@ -131,7 +131,7 @@ def _called(keep: Sequence[str] | Mapping[str, str], carried: Iterable[str]) -> 
 
 
 def _files(source: str | os.PathLike[str]) -> tuple[Place, list[str], list[str]]:
-    """Return a folder, the names of the files of goals in it, and of files that are none; '' is the place itself."""
+    """Return a folder, the names of the files of goals in it, and of other files; '' is the place itself."""
     found = matching(source)
     place = place_of(source) if found is None else found[0]
     if found is None and not place.is_folder():
@@ -189,7 +189,7 @@ def _asked(
     partition: Mapping[str, str],
     parts: Mapping[str, bool] | Sequence[str],
 ) -> tuple[Columns | BodyColumns, dict[str, Any]]:
-    """Return what the columns of a file ask for, and the types of those that are carried along."""
+    """Return the meaning of the columns of a file, and the types of copied columns."""
     import pyarrow as pa
 
     unknown = [name for name in keep if name not in types]

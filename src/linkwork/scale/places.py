@@ -281,7 +281,7 @@ class There(Place):
         return data
 
     def _asked(self, what: str, *words: Any, **options: Any) -> Any:
-        """Return what the store answers; whatever it raises becomes a FormatError."""
+        """Return the answer of the store; its errors become FormatError."""
         try:
             return getattr(self.system, what)(self.path, *words, **options)
         except Exception as error:  # stores raise what their libraries do

@@ -295,7 +295,7 @@ class CardWork(Work):
 
 
 def _common_rest(prepared: Prepared, starts: FloatArray) -> FloatArray:
-    """Return a pose with the joints that stay as all starts on a card have them, or say that they differ."""
+    """Return a pose with the held joints of all starts on a GPU; raise OptionError if they differ."""
     poses = starts.reshape(-1, prepared.linkage.nq)
     if len(poses) and not (poses[:, prepared.stiff] == poses[0, prepared.stiff]).all():
         raise OptionError(

@@ -80,7 +80,7 @@ class ListedProblems:
         return resolve_goals(self.solver.linkage, self.problems[row], start)
 
     def goals_after(self, first: int, start: FloatArray, k: int) -> tuple[Goal, ...]:
-        """Return the goals of the problem so many places after another."""
+        """Return the goals of the problem at an offset from another."""
         return self.goals(first + k, start)
 
 
@@ -217,7 +217,7 @@ def _runs(good: NDArray[np.bool_], first: int) -> list[slice]:
 
 
 def _searched(solver: BodySolver, problems: Problems, rows: slice, starts: FloatArray, first: int) -> SearchResult:
-    """Return what is found for some problems, one after another."""
+    """Return the results of some problems, in order."""
     numbers = problems.numbers(rows, starts)
     begins = solver.aimed(numbers, starts)
     found = solver.search(numbers, begins, begin=first + rows.start)

@@ -283,7 +283,7 @@ class BodyProgram:
         return ranges[0], ranges[1]
 
     def _metric(self) -> FloatArray:
-        """Return what the square of each column's velocity costs in a damped step."""
+        """Return the cost of the square of each column's velocity in a damped step."""
         slides = self.linkage.table.slides[self.columns]
         plain = np.where(slides, 1.0 / metres_per_radian(self.linkage) ** 2, 1.0)
         scale = None if self.problem.group is None else self.problem.group.scale

@@ -149,7 +149,7 @@ class BodySolver:
         return numbers
 
     def _weights(self, goals: Sequence[Goal]) -> list[float]:
-        """Return what goals count beside the others of their level; where all count very much or little, beside one."""
+        """Return the weights of goals relative to others of their level, or to 1 if all are very large or small."""
         weights = [goal.weight for goal in goals]
         if min(weights) > LIGHT and max(weights) < HEAVY:
             return weights
