@@ -21,9 +21,10 @@ from .tree import CLOSED, check_link, check_name
 class Builder:
     """Builds a `Linkage` from links and joints.
 
-    Every joint adds its child link, and is attached to the link added last unless `parent` is given. A call that fails
-    changes nothing. Errors that concern the whole linkage, such as a mimic joint without a leader, are raised by
-    `build`.
+    Every joint adds its child link, and is attached to the link added last unless `parent` is given. Methods for one
+    kind of joint, such as `revolute`, also take the options of `joint`: parent, at, rotation, shape, mimic and so on. A
+    call that fails changes nothing. Errors that concern the whole linkage, such as a mimic joint without a leader, are
+    raised by `build`.
 
     Args:
         name: Name of the linkage.

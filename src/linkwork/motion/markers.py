@@ -63,5 +63,5 @@ class Markers:
         return dict(zip(self.names, map(float, shares), strict=True))
 
     def only(self, names: Sequence[str]) -> Markers:
-        """Return some of the markers."""
+        """Return the markers of these names, in their order."""
         return Markers(tuple(names), self.times, np.stack([self[name] for name in names], axis=1), self.remarks)

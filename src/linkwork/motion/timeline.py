@@ -68,7 +68,7 @@ class Pin:
 
     @classmethod
     def through(cls, keys: Sequence[tuple[float, Reach]], *, kind: str = "ease", ease: Any = 0.25) -> Pin:
-        """Return a pin that follows goal keys: (time, Reach) pairs of one frame, interpolated by `kind`."""
+        """Return a pin that follows goal keys: (time [s], Reach) pairs of one frame, interpolated by `kind`."""
         check_kind(kind)
         pairs = list(keys)
         if not pairs or not all(
