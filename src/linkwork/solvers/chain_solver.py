@@ -203,8 +203,7 @@ class Prepared(FormedChain):
         return self.step(self.as_target(target), q, dt, velocity=velocity, scale=scale)
 
     def nearest(self, target: ArrayLike, start: PoseLike, *, starts: int = 256) -> Solution:
-        """Return the solution nearest to a pose `start`, of those found from many `starts`; more thorough than a
-        call."""
+        """Return the solution nearest to a pose, of those found from many `starts`; more thorough than a call."""
         pose, aim = self.checked_start(start), self.as_target(target)
         if not self.fits(pose):
             return self.held_at(pose).nearest(aim, pose, starts=starts)
