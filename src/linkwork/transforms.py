@@ -103,10 +103,10 @@ def _quantity(value: Any, what: str, units: Mapping[str, float], advice: str) ->
         elif type(value) not in (float, int):
             number = as_array(value, what)
             if number.shape:
-                raise TypeError("one number is wanted")
+                raise TypeError("expected one number")
         result = float(number) * unit
         if math.isnan(result):
-            raise ValueError("NaN is no number")
+            raise ValueError("NaN is not a number")
         return result
     except (TypeError, ValueError, OverflowError) as error:
         raise TransformError(f"not {what}: {reprlib.repr(value)}; {advice}.") from error
@@ -120,7 +120,7 @@ def as_limits(lower: Any, upper: Any, unit: str, what: str) -> tuple[float, floa
     if low > high:
         raise LimitError(f"lower limit {low:.6g} of {what} is above its upper limit {high:.6g}.")
     if low == math.inf or high == -math.inf:
-        raise LimitError(f"limits {low} and {high} of {what} leave no value at all.")
+        raise LimitError(f"limits {low} and {high} of {what} allow no value.")
     return low, high
 
 
@@ -242,9 +242,11 @@ def _rotation_from_euler(value: Any, what: str) -> FloatArray:
         order, angles = value
         angles = [as_angle(angle) for angle in angles]
         if not EULER_ORDER.fullmatch(order):
-            raise ValueError("an order is up to three of xyz, or of XYZ, and no axis follows itself")
+            raise ValueError(
+                "an order has up to three letters of 'xyz' or of 'XYZ', never the same letter twice in a row"
+            )
         if len(order) != len(angles):
-            raise ValueError(f"{len(angles)} angles are not {len(order)}")
+            raise ValueError(f"got {len(angles)} angles for {len(order)} axes")
         if not all(map(math.isfinite, angles)):
             raise ValueError("angles must be finite")
         result: FloatArray = np.eye(3)

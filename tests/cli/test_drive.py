@@ -89,7 +89,7 @@ def test_what_makes_no_sense_is_refused():
         (("engine", "--turns", "0"), "would not move"),
         (("engine", "--joint", "piston", "--turns", "1"), "--turns is for joints that turn"),
         (("four_bar:0.4,0.3,0.3,0.25",), "can be turned all the way round"),
-        (("peaucellier",), "say which drives, and from where to where"),  # it stops where branches meet
+        (("peaucellier",), "give the input joint, and its first and last value"),  # it stops where branches meet
         (("four_bar", "--view", "top", "-o", "x.csv"), "are for films"),
     ):
         result = run("drive", *words)

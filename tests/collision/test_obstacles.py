@@ -54,7 +54,7 @@ def test_worlds_are_equal_by_value_and_copied_whole() -> None:
     copy = pickle.loads(pickle.dumps(some))
     assert copy == some
     assert not copy["ball"].pose.flags.writeable
-    with pytest.raises(AttributeError, match="does not change"):
+    with pytest.raises(AttributeError, match="immutable"):
         some.obstacles = ()
     with pytest.raises(AttributeError):
         some["ball"].name = "other"  # type: ignore[misc]
@@ -107,7 +107,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "a line": (
         lambda: lw.Obstacle(lw.Polyline(((0, 0, 0), (1, 0, 0)))),
         ObstacleError,
-        "polyline, which holds nothing",
+        "polyline, which encloses nothing",
     ),
     "an empty name": (lambda: lw.Obstacle(BALL, name=""), ObstacleError, "text that is not empty"),
     "a bright color": (lambda: lw.Obstacle(BALL, color=(2, 0, 0)), ObstacleError, "from 0 to 1"),

@@ -142,7 +142,7 @@ def test_the_smallest_set_leaves_out_who_only_stands_by() -> None:
     assert found.evidence["removable"] == [0, 2]
     missed = [way["m"] for way in found.evidence["gives_way"].values()]
     assert missed == pytest.approx([2 - math.sqrt(2)] * 2, abs=1e-3)
-    assert "Reach 'tip' and Distance 'tip' cannot be had together" in solution.explain()
+    assert "Reach 'tip' and Distance 'tip' cannot be met together" in solution.explain()
 
 
 def test_what_is_called_removable_is_so() -> None:
@@ -190,7 +190,7 @@ def test_a_limit_that_blocks_is_named_and_lifting_it_helps() -> None:
     found = diagnose(solution)
     assert found.cause == "limits"
     assert list(found.evidence["alone"]) == ["j2"]
-    assert "Lifting one limit is enough: that of j2" in found.sentence
+    assert "It is enough to remove one limit: that of j2" in found.sentence
     assert found.evidence["goals"] == [0, 1]
     beyond = found.evidence["alone"]["j2"]
     wider = ARM.replace(joints={"j2": {"lower": -0.3 - beyond - 1e-3, "upper": 0.3 + beyond + 1e-3}})
@@ -223,7 +223,7 @@ def test_the_upper_level_is_reached_and_the_lower_gives_way_by_a_known_amount() 
     assert upper.reached
     assert not lower.reached
     assert lower.missed == pytest.approx(2 - math.sqrt(2), abs=1e-4)
-    assert "level 0 is reached, level 1 gave way: Distance 'tip' by 0.586 m" in solution.reason
+    assert "level 0 is reached, level 1 is missed: Distance 'tip' by 0.586 m" in solution.reason
     assert diagnose(solution).evidence["levels"][1]["missed"] == pytest.approx(lower.missed)
 
 
@@ -250,7 +250,7 @@ def test_a_goal_that_a_closed_loop_does_not_reach_conflicts_with_it() -> None:
     found = diagnose(solution)
     assert found.cause == "conflict"
     assert found.evidence["removable"] == [0]
-    assert "Reach 'point' and the loop of 'coupler_end' and 'rocker_end' cannot be had together" in found.sentence
+    assert "Reach 'point' and the loop of 'coupler_end' and 'rocker_end' cannot be met together" in found.sentence
     assert "the loops are closed" in solution.reason
 
 

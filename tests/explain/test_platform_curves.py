@@ -54,7 +54,7 @@ def test_a_delta_reaches_where_its_arms_do() -> None:
 
 def test_others_are_refused() -> None:
     robot = five_bar()
-    with pytest.raises(GoalError, match="'foot' of linkage 'jansen_leg' is no platform on legs"):
+    with pytest.raises(GoalError, match="'foot' of linkage 'jansen_leg' is not a platform on legs"):
         lw.explain.workspace(lw.models.jansen_leg(), "foot")
     with pytest.raises(OptionError, match="open at the start"):
         lw.explain.platform_curves(robot, "tip", start=robot.pose(left=0.3))

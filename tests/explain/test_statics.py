@@ -182,7 +182,7 @@ def test_what_cannot_be_held_or_asked_is_said() -> None:
         lw.statics(bars, dead, "rocker", efforts={"crank": 1.0})
     with pytest.raises(OptionError, match=r"the load on 'point' is a force .* got \(2,\)"):
         lw.statics(bars, "start", "crank", loads={"point": (1.0, 2.0)})
-    with pytest.raises(OptionError, match="'crank' is not where the link of 'rocker' is pushed; these are: four_bar"):
+    with pytest.raises(OptionError, match="'crank' does not push the link of 'rocker'; choose from: four_bar"):
         lw.transmission_angle(bars, "start", "crank", "rocker", through="crank")
     with pytest.raises(OptionError, match="has no length"):
         lw.mechanical_advantage(bars, "start", "crank", "point", direction=(0, 0, 0))

@@ -121,7 +121,7 @@ BAD = {
     ),
     "words": (GOOD | {"points": [{"positions": ["a", 1], "time_from_start": 0.0}]}, "Expected `float`"),
     "no time": (GOOD | {"points": [{"positions": [0, 0]}]}, "missing required field `time_from_start`"),
-    "times that fall": (GOOD | {"points": GOOD["points"] * 2}, "times that rise"),
+    "times that fall": (GOOD | {"points": GOOD["points"] * 2}, "increasing times"),
     "strangers": (GOOD | {"joint_names": ["a", "b"]}, "has none of the joints of linkage 'planar', which has j1, j2"),
 }
 

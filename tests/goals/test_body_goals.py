@@ -555,7 +555,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "hold at": (lambda: lw.Hold("a", pose=np.ones((4, 4))), "place to hold"),
     "hold NaN": (lambda: lw.Hold("a", pose=np.eye(4) * [1, 1, np.nan, 1]), "finite"),
     "hold position": (lambda: lw.Hold("a", pose=(1, 2, 3)), "4x4"),
-    "relate twice": (lambda: lw.Relate("a", "b", pose=np.eye(4), position=(1, 2, 3)), "leave the others out"),
+    "relate twice": (lambda: lw.Relate("a", "b", pose=np.eye(4), position=(1, 2, 3)), "leave those out"),
     "relate 4x4 and position": (
         lambda: lw.Relate("a", "b", orientation=np.eye(4), position=(1, 2, 3)),
         "two positions",

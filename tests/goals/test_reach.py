@@ -211,9 +211,9 @@ POSE = placed(np.eye(3)[[1, 2, 0]], (1.0, 2.0, 3.0))
 @pytest.mark.parametrize(("options", "words"), [
     ({"position": (0, 0, 0), "orientation": POSE}, "two positions.*pose="),
     ({"position": (0, 0, 0), "orientation": POSE.tolist()}, "two positions"),
-    ({"pose": POSE, "position": (0, 0, 0)}, "leave the others out"),
-    ({"pose": POSE, "orientation": np.eye(3)}, "leave the others out"),
-    ({"pose": POSE, "orientation": POSE}, "leave the others out"),
+    ({"pose": POSE, "position": (0, 0, 0)}, "leave those out"),
+    ({"pose": POSE, "orientation": np.eye(3)}, "leave those out"),
+    ({"pose": POSE, "orientation": POSE}, "leave those out"),
     ({"pose": (1, 2, 3)}, r"4x4 matrix, got shape \(3,\)"),
     ({"pose": np.eye(3)}, r"4x4 matrix, got shape \(3, 3\)"),
     ({"pose": 2 * POSE}, "rotation"),

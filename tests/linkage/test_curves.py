@@ -126,9 +126,9 @@ def test_what_a_person_has_is_taken_as_a_curve() -> None:
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (lambda: lw.Polynomial(()), "coefficients"),
+        (lambda: lw.Polynomial(()), "at least one coefficient"),
         (lambda: lw.Polynomial((1.0, math.nan)), "finite"),
-        (lambda: lw.CamTable([(0, 0), (1, 1)]), "three points"),
+        (lambda: lw.CamTable([(0, 0), (1, 1)]), "three or more"),
         (lambda: lw.CamTable([(0, 0), (2, 1), (1, 0)]), "ascending"),
         (lambda: lw.CamTable([(0, 0), (2, 1), (7, 0)]), "more than its period"),
         (lambda: lw.CamTable([0, 1, 2]), "pairs"),

@@ -112,7 +112,7 @@ WRONG_SHAPES = {
     "color of four": (lambda: Visual(Sphere(1), color=(1, 0, 0, 1)), TransformError, r"color.*shape \(3,\)"),
     "visuals by name": (lambda: as_visuals("box"), LinkageError, "needs a shape .*got 'box'"),
     "visuals of none": (lambda: as_visuals(None), LinkageError, "needs a shape .*got None"),
-    "bone of no length": (lambda: bone((1, 2, 3), (1, 2, 3), 0.1), LinkageError, "two different ends"),
+    "bone of no length": (lambda: bone((1, 2, 3), (1, 2, 3), 0.1), LinkageError, "different points"),
     "bone of nan": (lambda: bone((1, 2, 3), (1, 2, NAN), 0.1), TransformError, "bone end must be finite"),
     "bone without width": (lambda: bone((0, 0, 0), (0, 0, 1), 0.0), LinkageError, "radius must be positive"),
 }

@@ -525,7 +525,7 @@ def test_jacobian_dot_refuses_what_jacobian_and_integrate_refuse() -> None:
         (([0, 0, 0], [1, 0], "tip"), {}, PoseShapeError, "expected a pose of shape"),
         (([0, 0], [1, 0, 0], "tip"), {}, PoseShapeError, "expected a velocity of shape"),
         (([0, 0], [1, np.nan], "tip"), {}, PoseValueError, "must be finite"),
-        ((np.zeros((3, 2)), np.zeros((2, 2)), "tip"), {}, PoseError, "do not go together"),
+        ((np.zeros((3, 2)), np.zeros((2, 2)), "tip"), {}, PoseError, "do not broadcast together"),
         (([0, 0], [1, 0], "tip"), {"axes": "global"}, TransformError, "'world' or 'local', got 'global'"),
     ]
     for operands, options, error, message in refused:

@@ -83,7 +83,7 @@ NO_TREES = {
     "two parents": (
         lambda: Linkage(abc, [hinge("j", "a", "b"), hinge("k", "a", "c"), hinge("l", "b", "c")]),
         TreeError,
-        "link 'c' .* hangs on two joints, 'k' and 'l'",
+        "link 'c' .* is the child of two joints, 'k' and 'l'",
     ),
     "two joints between two links": (
         lambda: Linkage(links("a", "b"), [hinge("j", "a", "b"), hinge("k", "a", "b")]),
@@ -139,7 +139,7 @@ NO_TREES = {
     "text for a link": (lambda: Linkage(["a", "b"]), LinkageError, "link.*'a'"),
     "text for a joint": (lambda: Linkage(links("a"), ["j"]), LinkageError, "joint.*'j'"),
     "text for a frame": (lambda: Linkage(links("a"), frames=["f"]), LinkageError, "frame.*'f'"),
-    "root on a link": (lambda: Linkage(abc[:1], root=hinge("r", "a", "a")), TreeError, "hangs on the world.*'a'"),
+    "root on a link": (lambda: Linkage(abc[:1], root=hinge("r", "a", "a")), TreeError, "is the world, not a link.*'a'"),
     "root of another link": (
         lambda: Linkage(abc[:2], [hinge("j", "a", "b")], root=Joint("r", None, "b")),
         TreeError,

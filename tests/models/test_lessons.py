@@ -96,8 +96,8 @@ def test_a_verdict_says_why_or_gives_a_hint(made_up):
 
 
 def test_numbers_that_are_right_in_another_unit_are_told_so(made_up):
-    assert str(lw.learn.check("1.1", math.pi)) == "Not yet. That is right in rad; the answer is asked for in deg."
-    assert str(lw.learn.check("1.2", "0.125")) == "Not yet. That is right in m; the answer is asked for in cm."
+    assert str(lw.learn.check("1.1", math.pi)) == "Not yet. That is right in rad; give the answer in deg."
+    assert str(lw.learn.check("1.2", "0.125")) == "Not yet. That is right in m; give the answer in cm."
     assert "right in" not in str(lw.learn.check("1.1", f"{math.pi} deg"))
     assert not lw.learn.check("1.2", math.inf)
 

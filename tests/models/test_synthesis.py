@@ -325,11 +325,11 @@ def test_the_lever_of_a_shaper_returns_quickly() -> None:
 
 
 def test_what_cannot_return_is_refused() -> None:
-    with pytest.raises(GoalError, match=r"a time ratio is slow over quick, from 1 to less than 3, got 0\.5"):
+    with pytest.raises(GoalError, match=r"a time ratio .* must be from 1 to less than 3, got 0\.5"):
         lw.synthesis.slider_crank(0.1, 0.5)
     with pytest.raises(GoalError, match="a stroke is a positive, finite length"):
         lw.synthesis.slider_crank(-0.1)
-    with pytest.raises(GoalError, match="less than half a turn"):
+    with pytest.raises(GoalError, match="below half a turn"):
         lw.synthesis.crank_rocker("200deg")
     with pytest.raises(GoalError, match="no crank-rocker swings by 80 degrees with a time ratio of"):
         lw.synthesis.crank_rocker("80deg", 1.1, crank=0.9)

@@ -49,7 +49,7 @@ def test_contacts_are_a_list_that_can_be_edited(walk, tmp_path):
     for path in (tmp_path / "steps.yaml", tmp_path / "steps.json"):
         lw.retargeting.write_contacts(path, found)
         assert lw.retargeting.read_contacts(path) == pytest.approx(found)
-    with pytest.raises(lw.LinkworkError, match="later one"):
+    with pytest.raises(lw.LinkworkError, match="later than its start"):
         Contact("foot", 2.0, 1.0)
     (tmp_path / "bad.yaml").write_text("- {frame: foot, start: soon, end: 1}\n", encoding="utf-8")
     with pytest.raises(lw.LinkworkError, match="contact 0"):

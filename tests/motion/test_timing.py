@@ -130,9 +130,9 @@ BAD = {
     "too short": (
         {"velocity": 1, "acceleration": 1, "duration": 0.1},
         KeyFrameError,
-        "a duration of 0.1 s breaks limits",
+        "a duration of 0.1 s exceeds the limits",
     ),
-    "both": ({"velocity": 1, "acceleration": 1, "duration": 9, "speed": 0.5}, KeyFrameError, "give one of them"),
+    "both": ({"velocity": 1, "acceleration": 1, "duration": 9, "speed": 0.5}, KeyFrameError, "give only one of them"),
     "no rate": ({"velocity": 1, "acceleration": 1, "fps": 0}, KeyFrameError, "fps must be a positive number"),
 }
 

@@ -124,7 +124,7 @@ def test_retargeting_moves_parts_alone_over_another_motion(wave):
         ({"parts": "wings"}, MappingError, "no part 'wings' in 'human'"),
         ({"joints": ["elbow"]}, LinkworkError, "no joint 'elbow'"),
         ({"weight": 1.5}, KeyFrameError, "from 0 to 1"),
-        ({"fade": 9.0}, KeyFrameError, "cannot come and go"),
+        ({"fade": 9.0}, KeyFrameError, "too short to fade"),
     ],
 )
 def test_wrong_layers_are_explained(wave, options, error, says):

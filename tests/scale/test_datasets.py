@@ -569,7 +569,7 @@ def test_what_ray_cannot_do_ends_the_run_in_words(goals, tmp_path, one_process, 
         solve(goals, tmp_path / "dead", engine="ray")
     assert fake.calls[-1] == "shutdown"
     one_process(times=9)  # as if workers died again and again
-    with pytest.raises(RunError, match="item 0 has ended 8 workers of Ray"):
+    with pytest.raises(RunError, match="item 0 ended 8 Ray workers"):
         solve(goals, tmp_path / "deadly", engine="ray")
     one_process()
     monkeypatch.setattr(

@@ -42,7 +42,7 @@ def test_a_row_says_what_its_batch_says() -> None:
     assert FLAT[0].residual == FLAT.residual[0]
     with pytest.raises(IndexError):
         FLAT[24]
-    with pytest.raises(OptionError, match="one row"):
+    with pytest.raises(OptionError, match="a single row"):
         FLAT.reason(slice(2))
 
 

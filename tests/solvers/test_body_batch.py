@@ -229,7 +229,7 @@ def test_a_target_that_is_none_fails_alone() -> None:
         ["unsolved", "invalid", "unsolved"],
         ["unsolved", "unsolved", "invalid"],
     ]
-    assert batch.reason(6) == "not reached: the target of right_hand is not finite, or no rigid transform."
+    assert batch.reason(6) == "not reached: the target of right_hand is not a finite rigid transform."
     assert len(lw.solve_batch(HUMAN, {"left_hand": np.zeros((0, 3))})) == 0
 
 
@@ -263,7 +263,7 @@ def test_errors_say_what_is_wrong_with_targets() -> None:
     ):
         with pytest.raises(error, match=words):
             lw.solve_batch(HUMAN, targets, **options)
-    with pytest.raises(OptionError, match="stand in the mapping"):
+    with pytest.raises(OptionError, match="given in the mapping"):
         lw.solve_batch(HUMAN, {"head": places}, places)
     with pytest.raises(OptionError, match="no option 'also'"):
         lw.solve_batch(HUMAN, "head", places, also=[lw.Balance()])

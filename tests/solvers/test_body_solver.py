@@ -359,9 +359,9 @@ def test_levels_are_strict_compiled_or_not(levels: int) -> None:
 
 def test_wrong_use_is_told() -> None:
     ik = lw.prepare(HUMAN, body_goals())
-    with pytest.raises(GoalError, match="prepare it anew"):
+    with pytest.raises(GoalError, match="prepare another one"):
         ik(body_goals()[:2])
-    with pytest.raises(GoalError, match="prepare it anew"):
+    with pytest.raises(GoalError, match="prepare another one"):
         ik([lw.Reach("left_foot", position=(0, 0, 0)), *body_goals()[1:]])
     with pytest.raises(GoalError, match="at least one"):
         ik.follow([])

@@ -83,7 +83,7 @@ def test_starts_are_drawn_around_the_arm_not_over_all_of_a_slide() -> None:
 
 def test_a_card_does_not_take_a_base_that_travels() -> None:
     arm = on_base(BASES["a rail"])
-    with pytest.raises(DeviceError, match="aimed on the processor only"):
+    with pytest.raises(DeviceError, match="supported on the processor only"):
         lw.solve_batch(arm, "tip", np.eye(4)[None], device="cuda")
 
 

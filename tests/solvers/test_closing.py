@@ -173,8 +173,8 @@ def test_curves_end_at_limits_and_say_when_they_are_not_followed_to_the_end() ->
     assert [one.value > 0.0 for one in lw.singular_positions(held, "crank", start="start")] == [True]
     cut = lw.singular_positions(bars, "crank", start="start", most=3)
     assert not cut.complete
-    assert cut.reason == "3 steps do not lead round it"
-    assert repr(cut).endswith("(not complete: 3 steps do not lead round it)")
+    assert cut.reason == "3 steps are too few to follow the curve completely"
+    assert repr(cut).endswith("(not complete: 3 steps are too few to follow the curve completely)")
 
 
 def test_several_driving_joints_leave_a_curve_for_each_value_of_the_others() -> None:

@@ -182,7 +182,7 @@ def test_names_that_do_not_exist_are_told() -> None:
 def test_explanations_speak_of_the_group() -> None:
     arm = lw.models.planar([4, 3, 2])
     told = lw.solve(arm, lw.Reach("tip", position=(-8, 0)), start=[0.1, 0.2, 0.3], joints=["j2", "j3"]).explain()
-    assert "Only j2 and j3 might move; with all joints it is reached" in told
+    assert "Only j2 and j3 may move; with all joints, the goal is reached" in told
 
 
 def test_folded_motions_are_the_chain_at_the_pose() -> None:

@@ -1,7 +1,7 @@
 """A tree of bounding boxes over the pieces of the world, so that a search skips most of them.
 
-It is full: the children of node k are 2 k + 1 and 2 k + 2, and leaf i of L holds the pieces from ``n i // L`` to
-``n (i + 1) // L``. So all that is stored is the order of the pieces and a box a node.
+It is a full binary tree: the children of node k are 2 k + 1 and 2 k + 2, and leaf i of L holds the pieces from ``n i //
+L`` to ``n (i + 1) // L``. So only the order of the pieces and one box per node are stored.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ LEAF = 4  # pieces in a leaf, at most
 
 
 def tree_of_boxes(low: FloatArray, high: FloatArray) -> tuple[NDArray[np.int64], int, FloatArray]:
-    """Return the order of the pieces, how many leaves there are, and a record of NODE for each node.
+    """Return the order of the pieces, the number of leaves, and a record of NODE for each node.
 
-    Blocks of pieces are halved along the axis on which their middles are furthest spread, all blocks at once.
+    Blocks of pieces are halved along the axis with the largest spread of their centres, all blocks at once.
 
     Args:
         low: The lowest coordinates of each piece, shape (n, 3).

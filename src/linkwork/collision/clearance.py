@@ -178,7 +178,7 @@ def clearance(
 
 
 def clearance_in(scene: Scene, q: PoseLike, *, within: float | None = None, exact: bool = False) -> Clearance:
-    """Return how far poses are from touching in a scene; see `clearance`."""
+    """Return the clearance of poses in a scene; see `clearance`."""
     meshes = scene.linkage.cache.get("exact scenes", id(scene), lambda: ExactScene(scene)) if exact else None
     limit = None if within is None else as_number(within, "within")
     poses = as_poses(scene.linkage, q)

@@ -29,7 +29,7 @@ OBLIQUE = np.array([0.3574, 0.4821, 0.8000])  # of a ray that meets no edge of a
 
 
 class Part(NamedTuple):
-    """A shape of coal, where it stands in its frame, and its triangles (n, 3, 3) if it is a mesh."""
+    """A shape of coal, its place in its frame, and its triangles (n, 3, 3) if it is a mesh."""
 
     shape: Any
     transform: FloatArray
@@ -37,7 +37,7 @@ class Part(NamedTuple):
 
 
 class ExactScene:
-    """A scene whose meshes are kept as they are.
+    """A scene with exact meshes instead of their hulls.
 
     Args:
         scene: The scene.
@@ -51,7 +51,7 @@ class ExactScene:
         self._held = {obstacle.name: obstacle for obstacle in scene.world or ()}
 
     def near_records(self, poses: FloatArray, within: float, most: int) -> tuple[FloatArray, NDArray[np.int64]]:
-        """Return what `near.near_records` does, with meshes as they are."""
+        """Return the result of `near.near_records`, with exact meshes."""
         records, counts = np.full((len(poses), most, NEAR.size), np.nan), np.zeros(len(poses), np.int64)
         for k, pose in enumerate(poses):
             hulls, found = near_records(self.scene, poses[k : k + 1], within, self.scene.most)

@@ -28,11 +28,11 @@ class Part(Protocol):
     """A convex part of a fit, in the axes of its link."""
 
     def boundary(self) -> FloatArray:
-        """Return points on it (n, 3)."""
+        """Return points on its surface (n, 3)."""
         ...
 
     def distances(self, points: FloatArray) -> FloatArray:
-        """Return how far points (n, 3) are outside it [m], below zero inside."""
+        """Return the distances of points (n, 3) from its surface [m], negative inside."""
         ...
 
     def visual(self) -> Visual:
@@ -42,7 +42,7 @@ class Part(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class CapsulePart:
-    """A capsule from one end to the other; a sphere, where both are one.
+    """A capsule between two ends; a sphere if both are equal.
 
     Args:
         start: One end of its middle line, shape (3,).
@@ -61,7 +61,7 @@ class CapsulePart:
 
     @property
     def volume(self) -> float:
-        """Its volume, but for a factor of pi [m3]."""
+        """Its volume divided by pi [m³]."""
         return self.radius**2 * (self.length + 4.0 / 3.0 * self.radius)
 
     def boundary(self) -> FloatArray:
@@ -118,7 +118,7 @@ class HullPart:
         return np.concatenate([a + u[:, None] * (b - a) + v[:, None] * (c - a), self.faces.mean(axis=1)[:MOST_FACES]])
 
     def distances(self, points: FloatArray) -> FloatArray:
-        """Return how far points are beyond the furthest face: no more than their distance."""
+        """Return the distances of points beyond the furthest face: lower bounds of their distances from the hull."""
         found = [(points @ planes[:, :3].T + planes[:, 3]).max(axis=1) for planes in self._some]
         return np.asarray(np.max(found, axis=0))
 
@@ -128,14 +128,14 @@ class HullPart:
         return np.array_split(self.planes, max(1, len(self.planes) // 256))
 
     def visual(self) -> Visual:
-        """Return the hull around its middle."""
+        """Return the hull, placed at its centre."""
         middle, placement = (self.points.min(axis=0) + self.points.max(axis=0)) / 2.0, np.eye(4)
         placement[:3, 3] = middle
         return Visual(Hull(self.points - middle), placement, role="collision")
 
 
 def hull_of(points: FloatArray) -> HullPart:
-    """Return the hull of points; one that is flat is made as thick as a hair, so that it has an inside."""
+    """Return the hull of points; a flat hull is made slightly thicker, so that it has an inside."""
     from scipy.spatial import ConvexHull, QhullError
 
     size = float(np.ptp(points, axis=0).max())
@@ -149,10 +149,10 @@ def hull_of(points: FloatArray) -> HullPart:
 
 
 def capsule_of(points: FloatArray) -> CapsulePart:
-    """Return a small capsule that holds points (n, 3): the best of many directions of its axis, then of those near it.
+    """Return a small capsule that contains points (n, 3), by a search over directions of its axis.
 
-    Small is judged by its volume. Seen along a direction, a small circle around the points gives the radius; the ends
-    are as near to each other as the points let them.
+    The measure is its volume. Seen along the axis, a small circle around the points gives the radius; the ends are then
+    as near to each other as possible.
     """
     corners = points if len(points) < 8 else hull_of(points).points
     _, _, own = np.linalg.svd(corners - corners.mean(axis=0), full_matrices=False)

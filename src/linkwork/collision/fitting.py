@@ -152,7 +152,7 @@ def fit(
 
 
 def _checked(kind: str, error: float | None) -> float | None:
-    """Return the error that is asked for, once it is sure that it and the kind can be."""
+    """Return the requested error, after checking it and the kind."""
     if kind not in get_args(Kind):
         raise OptionError(f"kind is one of {', '.join(get_args(Kind))}, got {kind!r}.")
     wanted = None if error is None else as_number(error, "error")
@@ -177,7 +177,7 @@ def _fitted(
     result = Fit(linkage.replace(links=changed), kind, rows, tuple(remarks))
     if wanted is None or result.error <= wanted:
         return result
-    asked = f"{1e3 * wanted:.1f} mm were asked for: allow more with most=."
+    asked = f"{1e3 * wanted:.1f} mm were requested; allow more shapes with most=."
     text = f"{result.count} {kind} stick out by {1e3 * result.error:.1f} mm; {asked}"
     return Fit(result.linkage, kind, rows, (*remarks, Remark("error", text)))
 
@@ -203,7 +203,7 @@ class _Source:
 def _sources(
     linkage: Linkage, kind: Kind, names: tuple[str, ...], role: str | None, error: float | None
 ) -> tuple[list[_Source], list[Remark]]:
-    """Return the links that have shapes to fit, and what is to be said of those that cannot be had."""
+    """Return the links that have shapes to fit, and remarks on shapes that cannot be read."""
     nodes = [linkage.nodes[linkage.link_index(name)] for name in names]
     if role is None:
         collides = any(visual.role == "collision" for node in linkage.nodes for visual in node.visuals)
@@ -265,7 +265,7 @@ def _share(most: int, links: int) -> int:
 
 
 def _spheres(surfaces: list[Samples], error: float | None, most: int, conservative: bool) -> list[list[Part]]:
-    """Return spheres for every surface: so many in all, or as many as an error needs."""
+    """Return spheres for every surface: a total number, or as many as an error needs."""
     covers, share = [SphereCover(samples) for samples in surfaces], _share(most, len(surfaces))
     counts = sphere_counts(covers, most, share, error)
     if error is None:

@@ -17,9 +17,9 @@ BLOCK = 1024  # poses that a thread takes at a time
 
 
 def near_records(scene: Scene, poses: FloatArray, within: float, most: int) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Return the nearest pairs at poses (n, nq): records (n, most, NEAR.size), and how many of them there are.
+    """Return the nearest pairs at poses (n, nq): records (n, most, NEAR.size), and their numbers.
 
-    Records that are not there hold NaN. Many poses are dealt out to as many threads as there are cores.
+    Missing records hold NaN. Many poses are distributed to one thread per core.
     """
     poses = np.ascontiguousarray(poses, np.float64)
     records = np.full((len(poses), most, NEAR.size), np.nan)

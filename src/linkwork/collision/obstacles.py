@@ -69,7 +69,7 @@ class Obstacle(Value):
             placed, color, shape = placed @ shape.placement, shape.color if color is None else color, shape.shape
         if not isinstance(shape, Shape) or isinstance(shape, Polyline):
             kinds = ", ".join(kind for kind in SHAPES if kind != Polyline.kind)
-            got = "a polyline, which holds nothing" if isinstance(shape, Polyline) else repr(shape)
+            got = "a polyline, which encloses nothing" if isinstance(shape, Polyline) else repr(shape)
             raise ObstacleError(f"{what} needs a shape with an inside or a surface ({kinds}), got {got}.")
         if isinstance(touches, str):
             touches = (touches,)
@@ -168,7 +168,7 @@ class World:
         return self._hash
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a world does not change ({name}); added, without, moved and attached make another.")
+        raise AttributeError(f"a World is immutable ({name}); added, without, moved and attached return a changed one.")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return World, (self.obstacles,)
@@ -205,7 +205,7 @@ class World:
         return World((*self.obstacles, *obstacles))
 
     def without(self, *names: str) -> World:
-        """Return the world without some of its obstacles."""
+        """Return the world without the obstacles of these names."""
         gone = {self._place(name) for name in names}
         return World(obstacle for k, obstacle in enumerate(self.obstacles) if k not in gone)
 
@@ -248,7 +248,12 @@ class World:
         return self._with(name, pose=pose, link=link, touches=touches)
 
     def detached(self, name: str, *, world_from_link: TransformLike) -> World:
-        """Return the world with an obstacle released from its link, given where the link is."""
+        """Return the world with an obstacle released from its link, at the place where the link holds it.
+
+        Args:
+            name: The obstacle.
+            world_from_link: The pose of the link, ``arm.forward(q, frame=link)``.
+        """
         held = self[name]
         if held.link is None:
             raise ObstacleError(f"obstacle {name!r} is held by no link; world.moved puts it elsewhere.")
@@ -300,6 +305,6 @@ class World:
 
 
 def check_world(world: object) -> None:
-    """Raise, where a world is asked for and something else is given, with what to pass instead."""
+    """Raise ObstacleError if a value is not a world; the message says what to pass instead."""
     if not isinstance(world, World):
         raise ObstacleError(f"a World of obstacles is needed, lw.World([...]), got {world!r}.")

@@ -29,17 +29,17 @@ LinkPairs = Iterable[tuple[str, str]]
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A linkage, the pairs of it that count and a world, packed for the kernels.
+    """A linkage, its checked pairs and a world, packed for the kernels.
 
     Args:
         linkage: The linkage.
         world: The world, or None.
-        codes: Whole numbers, laid out by `kernels.collision.piece_layout`.
-        numbers: The others.
-        frames: Names of the links whose places it needs, in the order of its frames.
-        owners: Names of links with pieces, then of obstacles: what records mean by an owner.
-        link_owners: How many of them are links.
-        most: How many records there can be.
+        codes: Integers, laid out by `kernels.collision.piece_layout`.
+        numbers: All other numbers.
+        frames: Names of the links whose transforms it needs, in the order of its frames.
+        owners: Names of links with pieces, then of obstacles; records refer to them by index.
+        link_owners: Number of links among them.
+        most: Largest number of records.
     """
 
     linkage: Linkage
@@ -52,7 +52,7 @@ class Scene:
     most: int
 
     def names(self, record: Record) -> tuple[str, str]:
-        """Return the names of the two that a record of NEAR is about."""
+        """Return the names of the pair of a record of NEAR."""
         return self.owners[int(record.owner_a)], self.owners[int(record.owner_b)]
 
 
@@ -63,7 +63,7 @@ class Body:
     Args:
         name: Name of the link or obstacle.
         link: Position of the link.
-        pieces: Its pieces in the link's axes.
+        pieces: Its pieces, in the coordinates of the link.
         touches: Names of links that it may touch; None for a link.
     """
 
@@ -74,9 +74,9 @@ class Body:
 
 
 def shapes_of(linkage: Linkage) -> Mapping[str, Pieces]:
-    """Return the pieces of every link that has any, in its axes; they are kept on the linkage.
+    """Return the pieces of every link with shapes, in its coordinates; they are cached on the linkage.
 
-    Shapes of the role "collision" count where any link has one; elsewhere what is seen does.
+    If any link has a shape of the role "collision", only such shapes count; otherwise visual shapes do.
     """
     return linkage.cache.get("pieces", None, lambda: _shapes_of(linkage))
 
@@ -117,11 +117,11 @@ def pack_scene(
     Args:
         linkage: The linkage.
         world: The world, or None.
-        pairs: Pairs of links that count; those without shapes are passed over.
-        looking: Links for which the world, and what other links hold, counts; None for all.
+        pairs: Pairs of links to check; those without shapes are ignored.
+        looking: Links that are checked against the world and against obstacles held by other links; None for all.
 
     Raises:
-        LinkageError: If nothing of the linkage has a shape.
+        LinkageError: If no link has a shape.
     """
     bodies = _bodies(linkage, world)
     looks = set(linkage.links if looking is None else looking)
@@ -190,13 +190,13 @@ def _pieces_of(obstacle: Obstacle, *, surface: bool) -> Pieces:
 
 
 class Tree(NamedTuple):
-    """The links whose places a scene needs, and how they hang together.
+    """The links whose transforms a scene needs, and their tree.
 
     Attributes:
         names: Their names, parents before children.
-        places: Where each is among them, by its position in the linkage.
+        places: Index of each among them, by its position in the linkage.
         program: Their rows.
-        parents: Which of them each hangs on, -1 for the world.
+        parents: Index of the parent of each, -1 for the world.
     """
 
     names: tuple[str, ...]
@@ -261,7 +261,7 @@ def _standing(obstacles: list[Obstacle], first: int) -> tuple[int, tuple[Pieces,
 
 
 class PieceTables(NamedTuple):
-    """Records of all pieces, bodies first; and where the pieces of each body begin, and those of the world."""
+    """Records of all pieces, bodies first, and the first piece of each body and of the world."""
 
     codes: NDArray[np.int64]
     numbers: FloatArray

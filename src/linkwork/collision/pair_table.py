@@ -151,13 +151,13 @@ def find_pairs(linkage: Linkage, *, samples: int = 10_000, seed: int = 0) -> Pai
 
 
 def counted(linkage: Linkage) -> tuple[NamePair, ...]:
-    """Return the pairs of links that count."""
+    """Return the pairs of links that are checked."""
     found: tuple[NamePair, ...] = linkage.cache.get("counted pairs", None, lambda: pairs(linkage).counted)
     return found
 
 
 def looking(linkage: Linkage) -> tuple[str, ...]:
-    """Return the links for which the world counts: those that can move in it."""
+    """Return the links that are checked against the world: those that can move in it."""
     return tuple(name for name, group in zip(linkage.links, rigid_groups(linkage), strict=True) if group >= 0)
 
 

@@ -52,10 +52,10 @@ class Pieces:
         transforms: frame_from_piece, shape (n, 4, 4).
         sizes: Half sizes along the piece's axes, shape (n, 3).
         radii: Radius around each core, shape (n,).
-        counts: How many points each has, hulls alone, shape (n,).
-        points: The points of all of them in their own axes, one after another, shape (m, 3).
-        edge_counts: How many numbers the edges of each take, large hulls alone, shape (n,).
-        edges: The edges of all of them, as the kernels climb along them, one after another, shape (k,).
+        counts: Number of points of each, for hulls only, shape (n,).
+        points: The points of all of them in their own coordinates, concatenated, shape (m, 3).
+        edge_counts: Number of values of the edges of each, for large hulls only, shape (n,).
+        edges: The edges of all of them, along which the kernels search, concatenated, shape (k,).
     """
 
     kinds: NDArray[np.int64]
@@ -71,11 +71,11 @@ class Pieces:
         return len(self.kinds)
 
     def placed(self, transform: FloatArray) -> Pieces:
-        """Return them moved by a transform."""
+        """Return the pieces, moved by a transform."""
         return replace(self, transforms=transform @ self.transforms)
 
     def sorted(self, order: NDArray[np.int64]) -> Pieces:
-        """Return them in another order."""
+        """Return the pieces in another order."""
         return Pieces(
             self.kinds[order],
             self.transforms[order],
@@ -124,7 +124,7 @@ class Pieces:
 
     @cached_property
     def records(self) -> tuple[NDArray[np.int64], FloatArray]:
-        """Records of PIECE_CODE and PIECE: in no frame yet, of no owner, with points and edges that begin at 0."""
+        """Records of PIECE_CODE and PIECE, without frame and owner; points and edges begin at 0."""
         centres, bounds = self.balls()
         sizes, hulls = self.sizes.copy(), np.flatnonzero(self.counts)
         if len(hulls):  # of a hull, those of a box around it
@@ -153,7 +153,7 @@ class Pieces:
 
     @cached_property
     def ball(self) -> FloatArray:
-        """A record of BOUND: a ball around all of them, which holds those of the pieces."""
+        """A record of BOUND: a ball around the balls of all pieces."""
         centres, reach = self.balls()
         centre = np.zeros(3)
         if np.isfinite(reach).all():
@@ -163,7 +163,7 @@ class Pieces:
         return BOUND.pack(centre=centre, radius=radius)
 
     def by_kind(self) -> Pieces:
-        """Return them in the order of their kinds."""
+        """Return the pieces in the order of their kinds."""
         return self.sorted(np.argsort(self.kinds, kind="stable"))
 
 
@@ -209,7 +209,7 @@ def pieces_of(shape: Shape, *, surface: bool, what: str) -> Pieces:
     Args:
         shape: The shape.
         surface: Whether a mesh is its triangles; else it is its convex hull.
-        what: What it belongs to, for messages.
+        what: Its owner, for messages.
 
     Raises:
         LinkageError: If it is a mesh that cannot be read, or has too many triangles.

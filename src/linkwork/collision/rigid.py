@@ -6,9 +6,9 @@ from ..linkage.linkage import Linkage
 
 
 def rigid_groups(linkage: Linkage) -> tuple[int, ...]:
-    """Return the number of each link's group of links that never move against each other.
+    """Return, for each link, the number of its group of links that do not move relative to each other.
 
-    It is the position of the first of them; group -1 stands in the world.
+    The number is the index of the first link of the group; group -1 is fixed in the world.
 
     Example:
         >>> import linkwork as lw

@@ -31,15 +31,15 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """A surface, cut small.
+    """A surface, cut into small pieces.
 
     Args:
         pieces: Triangles no longer than a cell, those of one cell together, shape (n, 3, 3) [m].
         firsts: The first piece of each cell, shape (cells,).
         cell: Length of a cell's edge [m].
-        low: Where the grid begins, shape (3,).
+        low: Lowest corner of the grid, shape (3,).
         inside: Which cells of the grid are inside, shape (x, y, z).
-        beyond: Which of them are outside; the others hold a part of the surface.
+        beyond: Which cells are outside; the remaining ones contain a part of the surface.
     """
 
     pieces: FloatArray
@@ -66,7 +66,7 @@ class Samples:
 
     @cached_property
     def points(self) -> tuple[FloatArray, FloatArray]:
-        """Points of the surface (n, 3), about a third of a cell apart, and the area that each stands for."""
+        """Points of the surface (n, 3), about a third of a cell apart, and the area that each represents."""
         middles = self.pieces.mean(axis=1)
         a, b, c = self.pieces.swapaxes(0, 1)
         area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
@@ -98,7 +98,7 @@ class Samples:
 
     @cached_property
     def ridges(self) -> BoolArray:
-        """Which of the cells inside are as deep as those around them, or nearly: the middle of what is there."""
+        """Which of the cells inside are about as deep as their neighbours: the medial axis."""
         from scipy.ndimage import maximum_filter
 
         table = np.zeros(self.inside.shape)
@@ -120,7 +120,7 @@ class Samples:
     def outside(self, points: FloatArray) -> FloatArray:
         """Return how far points (n, 3) are outside [m], 0 for those inside.
 
-        In a cell that holds a part of the surface, whichever side a point is on, it counts as outside.
+        A point in a cell with a part of the surface counts as outside, whichever side it is on.
         """
         away = np.zeros(len(points))
         wanted = np.flatnonzero(~self._within(points))
@@ -141,7 +141,8 @@ class Samples:
 def to_triangles(points: FloatArray, triangles: FloatArray) -> FloatArray:
     """Return the distances of points (..., 3) from triangles (..., 3, 3).
 
-    A point whose foot is inside is as far as the plane, any other as far as the nearest edge.
+    If the foot of the perpendicular is inside the triangle, this is the distance from the plane, otherwise from the
+    nearest edge.
 
     Example:
         >>> flat = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
@@ -162,7 +163,7 @@ def to_triangles(points: FloatArray, triangles: FloatArray) -> FloatArray:
 
 
 def sampled(triangles: FloatArray, *, error: float | None = None) -> Samples:
-    """Return a surface (n, 3, 3) cut into pieces and sorted into cells, smaller than an error if that can be."""
+    """Return a surface (n, 3, 3) cut into pieces and sorted into cells, if possible smaller than an error."""
     low, high = triangles.min(axis=(0, 1)), triangles.max(axis=(0, 1))
     longest = float((high - low).max())
     across = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
@@ -194,7 +195,7 @@ def _reached(held: BoolArray) -> BoolArray:
 
 
 def cut(triangles: FloatArray, longest: float) -> FloatArray:
-    """Return triangles cut in two across their longest edge until none is longer; very many are left as they are."""
+    """Return triangles bisected across their longest edge until none is longer; very many are not cut."""
     done: list[FloatArray] = []
     while len(triangles):
         edges = np.linalg.norm(np.roll(triangles, -1, axis=1) - triangles, axis=2)

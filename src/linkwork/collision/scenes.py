@@ -22,9 +22,9 @@ def scene_of(
     Args:
         linkage: The linkage.
         world: The world, or None.
-        self: Whether pairs of its own links count.
-        links: Only pairs with one of these links, or with what one of them holds, count; by default all.
-        pairs: The pairs of links that count, instead of those that `collision.pairs` lists.
+        self: Whether to check pairs of its own links.
+        links: Only check pairs with one of these links, or with an obstacle that one of them holds; by default all.
+        pairs: The pairs of links to check, instead of those that `collision.pairs` lists.
     """
     check_linkage(linkage)
     if world is not None:

@@ -76,7 +76,7 @@ class SphereCover:
 
     @property
     def single(self) -> float:
-        """How far one sphere that covers everything sticks out at least [m]."""
+        """Smallest distance that a single sphere around everything sticks out [m]."""
         return float(self._alone.min())
 
     def chosen(self, error: float, most: int) -> IntArray | None:
@@ -96,7 +96,7 @@ class SphereCover:
         return np.array(chosen)
 
     def least(self, count: int) -> IntArray:
-        """Return so many candidates, or fewer, whose spheres stick out as little as a search finds."""
+        """Return at most this number of candidates, whose spheres stick out as little as a search finds."""
         low, high = 0.0, self.single
         best = np.array([int(self._alone.argmin())])
         for _ in range(STEPS):
@@ -109,7 +109,7 @@ class SphereCover:
         return best
 
     def best(self, count: int) -> Spheres:
-        """Return so many spheres, or fewer, that stick out little: the best of a few starts."""
+        """Return at most this number of spheres that stick out little: the best of a few starts."""
         random = np.random.default_rng(2)
         starts = [self.least(count), self._furthest(count)]
         starts += [random.choice(len(self.centres), min(count, len(self.centres)), replace=False) for _ in range(TRIES)]
@@ -117,9 +117,9 @@ class SphereCover:
         return self._nudged(self.centres[chosen], self.depths[chosen], self._excess[:, chosen].argmin(axis=1))
 
     def within(self, error: float, most: int) -> Spheres:
-        """Return few spheres that stick out no further than an error, or as many as may be that come near it.
+        """Return few spheres that stick out no further than an error, or the largest number, which come near it.
 
-        Moving centres makes greedy spheres better, so that those for a larger error may do.
+        Moving the centres improves greedy spheres, so those for a larger error may be sufficient.
         """
         trials = [self.chosen(factor * error, most) for factor in LARGER]
         counts = sorted({len(chosen) for chosen in trials if chosen is not None}) or [most]
@@ -131,7 +131,7 @@ class SphereCover:
         return min(found[::-1], key=lambda spheres: max(float(spheres[2].max()), error))
 
     def _furthest(self, count: int) -> IntArray:
-        """Return so many candidates, each the best for what the ones before it cover worst."""
+        """Return a number of candidates, each the best for the points that those before it cover worst."""
         chosen = [int(self._alone.argmin())]
         least = self._excess[:, chosen[0]]
         while len(chosen) < count:
@@ -194,13 +194,13 @@ class SphereCover:
 
 
 def sphere_counts(covers: list[SphereCover], most: int, share: int, error: float | None) -> list[int]:
-    """Return how many spheres each of many surfaces gets, so that all stick out about equally far.
+    """Return the number of spheres for each of many surfaces, so that all stick out about equally far.
 
     Args:
         covers: The surfaces.
-        most: How many spheres there may be in all.
-        share: How many one of them may have.
-        error: How far they may stick out, if so many are enough for that; None for as little as they can.
+        most: Largest number of spheres in all.
+        share: Largest number for one surface.
+        error: Allowed distance that they stick out, if `most` is enough for it; None for the smallest possible.
     """
     low, high = error or 0.0, max((cover.single for cover in covers), default=0.0)
     best = _counts(covers, low, share) if error is not None else []

@@ -26,9 +26,9 @@ class Piece:
 
     Args:
         triangles: The surface, shape (n, 3, 3).
-        part: What holds all of it.
-        error: How far that sticks out of the whole surface at most [m].
-        worst: Where it does, shape (3,).
+        part: The convex part that contains it.
+        error: Largest distance that the part sticks out of the whole surface [m].
+        worst: The point where it does, shape (3,).
     """
 
     triangles: FloatArray
@@ -46,9 +46,9 @@ def piece_of(triangles: FloatArray, samples: Samples, around: Around) -> Piece:
 
 
 def split(piece: Piece, samples: Samples, around: Around) -> tuple[Piece, Piece] | None:
-    """Return a piece in two, by the plane after which the worse of them sticks out least; None if all make it worse.
+    """Return a piece split by the plane that gives the smallest error; None if every plane makes it worse.
 
-    A ring sticks out no less after the first split, but after the next.
+    The hulls of a ring stick out no less after the first split, but less after the next.
     """
     best: tuple[Piece, Piece] | None = None
     least = (SLACK * piece.error, np.inf)
@@ -92,7 +92,7 @@ def _planes(piece: Piece) -> Iterator[tuple[FloatArray, float]]:
 
 
 def clipped(triangles: FloatArray, normal: FloatArray, offset: float) -> FloatArray:
-    """Return what of triangles (n, 3, 3) lies where `normal . x <= offset`, as triangles.
+    """Return the part of triangles (n, 3, 3) where `normal . x <= offset`, as triangles.
 
     Example:
         >>> half = clipped(np.array([[[0.0, 0, 0], [2, 0, 0], [0, 2, 0]]]), np.array([1.0, 0, 0]), 1.0)

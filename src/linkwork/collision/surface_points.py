@@ -22,17 +22,17 @@ def points_on(
 ) -> tuple[FloatArray, FloatArray]:
     """Return points on the surface of a shape, and outward unit normals there, both (count, 3), in its own axes.
 
-    Of a height field it is the ground alone; of a point cloud, what no other ball covers.
+    For a height field, this is only the ground; for a point cloud, the parts that no other ball covers.
 
     Args:
         shape: The shape.
-        count: How many.
-        rng: Where randomness comes from.
-        center: The middle of what matters, for a half-space, which has no end.
-        reach: How far what matters goes from there [m].
+        count: Number of points.
+        rng: The random generator.
+        center: Centre of the relevant region, for a half-space, which is infinite.
+        reach: Radius of this region [m].
 
     Raises:
-        ObstacleError: If the shape has no surface, as a mesh whose file cannot be read.
+        ObstacleError: If the shape has no surface, such as a mesh whose file cannot be read.
 
     Example:
         >>> middle, rng = np.zeros(3), np.random.default_rng(0)

@@ -16,14 +16,14 @@ ROUNDED = {"cylinder": (1, 0), "sphere": (1, 1), "capsule": (1, 1)}  # flat side
 
 
 def triangles_of(shape: Shape, *, outside: bool = False) -> FloatArray | None:
-    """Return the surface of a shape in its own coordinates, shape (n, 3, 3); None where there is none to be had.
+    """Return the surface of a shape in its own coordinates, shape (n, 3, 3); None if it has none.
 
-    That is so for lines, and for meshes whose file is missing or cannot be read.
+    Lines have none, nor have meshes whose file is missing or cannot be read.
 
     Args:
         shape: The shape.
-        outside: Whether the flat sides that stand for a round surface touch it from outside, so that all of the shape
-            is within them; by default their corners lie on it.
+        outside: Whether the flat sides of a round surface lie around it, so that they enclose the shape; by default
+            their corners are on it.
 
     Example:
         >>> from linkwork.linkage.geometry import Box

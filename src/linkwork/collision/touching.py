@@ -20,7 +20,7 @@ ROOM = 2**22  # numbers in the records of one go
 def touch_counts(
     linkage: Linkage, pairs: Sequence[tuple[str, str]], poses: FloatArray
 ) -> tuple[set[tuple[str, str]], Counter[tuple[str, str]]]:
-    """Return the pairs that touch in the first of some poses, and in how many of the others each does.
+    """Return the pairs that touch in the first of some poses, and the number of other poses in which each touches.
 
     Args:
         linkage: The linkage.

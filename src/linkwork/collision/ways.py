@@ -12,12 +12,12 @@ from ..linkage.linkage import Linkage
 
 
 def ways_of(linkage: Linkage, velocities: Sequence[int] | None = None) -> NDArray[np.int64]:
-    """Return a WAY for every value of a linkage, flat.
+    """Return a record WAY for every value of a linkage, flat.
 
     Args:
         linkage: The linkage.
-        velocities: The velocities that may be other than zero, in the order of the columns; by default all. Of a ball,
-            all three or none, one after another.
+        velocities: The velocities that may differ from zero, in the order of the columns; by default all. For a ball,
+            all three in order, or none.
     """
     columns = np.full(linkage.nv, -1)
     moving = np.arange(linkage.nv) if velocities is None else np.asarray(velocities, np.int64)

@@ -31,7 +31,7 @@ Size = tuple[float, float] | None
 
 
 def need_matplotlib() -> None:
-    """Raise unless matplotlib is installed."""
+    """Raise MissingExtraError unless matplotlib is installed."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -39,7 +39,7 @@ def need_matplotlib() -> None:
 
 
 def picture_path(path: Target) -> Path | None:
-    """Return where to save a picture, once it is sure that one can be made and saved there."""
+    """Return the path of a picture, after checking that it can be made and saved there."""
     target = None if path is None else output_path(path, IMAGES, "a picture")
     need_matplotlib()
     return target
@@ -57,7 +57,7 @@ def output_path(path: str | os.PathLike[str], suffixes: tuple[str, ...], what: s
 
 
 def one_pose(linkage: Linkage, q: Any) -> FloatArray:
-    """Return the pose to draw, by default a stored one, else the neutral one; then with its loops closed."""
+    """Return the pose to draw; by default a stored or the neutral pose, with loops closed."""
     if q is None:
         usual = next((name for name in ("ready", *linkage.poses) if name in linkage.poses), None)
         return assembled(linkage, linkage.pose(usual))
@@ -68,7 +68,7 @@ def one_pose(linkage: Linkage, q: Any) -> FloatArray:
 
 
 def frame_names(linkage: Linkage, frames: bool | Sequence[str]) -> tuple[str, ...]:
-    """Return the frames to draw; True is all of them."""
+    """Return the names of the frames to draw; True means all."""
     if isinstance(frames, bool):
         return linkage.frames if frames else ()
     names = (frames,) if isinstance(frames, str) else tuple(frames)
@@ -102,7 +102,7 @@ def checked_size(size: Any) -> Size:
 
 
 def goal_point(goal: ArrayLike | Reach | None) -> FloatArray | None:
-    """Return a point in space from one in space or in the plane, or from a goal; None where there is none."""
+    """Return a point in space from one in space or in the plane, or from a goal; None if there is none."""
     given: Any = goal.position if isinstance(goal, Reach) else goal
     if given is None:
         return None
@@ -138,7 +138,7 @@ def frame_numbers(frames: Sequence[int] | None, count: int) -> list[int]:
 
 
 def saved(figure: Figure, target: Path | None) -> Figure:
-    """Return a figure, saved if there is a path: the same bytes every time."""
+    """Return a figure, saved if a path is given; the same figure always gives the same bytes."""
     if target is not None:
         import matplotlib
 

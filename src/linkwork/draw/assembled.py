@@ -13,7 +13,7 @@ OPEN = 1e-6  # of the mechanism's size: pins that are further apart are seen to 
 
 
 def open_by(linkage: Linkage, poses: FloatArray) -> float:
-    """Return how far loops are open at poses (n, nq) [m, rad]: the largest gap, zero if none is to be seen."""
+    """Return the largest gap of loops at poses (n, nq) [m, rad]; zero if it is too small to be visible."""
     if not linkage.constrained:
         return 0.0
     from ..solvers.loops import Closure
@@ -26,7 +26,7 @@ def open_by(linkage: Linkage, poses: FloatArray) -> float:
 
 
 def assembled(linkage: Linkage, q: FloatArray) -> FloatArray:
-    """Return the pose to draw where none was asked for: closed, near a pose if it can be; as it is if it cannot be."""
+    """Return the default pose to draw: closed and near a given pose, or that pose if its loops cannot be closed."""
     if not open_by(linkage, q[None]):
         return q
     from ..solvers.closing import assemble, close
@@ -43,12 +43,12 @@ def assembled(linkage: Linkage, q: FloatArray) -> FloatArray:
 
 
 def say_if_open(linkage: Linkage, poses: FloatArray) -> None:
-    """Say so if loops are open at poses (n, nq) that were asked for."""
+    """Log a warning if loops are open at requested poses (n, nq)."""
     gap = open_by(linkage, poses)
     if gap:
         _LOG.warning("%s", open_text(linkage, gap))
 
 
 def open_text(linkage: Linkage, gap: float) -> str:
-    """Return in words that loops are open."""
+    """Return a text on open loops."""
     return f"loops of linkage {linkage.name!r} are open by {gap:.3g} m in this pose; lw.close(linkage, q) closes them."

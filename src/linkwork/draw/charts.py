@@ -46,7 +46,7 @@ def figure(figure: ChapterFigure, *, path: Target = None) -> Figure:
     from ..models.textbook import Figure as Given
 
     if not isinstance(figure, Given):
-        raise OptionError(f"expected a figure, such as lw.textbook.figure('5.20'), got {type(figure).__name__}.")
+        raise OptionError(f"expected a figure, as from lw.textbook.figure('5.20'), got {type(figure).__name__}.")
     if not figure.panels and not figure.plates:
         raise OptionError(f"figure {figure.number} has no rows and no diagrams to draw.")
     target = picture_path(path)
@@ -123,7 +123,7 @@ def report(report: Report, *, path: Target = None) -> Figure:
     from ..motion.inspection import Report as Given
 
     if not isinstance(report, Given):
-        raise OptionError(f"expected a report, such as lw.inspect(clip), got {type(report).__name__}.")
+        raise OptionError(f"expected a report, as from lw.inspect(clip), got {type(report).__name__}.")
     target = picture_path(path)
     from . import reports
 
@@ -149,7 +149,7 @@ def workspace(workspace: Workspace, *, path: Target = None) -> Figure:
     from ..explain.workspaces import Workspace as Given
 
     if not isinstance(workspace, Given):
-        raise OptionError(f"expected a workspace, such as lw.explain.workspace(...), got {type(workspace).__name__}.")
+        raise OptionError(f"expected a workspace, as from lw.explain.workspace(...), got {type(workspace).__name__}.")
     target = picture_path(path)
     from . import plots
 

@@ -86,7 +86,7 @@ def clearance(
 
 
 def sentence(pair: NearPair) -> str:
-    """Return how near two are, for people.
+    """Return the distance of a pair in words.
 
     Example:
         >>> sentence(NearPair((), ("hand", "shelf"), -0.0182, np.zeros((2, 3)), np.zeros(3)))
@@ -99,7 +99,7 @@ def sentence(pair: NearPair) -> str:
 
 
 def length(metres: float) -> str:
-    """Return a length for people, in millimetres below a metre.
+    """Return a length as text, in millimetres below a metre.
 
     Example:
         >>> length(0.20391), length(-0.0142), length(2.5)

@@ -23,7 +23,7 @@ TALL = 380  # pixels, of the film
 
 
 def cell(clip: Clip) -> str:
-    """Return what a notebook shows of a clip: a film, one without its meshes where they are too large, or stills."""
+    """Return the notebook cell of a clip: a film, without meshes if they are too large, or stills."""
     linkage, note = clip.linkage, f"{len(clip)} frames, {clip.duration:.3g} s"
     title = clip.name or linkage.name
     film = _page(clip) if _mesh_bytes(linkage) <= MOST_BYTES else None

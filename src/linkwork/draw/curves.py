@@ -17,7 +17,7 @@ NOTHING = 1e-9  # share of the largest value of a chart below which values are z
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """Numbers over the frames of a film, NaN where there are none, with a name and a colour."""
+    """Numbers over the frames of a film, with a name and a colour; missing numbers are NaN."""
 
     name: str
     values: FloatArray

@@ -34,12 +34,12 @@ MONOSPACE = "DejaVu Sans Mono"
 
 
 class Block(Protocol):
-    """A plate that is ready to be put on a page."""
+    """A plate that is ready for a page."""
 
     size: tuple[float, float]
 
     def draw(self, page: Picture, left: float, bottom: float) -> None:
-        """Draw it with its lower left corner at a place in inches."""
+        """Draw it with its lower left corner at a position in inches."""
 
 
 def sheet(title: str, rows: Sequence[Sequence[Plate]]) -> Picture:
@@ -90,7 +90,7 @@ def _wrapped(title: str, width: float) -> str:
 
 
 def text(page: Picture, x: float, y: float, words: str, size: float, **style: Any) -> None:
-    """Write words at a place in inches."""
+    """Write a text at a position in inches."""
     look: dict[str, Any] = {"color": INK, "fontfamily": FONT, "zorder": 40.0} | style
     page.text(x, y, words, transform=page.dpi_scale_trans, fontsize=size, **look)
 
@@ -219,7 +219,7 @@ class TreeBlock:
 
 
 def box(page: Picture, corner: tuple[float, float], size: tuple[float, float], tone: str = "plain") -> None:
-    """Draw a rounded box at a place in inches."""
+    """Draw a rounded box at a position in inches."""
     face = {"plain": NODE_FACE, "now": NOW_FACE, "done": DONE_FACE}[tone]
     edge = {"plain": NODE_EDGE, "now": AMBER, "done": SLATE}[tone]
     patch = FancyBboxPatch(
@@ -230,7 +230,7 @@ def box(page: Picture, corner: tuple[float, float], size: tuple[float, float], t
 
 
 class StackBlock:
-    """A stack of matrices beside the tree that is walked."""
+    """A stack of matrices beside the traversed tree."""
 
     CELL = 0.36
 
@@ -287,7 +287,7 @@ class WordsBlock:
         return text_size(line or " ", size, family=family)[0]
 
     def draw(self, page: Picture, left: float, bottom: float) -> None:
-        """Write line by line; code is in a box, with its comments in another colour."""
+        """Write the lines; code is in a box, with comments in another colour."""
         width, height = self.size
         if self.code:
             box(page, (left, bottom), (width, height), "done")

@@ -21,7 +21,7 @@ LEVEL = 30  # points of an arc
 
 @dataclass(frozen=True, eq=False)
 class Note:
-    """A text near places of the page, the nicest first (n, 2), and what kind it is: pin, point, link, length, angle."""
+    """A text, its possible positions on the page (n, 2), best first, and its kind: pin, point, link, length, angle."""
 
     text: str
     anchors: FloatArray
@@ -30,12 +30,12 @@ class Note:
 
 @dataclass(eq=False)
 class Notes:
-    """What is written beside a mechanism.
+    """Texts and lines beside a mechanism.
 
     Attributes:
-        notes: Texts beside places.
+        notes: Texts with their positions.
         lines: Thin lines of angles and lengths, (n, 2) each.
-        values: What letters stand for, such as ``"a = 0.15 m"``.
+        values: Values of the letters, such as ``"a = 0.15 m"``.
     """
 
     notes: list[Note] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Notes:
 
 
 def letters(scheme: Scheme) -> dict[int, str]:
-    """Return the text of each node: a fixed pivot is O with the number of its link, pins are A, B, C, frames names."""
+    """Return the text of each node: O and a link number for fixed pivots, A, B, C for pins, names for frames."""
     numbers, free = link_numbers(scheme), iter(_series(PIN_LETTERS))
     found: dict[int, str] = {}
     for k, node in enumerate(scheme.nodes):
@@ -60,7 +60,7 @@ def letters(scheme: Scheme) -> dict[int, str]:
 
 
 def link_numbers(scheme: Scheme) -> dict[int, int]:
-    """Return the number of each body that moves, in order; the ground is 1."""
+    """Return the number of each moving body, in order; the ground is 1."""
     moving = [body for body in dict.fromkeys(scheme.bodies) if body != WORLD]
     return {body: number for number, body in enumerate(moving, start=2)}
 
@@ -71,13 +71,13 @@ def _series(alphabet: str) -> list[str]:
 
 
 def written(scheme: Scheme, q: FloatArray, labels: bool | Mapping[str, str], dimensions: bool) -> Notes:
-    """Return what to write beside a mechanism in a pose.
+    """Return the texts and lines beside a mechanism in a pose.
 
     Args:
         scheme: The mechanism.
         q: The pose.
-        labels: Whether to name pins and links; or texts by the names of joints, loops and frames, for these.
-        dimensions: Whether to give lengths and angles letters, and their values.
+        labels: Whether to name pins and links; or texts by the names of joints, loops and frames.
+        dimensions: Whether to write letters for lengths and angles, and their values.
     """
     notes = Notes([Note(text, scheme.at(node, q)[None], kind) for node, text, kind in named(scheme, labels)])
     if dimensions:

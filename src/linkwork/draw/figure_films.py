@@ -25,7 +25,7 @@ def figure_film(figure: Figure, *, fps: float | None = None) -> bytes:
     """Return the motion of a figure as a GIF.
 
     Args:
-        figure: What `textbook.figure` computed.
+        figure: The result of `textbook.figure`.
         fps: Frames per second, `FPS` by default; a lower one leaves frames out and keeps the time.
     """
     if not figure.panels:

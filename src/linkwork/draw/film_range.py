@@ -26,10 +26,10 @@ class FilmFrames:
     """The frames of a film.
 
     Args:
-        times: When each is shown [s], from 0.
+        times: Time at which each is shown [s], from 0.
         poses: The pose in each, shape (n, nq).
-        moments: The time in the clip that each shows [s].
-        numbers: The number of the clip's frame at or before each.
+        moments: Time in the clip that each shows [s].
+        numbers: Number of the clip's frame at or before each.
     """
 
     times: FloatArray
@@ -63,8 +63,8 @@ class FilmRange:
     Args:
         fps: Frames per second; those of the clip by default.
         frames: Number of frames, evenly spaced, in place of `fps`.
-        start: Where it begins, in the clip's time [s].
-        end: Where it ends.
+        start: Start time in the clip [s].
+        end: End time in the clip [s].
         speed: 2 is twice as fast, 0.5 slow motion.
     """
 
@@ -75,7 +75,7 @@ class FilmRange:
     speed: float = 1.0
 
     def span(self, clip: Clip) -> tuple[float, float]:
-        """Return where it begins and ends in the clip's time [s]."""
+        """Return its start and end time in the clip [s]."""
         first, last = float(clip.times[0]), float(clip.times[-1])
         begin = first if self.start is None else _number("start", self.start)
         end = last if self.end is None else _number("end", self.end)
@@ -93,8 +93,8 @@ def film_frames(clip: Clip, part: FilmRange, *, most: float, what: str, even: bo
     Args:
         clip: The motion.
         part: The part of the clip.
-        most: The most frames a second that the film can have.
-        what: What the film is, in words: ``"a GIF"``.
+        most: Largest number of frames per second of the film.
+        what: The kind of film, in words: ``"a GIF"``.
         even: Whether the times between frames must be equal.
     """
     if not isinstance(clip, Clip):
@@ -141,14 +141,14 @@ def _moments(
 
 
 def camera_way(linkage: Linkage, poses: FloatArray, rate: float, follow: bool | str) -> FloatArray | None:
-    """Return where a camera goes that follows a linkage over the ground, shape (n, 3); None where it stands still.
+    """Return the path of a camera that follows a linkage over the ground, shape (n, 3); None if it stands still.
 
-    It goes along with a frame, or with the middle of all links that move, and smooths its way: steps do not shake it.
+    It follows a frame, or the mean position of all moving links. Its path is smoothed, so that steps do not shake it.
 
     Args:
         linkage: The linkage.
         poses: Its poses, evenly in time, shape (n, nq).
-        rate: How many of them a second there are.
+        rate: Number of poses per second.
         follow: Whether to follow, or the name of a frame.
     """
     if follow is False:
@@ -167,7 +167,7 @@ def camera_way(linkage: Linkage, poses: FloatArray, rate: float, follow: bool | 
 
 
 def strip_frames(clip: Clip, part: FilmRange, count: int) -> list[int]:
-    """Return the numbers of the clip's frames for a strip: as many as given, evenly spaced, each once."""
+    """Return the frame numbers for a strip: a given number, evenly spaced, without repetition."""
     if part.fps is not None or part.speed != 1.0:
         raise OptionError("speed and fps do not apply to a strip of pictures; give frames instead.")
     begin, end = part.span(clip)

@@ -110,7 +110,7 @@ class Card:
         text: One sentence.
         picture: A GIF, PNG, JPEG or SVG file, or its bytes.
         code: The code that made it.
-        section: The heading it stands under.
+        section: The heading of its section.
         facts: A few more words beside the title, such as ``"7 DOF"``.
     """
 
@@ -165,7 +165,7 @@ def _article(card: Card) -> str:
 
 
 def media_type(picture: bytes, where: str) -> str:
-    """Return the media type of a picture, told by its first bytes."""
+    """Return the media type of a picture, by its first bytes."""
     for start, kind in PICTURES.items():
         if picture.lstrip().startswith(start):
             return kind
@@ -173,7 +173,7 @@ def media_type(picture: bytes, where: str) -> str:
 
 
 def first_frame(film: bytes) -> bytes:
-    """Return the first frame of a GIF as PNG, for those who want no motion."""
+    """Return the first frame of a GIF as PNG, for readers who prefer no motion."""
     from PIL import Image  # comes with matplotlib, which drew the film
 
     out = BytesIO()
@@ -189,17 +189,17 @@ def build(
     fps: float | None = None,
     progress: Progress | None = None,
 ) -> Path:
-    """Write the gallery into a folder, which is made if need be.
+    """Write the gallery into a folder, which is created if missing.
 
     Args:
-        folder: Where the page goes.
+        folder: The folder of the page.
         texts: Models as in `models.build`, such as ``"snake:9"``; by default the example of every model, and every
             figure of the chapter.
         fps: Frames per second of the films; `FPS` by default.
-        progress: Called with the share of the work that is done, from 0 to 1, and what it is at.
+        progress: Called with the fraction of the work done, from 0 to 1, and the current step.
 
     Returns:
-        The page, ``index.html``. It is written last, whole or not at all.
+        The page, ``index.html``. It is written last, completely or not at all.
     """
     path = Path(folder, "index.html")
     for text in texts or ():
@@ -218,7 +218,7 @@ def build(
 
 
 def _stretch(progress: Progress | None, start: float, end: float) -> Progress | None:
-    """Return what tells of a part of the work as of its stretch of the whole."""
+    """Return a progress function for a part of the work."""
     return None if progress is None else lambda done, what: progress(start + (end - start) * done, what)
 
 
@@ -251,7 +251,7 @@ def model_cards(
 
 
 def mechanism_cards(*, fps: float | None = None, progress: Progress | None = None) -> Iterator[Card]:
-    """Yield a card for each of some mechanisms, with a film as a textbook draws it; arguments as in `build`."""
+    """Yield a card for each of some mechanisms, with a film in textbook style; arguments as in `build`."""
     count = len(MECHANISMS) + 1
     for k, (name, (trails, text)) in enumerate(MECHANISMS.items()):
         clip = models.motion(name)

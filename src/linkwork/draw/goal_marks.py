@@ -13,11 +13,11 @@ SPOKE, STEPS = 0.1, 33  # length of a sector's sides, as a share of the picture'
 
 
 def room_lines(goal: Reach | None, size: float) -> list[FloatArray]:
-    """Return lines (k, 3) around the place of a goal; none where it has no ranges, or no place.
+    """Return lines (k, 3) around the position of a goal; empty if it has no ranges or no position.
 
     Args:
         goal: The goal.
-        size: Of the picture [m]: a range without end is drawn so far.
+        size: Size of the picture [m]; infinite ranges are drawn with this length.
     """
     if goal is None or goal.ranges is None or not goal.coordinates:
         return []

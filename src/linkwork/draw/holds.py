@@ -29,8 +29,8 @@ FEET = 2  # feet that are held with their turn; of more, the places
 def limb_ends(linkage: Linkage) -> list[str]:
     """Return a frame at the end of every limb, the longest limbs first; twelve at most.
 
-    A limb ends where nothing moves beyond it. Limbs shorter than a tenth of the linkage, such as fingers, belong to
-    what they hang on, and a frame that was named near the end is preferred to the last link.
+    A limb ends at its last moving link. Limbs shorter than a tenth of the linkage, such as fingers, count as parts of
+    the limb that carries them. A named frame near the end is preferred to the last link.
 
     Example:
         >>> import linkwork as lw
@@ -64,7 +64,7 @@ def limb_ends(linkage: Linkage) -> list[str]:
 def with_ends(linkage: Linkage) -> tuple[Linkage, list[str]]:
     """Return a linkage and the ends of its limbs, with frames such as ``shank.end`` where a last link is long.
 
-    Such a link is held where its furthest shape is, not where it begins.
+    Such a link is held at its furthest shape, not at its origin.
     """
     ends = limb_ends(linkage)
     far = LONG * float(np.linalg.norm(np.ptp(linkage.forward(linkage.neutral()).array[:, :3, 3], axis=0)))
@@ -86,10 +86,10 @@ def _far_points(visual: Visual) -> list[FloatArray]:
 
 
 def begin(linkage: Linkage, ends: list[str]) -> FloatArray:
-    """Return the pose that a page begins with: a stored one, ``ready`` or ``home`` first, else joints at zero.
+    """Return the first pose of a page: a stored one, ``ready`` or ``home`` first, else joints at zero.
 
-    Joints at zero are how robots and characters are put together. An arm that lies straight then cannot be pulled
-    further: its end is brought to about half of its reach.
+    Robots and characters are designed with joints at zero. An arm that is straight there could not be pulled further,
+    so its end is moved to about half of its reach.
     """
     names = [name for name in linkage.poses if name != ZERO]
     if names:
@@ -178,7 +178,7 @@ def _frame(linkage: Linkage, places: FloatArray, link: int) -> str:
 
 
 def standing(linkage: Linkage, q: FloatArray, ends: list[str]) -> list[str]:
-    """Return the ends that a linkage which may go anywhere stands on at a pose; its first link if none is low."""
+    """Return the ends that a linkage with a free root stands on in a pose; its first link if none is low."""
     free = next((k for k, arc in enumerate(linkage.arcs) if arc.articulation.kind in FREE), None)
     if free is None or any(arc.articulation.nq for arc in linkage.arcs[:free]):
         return []

@@ -28,7 +28,7 @@ BLOCKED = 1e4  # cost of a place where another text stands
 
 
 def text_width(text: str, size: float, weight: str = "normal") -> float:
-    """Return how wide a text is [points]."""
+    """Return the width of a text [points]."""
     properties = FontProperties(family=FONT, size=size, weight=weight)
     return float(TextPath((0.0, 0.0), text, prop=properties).get_extents().width)
 
@@ -36,7 +36,7 @@ def text_width(text: str, size: float, weight: str = "normal") -> float:
 def write_names(
     ax: Any, names: list[str], points: FloatArray, segments: FloatArray, *, clearance: float, size: float
 ) -> int:
-    """Write names on axes and return how many found no room.
+    """Write names on axes and return the number of those without a free position.
 
     Args:
         ax: Axes in their final place.
@@ -78,16 +78,16 @@ def write_names(
 
 @dataclass(frozen=True, eq=False)
 class Label:
-    """A text that wants to be near a place.
+    """A text to place near a position.
 
     Attributes:
-        text: What is written; mathtext between dollar signs.
-        anchors: Places on the page (n, 2) that it may stand beside, the nicest first.
-        color: Of the letters.
+        text: The text; mathtext between dollar signs.
+        anchors: Positions on the page (n, 2) beside which it may stand, the best first.
+        color: Colour of the letters.
         size: Font size.
         clearance: Distance from the place to the text.
-        inside: Stand on the first place, not beside it.
-        leader: Draw a line from the place to the text.
+        inside: Write it on the first position, not beside it.
+        leader: Draw a line from the position to the text.
     """
 
     text: str
@@ -143,9 +143,9 @@ def write_labels(page: Any, labels: Sequence[Label], segments: FloatArray, room:
 
 
 def steady_offsets(labels: Sequence[Label], anchors: FloatArray, segments: Sequence[FloatArray]) -> FloatArray:
-    """Return where texts stand beside places that move: from place to the middle of the text (n, 2) [points].
+    """Return offsets of texts from moving positions, from position to the middle of the text (n, 2) [points].
 
-    A text that jumped from side to side could not be read: each keeps one place, the best over all frames.
+    A text that jumps from side to side cannot be read, so each text has one offset, the best over all frames.
 
     Args:
         labels: What is written; the first choose first.

@@ -107,7 +107,7 @@ def live(
 
 
 def title_of(name: str) -> str:
-    """Return what a figure shows, in a sentence: the first words of its module.
+    """Return the title of a figure, one sentence: the first words of its module.
 
     Example:
         >>> title_of("frames")
@@ -123,7 +123,7 @@ def script(linkages: tuple[str, ...] | None = None) -> str:
     """Return everything that pages with live figures need as one plain script, with the machine code inside.
 
     Args:
-        linkages: Names of the packed linkages to put in, all of them by default.
+        linkages: Names of the packed linkages to include; all by default.
     """
     chosen = figure_linkages.LINKAGES if linkages is None else linkages
     packs = {name: figure_linkages.packed(name) for name in chosen}

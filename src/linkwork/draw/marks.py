@@ -34,7 +34,7 @@ DASHES = (4.0, 2.5)
 
 
 class Marks:
-    """Draws marks on the page of a panel that is in its place.
+    """Draws marks on the page of a panel whose position is final.
 
     Args:
         page: The figure.
@@ -42,7 +42,7 @@ class Marks:
         letters: Font size of the labels.
 
     Attributes:
-        labels: What is to be written.
+        labels: The labels to write.
         lines: Lines (n, 2, 2) on the page that labels keep off [points].
     """
 

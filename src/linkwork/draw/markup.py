@@ -38,12 +38,12 @@ def styled(text: object, style: str, tag: str = "span") -> Safe:
 
 
 def muted(text: object) -> Safe:
-    """Return text that stands back."""
+    """Return text in a muted colour."""
     return styled(text, "opacity:0.65")
 
 
 def code(text: object) -> Safe:
-    """Return text in letters of one width, spaces kept."""
+    """Return monospaced text with its spaces."""
     return styled(text, "font-family:monospace;white-space:pre")
 
 
@@ -53,7 +53,7 @@ def sentence(text: object) -> Safe:
 
 
 def table(titles: Sequence[object], rows: Iterable[Sequence[object]], *, most: int = MOST_ROWS) -> Safe:
-    """Return a table; of a long one the first rows, and how many are left out."""
+    """Return a table; for a long one, the first rows and the number of omitted rows."""
     every = list(rows)
     head = joined(styled(title, f"{CELL};font-weight:600;border-bottom:1px solid {FAINT}", "th") for title in titles)
     body = joined(Safe(f"<tr>{joined(styled(cell, CELL, 'td') for cell in row)}</tr>") for row in every[:most])
@@ -63,36 +63,36 @@ def table(titles: Sequence[object], rows: Iterable[Sequence[object]], *, most: i
 
 
 def side_by_side(*parts: object) -> Safe:
-    """Return pieces side by side, in further lines where there is no room."""
+    """Return pieces side by side, wrapped into further lines if necessary."""
     inner = joined(styled(part, "max-width:100%", "div") for part in parts)
     return styled(inner, "display:flex;flex-wrap:wrap;gap:8px 24px;align-items:flex-start", "div")
 
 
 def beside(picture: object, words: object) -> Safe:
-    """Return a picture and what there is to say about it, below it where there is no room."""
+    """Return a picture with a text beside it, or below it if there is no room."""
     sides = styled(picture, "flex:none;max-width:100%", "div"), styled(words, "flex:1 1 300px;overflow-x:auto", "div")
     return styled(joined(sides), "display:flex;flex-wrap:wrap;gap:8px 24px;align-items:flex-start", "div")
 
 
 def folded(title: object, inside: object) -> Safe:
-    """Return what opens when its title is pressed."""
+    """Return a block that opens when its title is clicked."""
     return Safe(f'<details><summary style="cursor:pointer">{safe(title)}</summary>{safe(inside)}</details>')
 
 
 def card(title: object, note: object, *parts: object) -> Safe:
-    """Return what a cell shows: a line with a title and a note, then pieces."""
+    """Return the content of a cell: a line with a title and a note, then pieces."""
     line = joined([styled(title, "font-weight:600"), note if isinstance(note, Safe) else muted(note)], " &nbsp; ")
     return styled(joined([styled(line, "margin-bottom:4px", "div"), *parts]), "max-width:100%", "div")
 
 
 def badge(good: bool, text: object) -> Safe:
-    """Return a word on a ground of green or red."""
+    """Return a word on a green or red background."""
     color = GREEN if good else RED
     return styled(text, f"background:{color};color:#fff;border-radius:3px;padding:0 6px;font-size:12px")
 
 
 def bar(lower: float, upper: float, value: float) -> Safe:
-    """Return where a value stands between its limits: a line with a dot, red at an end."""
+    """Return a line with a dot that shows a value between its limits, red at an end."""
     share = (value - lower) / (upper - lower) if upper > lower else 0.5
     color = BLUE if 0.001 < share < 0.999 else RED
     x = 4.0 + 92.0 * min(max(share, 0.0), 1.0)

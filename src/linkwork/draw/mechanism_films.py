@@ -47,12 +47,12 @@ def mechanism_film(
 
     Args:
         clip: The motion.
-        panel: Its mechanism with trails and marks, for all poses of the clip; it is not drawn yet.
-        trails: The frames whose trails these are.
-        labels: As `linkwork.draw.mechanism` takes them.
-        title: A line above; the linkage's name by default.
-        driver: The joint that drives, if rates, transmission angle and dead centres are to be shown.
-        driven: The joint that is driven in the end; the first other on the ground by default.
+        panel: The panel of its mechanism with trails and marks, for all poses of the clip; not drawn yet.
+        trails: The frames of the trails.
+        labels: As in `linkwork.draw.mechanism`.
+        title: Title above the picture; the linkage's name by default.
+        driver: The input joint, to show rates, transmission angle and dead centres.
+        driven: The output joint; by default the first other joint on the ground.
     """
     stage = _Stage(panel, named(panel.scheme, labels), clip.poses)
     curves, centres, marks = _rates(clip, driver, driven) if driver else ([], [], [])
@@ -100,7 +100,7 @@ class _Stage:
         self.colors = {body: COLORS[k % len(COLORS)] for k, body in enumerate(moving)}
 
     def at(self, points: FloatArray) -> FloatArray:
-        """Return where points of the plane are on the page (n, 2)."""
+        """Return the positions on the page of points of the plane (n, 2)."""
         place = self.panel.on_page(points) / 72.0 * SCALE
         return np.asarray(np.stack([place[..., 0], self.size[1] - place[..., 1]], axis=-1))
 
@@ -108,7 +108,7 @@ class _Stage:
         return [f"{x:.{DIGITS}f},{y:.{DIGITS}f}" for x, y in self.at(points)]
 
     def tracks(self) -> list[list[float]]:
-        """Return for every body its turn (cosine, sine) and shift on the page, frame after frame."""
+        """Return the rotation (cosine, sine) and translation of every body on the page, frame by frame."""
         origin = self.at(np.zeros((1, 2)))[0]
         found = []
         for body in self.order:
@@ -123,7 +123,7 @@ class _Stage:
         return found
 
     def pins(self) -> list[dict[str, Any]]:
-        """Return for every name its body, where it is there, and how far from that it is written."""
+        """Return, for every name, its body, its position on the body, and the offset of its text."""
         found = []
         for (node, *_), offset in zip(self.names, self.offsets, strict=True):
             body = min(node.places)
@@ -183,7 +183,7 @@ class _Stage:
 
 
 def svg_letter(text: str) -> str:
-    """Return a letter of the book, such as ``$O_{2}$``, or a name as SVG.
+    """Return a letter in textbook style, such as ``$O_{2}$``, or a name, as SVG.
 
     Example:
         >>> svg_letter("$A$")
@@ -255,7 +255,7 @@ def _dead_centres(clip: Clip, driver: str, output: str | None) -> tuple[list[str
 
 
 def passed(values: FloatArray, at: float, period: float) -> list[float]:
-    """Return the shares of a film at which a joint passes a value, or one that is whole periods away.
+    """Return the fractions of a film at which a joint passes a value, or one that differs by whole periods.
 
     Example:
         >>> passed(np.array([0.0, 1.0, 2.0]), 1.5, math.inf)

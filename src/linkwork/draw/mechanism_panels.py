@@ -45,7 +45,7 @@ class Trail:
     ticks: IntArray
 
     def strokes(self, u: float) -> list[FloatArray]:
-        """Return the ticks, square to the path: where it stands still, to its next direction."""
+        """Return the ticks, perpendicular to the path; where it stands still, to its next direction."""
         found = []
         for k in self.ticks.tolist():
             way = self.points[min(k + 1, len(self.points) - 1)] - self.points[max(k - 1, 0)]
@@ -56,17 +56,17 @@ class Trail:
 
 
 class MechanismPanel:
-    """A mechanism on a page of its own or on a part of one.
+    """A mechanism on a page, or on a part of one.
 
     Args:
         scheme: The mechanism.
-        poses: The poses that it has room for, shape (n, nq).
+        poses: The poses that the panel must contain, shape (n, nq).
         trails: Paths to draw.
         ghosts: Poses to draw faintly behind it, shape (n, nq).
-        marks: Places to mark (n, 2), or positions (n, 3) with an angle, which a stroke shows.
+        marks: Positions to mark (n, 2), or positions with an angle (n, 3), which a stroke shows.
 
     Attributes:
-        moving: What `show` changes.
+        moving: The artists that `show` changes.
         low, high: The corners of the window [m].
     """
 
@@ -97,7 +97,7 @@ class MechanismPanel:
         self._colors = {body: COLORS[k % len(COLORS)] for k, body in enumerate(bodies)}
 
     def fit(self, page: Picture, region: tuple[float, float, float, float]) -> None:
-        """Take a region (left, bottom, width, height) of a page [inch]: one scale, the mechanism in its middle."""
+        """Fit the mechanism, to scale, into the middle of a region (left, bottom, width, height) of a page [inch]."""
         left, bottom, width, height = region
         wide, tall = np.maximum(self.high - self.low, 1e-12)
         self.scale = float(min(width / wide, height / tall))
@@ -112,7 +112,7 @@ class MechanismPanel:
         self.page = page
 
     def make_room(self, notes: Notes) -> None:
-        """Widen the window by what is written beside the mechanism."""
+        """Widen the window for the texts beside the mechanism."""
         around = [note.anchors for note in notes.notes] + notes.lines
         if around:
             places = np.concatenate(around)
@@ -121,17 +121,17 @@ class MechanismPanel:
             self.high = np.maximum(self.high, places.max(axis=0) + pad)
 
     def room(self) -> FloatArray:
-        """Return the box (x0, y0, x1, y1) of the page that labels may stand in [points]."""
+        """Return the box (x0, y0, x1, y1) of the page for labels [points]."""
         size = (self.window[1] - self.window[0]) * self.scale
         return 72.0 * np.concatenate([self.corner - 0.8 * MARGIN, self.corner + size + 0.8 * MARGIN])
 
     def on_page(self, points: FloatArray) -> FloatArray:
-        """Return where points of the plane are on the page [points]."""
+        """Return the positions on the page of points of the plane [points]."""
         place: FloatArray = 72.0 * ((points - self.window[0]) * self.scale + self.corner)
         return place
 
     def draw(self, q: FloatArray, *, pens: bool = False) -> None:
-        """Draw everything at a pose; with pens, trails grow as a film goes on."""
+        """Draw everything at a pose; with pens, trails grow during a film."""
         for k, trail in enumerate(self.trails):
             color = TRAILS[k % len(TRAILS)]
             for stroke in trail.strokes(self.scheme.unit):
@@ -166,7 +166,7 @@ class MechanismPanel:
         return found
 
     def show(self, q: FloatArray, *, frame: int = 0, camera: FloatArray | None = None) -> None:  # noqa: ARG002
-        """Move everything to a pose; trails are drawn as far as a frame."""
+        """Move everything to a pose; trails are drawn up to a frame."""
         for piece, artist in self._drawn:
             if piece.body == WORLD:
                 continue
@@ -183,7 +183,7 @@ class MechanismPanel:
             text.set_position(tuple((self.on_page(self.scheme.at(node, q)) + offset) / 72.0))
 
     def segments(self, q: FloatArray) -> FloatArray:
-        """Return all lines at a pose on the page (n, 2, 2), for labels to keep off."""
+        """Return all lines on the page at a pose (n, 2, 2), which labels avoid."""
         found = [np.zeros((0, 2, 2))]
         for piece in self.scheme.pieces:
             points = self.scheme.displaced(piece.points, piece.body, q)
@@ -206,7 +206,7 @@ class MechanismPanel:
         return write_labels(self.page, [self._label(note) for note in notes.notes], segments, room)
 
     def carry(self, names: Sequence[tuple[Node, str, str]], poses: FloatArray) -> FloatArray:
-        """Write names that go with their pins through the poses of a film, and return how far from them they stand."""
+        """Write names that move with their pins in a film, and return their offsets."""
         if not names:
             return np.zeros((0, 2))
         some = poses[np.unique(np.linspace(0, len(poses) - 1, LOOKED_AT).round().astype(int))]
@@ -281,14 +281,14 @@ def mechanism_page(
     title: str | None,
     size: tuple[float, float] | None = None,
 ) -> Picture:
-    """Return a page for a mechanism with lines of values below it and a title above, the panel in its place.
+    """Return a page with a mechanism, lines of values below it and a title above; the panel is positioned.
 
     Args:
         panel: The mechanism.
-        area: The side of a square of about the size that it gets [inch].
-        values: What letters stand for.
+        area: Side of a square of about the size of the mechanism [inch].
+        values: Values of the letters.
         title: A line above.
-        size: Width and height of the page [inch], whatever the mechanism's shape.
+        size: Width and height of the page [inch]; by default they follow from the mechanism.
     """
     wide, tall = np.maximum(panel.high - panel.low, 1e-3 * np.ptp([panel.low, panel.high]))
     width = area * min(1.5, max(0.55, float(np.sqrt(wide / tall))))
@@ -313,7 +313,7 @@ def mechanism_page(
 def strip_page(
     panels: Sequence[MechanismPanel], area: float, title: str | None, size: tuple[float, float] | None
 ) -> Picture:
-    """Return a page for moments of one motion, all to one scale: side by side, or flat ones one below another."""
+    """Return a page with moments of one motion, all to one scale: side by side, or flat ones below each other."""
     first = panels[0]
     wide, tall = np.maximum(first.high - first.low, 1e-3 * np.ptp([first.low, first.high]))
     above = 0.36 if title else 0.0

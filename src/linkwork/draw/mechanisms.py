@@ -293,7 +293,7 @@ def _poses(
 
 
 def _fitting(way: FloatArray, unit: float, count: int | None) -> int:
-    """Return how many ticks a path has: as many as asked for, or by default so many that they stand apart."""
+    """Return the number of ticks of a path: as requested, or by default so many that they do not touch."""
     if count is not None:
         return count
     length = float(np.linalg.norm(np.diff(way, axis=0), axis=1).sum())

@@ -60,7 +60,7 @@ SMALL = 150  # pixels, of a picture among others
 
 @singledispatch
 def shown(thing: Any) -> str:
-    """Return what a notebook shows of a thing."""
+    """Return the notebook display of an object."""
     return f"<code>{escape(repr(thing))}</code>"
 
 
@@ -90,7 +90,7 @@ def counts(linkage: Linkage) -> str:
 
 
 def few(names: Any, most: int = 12) -> str:
-    """Return names with commas; of many the first, and how many more there are."""
+    """Return names with commas; if there are many, the first ones and the number of the others."""
     every = list(names)
     return ", ".join(every[:most]) + f" and {len(every) - most} more" * (len(every) > most)
 
@@ -114,7 +114,7 @@ def _coordinates(coordinates: CoordinateTable) -> str:
 
 
 def amount(value: float, unit: str) -> str:
-    """Return a value with its unit, angles in degrees; nothing where it is infinite."""
+    """Return a value with its unit, angles in degrees; empty if it is infinite."""
     if not math.isfinite(value):
         return ""
     number, sign = (math.degrees(value), "°") if unit == "rad" else (value, f" {unit}" * bool(unit))
@@ -142,12 +142,12 @@ UNITS = ("rad", "m", "m", "rad")
 
 
 def is_moved(matrix: FloatArray) -> bool:
-    """Return whether a transform does anything."""
+    """Return whether a transform differs from the identity."""
     return bool(np.abs(matrix - np.eye(4)).max() > 1e-12)
 
 
 def where(matrix: FloatArray) -> str:
-    """Return a transform in words: where it moves to, and whether it turns."""
+    """Return a transform in words: its translation, and whether it rotates."""
     place = ", ".join(f"{x:.4g}" for x in matrix[:3, 3].tolist())
     return f"at ({place}) m" + ", turned" * bool(np.abs(matrix[:3, :3] - np.eye(3)).max() > 1e-12)
 
@@ -172,12 +172,12 @@ def _solution(solution: Solution) -> str:
 
 
 def places(goals: tuple[Goal, ...]) -> list[FloatArray]:
-    """Return where goals want frames to be, of those that say it."""
+    """Return the target positions of goals that have one."""
     return [goal.target[:3, 3] for goal in goals if isinstance(goal, Reach) and goal.coordinates]
 
 
 def pose_table(linkage: Linkage, q: FloatArray) -> Safe:
-    """Return the values of a pose and where they are between their limits; folded if there are many."""
+    """Return the values of a pose and their positions between limits; folded if there are many."""
     rows = [_value(row, value) for row, value in zip(linkage.table, q.tolist(), strict=True)]
     found = table(("joint", "value", "", "limits"), rows)
     return found if len(rows) <= FEW_ROWS else folded(f"{len(rows)} values", found)
@@ -238,7 +238,7 @@ def _lap(lap: RaceResult) -> tuple[object, ...]:
 
 
 def curve(errors: FloatArray, width: int = 120, height: int = 22) -> Safe:
-    """Return errors over iterations as a small line, by powers of ten."""
+    """Return errors over iterations as a small curve with a logarithmic scale."""
     logs = np.log10(np.maximum(errors, 1e-12))
     low, span = float(logs.min()), max(float(np.ptp(logs)), 1e-9)
     across = np.linspace(2.0, width - 2.0, len(logs))

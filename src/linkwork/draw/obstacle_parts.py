@@ -19,7 +19,7 @@ LEVEL = 0.99  # cosine of a slope: what is flatter is a floor
 
 
 def obstacle_parts(linkage: Linkage, world: World, marked: Collection[str]) -> Iterator[Part]:
-    """Yield the obstacles of a world: on the link that holds one, or on the frame that comes after all others."""
+    """Yield the obstacles of a world: on the link that holds them, or on the last frame, which is the world."""
     check_world(world)
     world.check(linkage)
     for obstacle in world:
@@ -29,7 +29,7 @@ def obstacle_parts(linkage: Linkage, world: World, marked: Collection[str]) -> I
 
 
 def is_floor(part: Part) -> bool:
-    """Return whether a half-space is level; then it is not drawn, as there is a ground already."""
+    """Return whether a half-space is level; it is then not drawn, because the ground is drawn already."""
     return bool(part.matrix[2, 2] > LEVEL)
 
 
@@ -42,7 +42,7 @@ def plane(part: Part, reach: float) -> Facets:
 
 
 def veils(linkage: Linkage) -> list[Part]:
-    """Return the shapes that links have for collisions, to be laid over the links."""
+    """Return the collision shapes of links, to draw over the links."""
     return [
         Part(i, node.matrix @ visual.placement, visual.shape, VEIL if visual.color is None else visual.color)
         for i, node in enumerate(linkage.nodes)

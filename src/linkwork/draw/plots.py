@@ -245,7 +245,7 @@ def _flat_space(space: Workspace, sketch: Sketch) -> Picture:
 
 
 def _exactly(space: Workspace) -> str:
-    """Return what the dashed circles are, or the curves of a parallel robot."""
+    """Return a text on the dashed circles, or on the curves of a parallel robot."""
     if space.curves is not None:
         return "Red: a leg is stretched or folded. Purple: the drivers do not hold the platform."
     if space.annulus is None:

@@ -32,15 +32,15 @@ def drawn(
     size: tuple[int, int],
     before: tuple[FloatArray, Triangles] | None = None,
 ) -> tuple[Pixels, int, int]:
-    """Return triangles as pixels with transparency, cut to what they cover, and where its left upper corner lies.
+    """Return triangles as pixels with transparency, cropped to their extent, and the upper left corner.
 
     Args:
         places: Corners in the world, shape (n, 3).
         projection: Homogeneous projection onto the picture, x to the right, y down [pixel], shape (4, 4).
         colors: Colours of corners from outside and from inside, from 0 to 255, shape (2, n, 3).
-        triangles: Which corners make triangles.
-        size: Width and height of the picture; what lies outside is not drawn.
-        before: Corners in the world and triangles of what hides these where it is nearer.
+        triangles: Indices of the corners of each triangle.
+        size: Width and height of the picture; parts outside are not drawn.
+        before: Corners in the world and triangles of another body, which hides these where it is nearer.
     """
     from ..kernels.raster import averaged, fill, projected
 
@@ -68,12 +68,12 @@ class Solid(Artist):
     """Triangles in space on 3-D axes, drawn as pixels, lit and hidden as the camera sees them now.
 
     Args:
-        triangles: What to draw.
+        triangles: The triangles.
         zorder: What it lies over.
-        before: Another, which hides it where it is nearer; it then lies half transparent over that one elsewhere.
+        before: Another solid, which hides it where it is nearer; elsewhere it is drawn half transparent over that one.
 
     Attributes:
-        corners: Where the corners are in the world, shape (n, 3).
+        corners: The corners in the world, shape (n, 3).
     """
 
     def __init__(self, triangles: Triangles, zorder: float, before: Solid | None = None) -> None:
@@ -84,7 +84,7 @@ class Solid(Artist):
         self.corners, self._facing = triangles.corners, triangles.normals
 
     def place(self, frames: FloatArray) -> None:
-        """Move the triangles to where frames (frames, 4, 4) are."""
+        """Move the triangles to frames (frames, 4, 4)."""
         self.corners, self._facing = self._triangles.placed(frames)
 
     def draw(self, renderer: Any) -> None:
@@ -104,7 +104,7 @@ class Solid(Artist):
         gc.restore()
 
     def _projection(self, scale: float, height: float) -> FloatArray:
-        """Return the projection of the axes onto a page with y down, of so many pixels for one of the figure's."""
+        """Return the projection of the axes onto a page with y down, at a number of pixels per pixel of the figure."""
         axes: Any = self.axes
         page, flat = np.eye(4), axes.transData.get_affine().get_matrix()
         page[:2, :2], page[:2, 3] = flat[:2, :2], flat[:2, 2]
@@ -127,8 +127,8 @@ class Shadow(Solid):
     """The shadow of a solid: its triangles dropped onto the ground.
 
     Args:
-        solid: What casts it.
-        ground: How high the ground is [m].
+        solid: The solid that casts it.
+        ground: Height of the ground [m].
         color: Its colour.
         zorder: What it lies over.
     """
@@ -138,7 +138,7 @@ class Shadow(Solid):
         self._solid, self._ground, self._color = solid, ground, np.array(to_rgb(color))
 
     def draw(self, renderer: Any) -> None:
-        """Draw what lies straight below the solid."""
+        """Draw the vertical projection of the solid."""
         self.corners = np.c_[self._solid.corners[:, :2], np.full(len(self._solid.corners), self._ground)]
         super().draw(renderer)
 
@@ -147,7 +147,7 @@ class Shadow(Solid):
 
 
 def camera(elevation: float, azimuth: float) -> tuple[FloatArray, FloatArray]:
-    """Return unit vectors towards a camera [deg] and towards the light, which hangs above and to the left of it."""
+    """Return unit vectors towards a camera [deg] and towards the light, which is above and to the left of it."""
     elevation, azimuth = math.radians(elevation), math.radians(azimuth)
     flat = math.cos(elevation)
     towards = np.array([flat * math.cos(azimuth), flat * math.sin(azimuth), math.sin(elevation)])

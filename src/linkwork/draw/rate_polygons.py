@@ -24,7 +24,8 @@ class RatePolygon:
     Attributes:
         images: The image (2,) of each pin and point that moves, by its text [m/s or m/s²].
         sides: For each link, by its body: the images of its pins that move, in turn (n, 2).
-        parts: Normal and tangential parts of what one pin of a link does relative to another: body and places (3, 2).
+        parts: Normal and tangential parts of the acceleration of one pin of a link relative to another: body and points
+            (3, 2).
     """
 
     images: dict[str, FloatArray]

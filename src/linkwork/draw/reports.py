@@ -29,7 +29,7 @@ NARROWEST = 0.004  # of the width: a finding of one frame is seen too
 
 
 def report(found: Report) -> Picture:
-    """Return the picture of a report: a row of bars for every joint and kind, then what was measured."""
+    """Return the picture of a report: a row of bars for every joint and kind, then the measured curves."""
     rows = list(dict.fromkeys((finding.kind, finding.where) for finding in found.findings))
     shown = rows[:MOST]
     missed = errors(found.clip, found.options.get("goals"))

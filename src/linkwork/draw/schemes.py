@@ -27,12 +27,12 @@ REST = 2.4  # units a guide goes on beyond its block
 
 @dataclass(eq=False)
 class Node:
-    """A place where bodies are pinned together, or a frame of one.
+    """A point where bodies are pinned together, or a frame of one.
 
     Attributes:
-        places: Where it is on each body, in the first pose (2,).
-        kind: ``"pin"``, ``"weld"`` of a loop that holds everything, or ``"point"`` of a frame.
-        names: Of the joints, loops and frames there.
+        places: Its position on each body, in the first pose (2,).
+        kind: ``"pin"``, ``"weld"`` (of a loop of kind "full"), or ``"point"`` (of a frame).
+        names: Names of the joints, loops and frames there.
     """
 
     places: dict[int, FloatArray]
@@ -47,14 +47,14 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """A line, an area or a circle that goes with a body.
+    """A line, an area or a circle that moves with a body.
 
     Attributes:
         body: The body.
-        points: Places in the first pose (n, 2); of a circle, its centre.
+        points: Points in the first pose (n, 2); for a circle, its centre.
         layer: ``"ground"``, ``"guides"``, ``"outlines"``, ``"links"``, ``"blocks"``, ``"pins"`` or ``"points"``.
         closed: Whether it is an area.
-        radius: Of a circle.
+        radius: Radius of a circle.
     """
 
     body: int
@@ -66,7 +66,7 @@ class Piece:
 
 @dataclass(frozen=True, eq=False)
 class Slide:
-    """A joint that slides, in the first pose: where its child is, the direction, and how far it goes back and forth."""
+    """A sliding joint in the first pose: position of its child, direction, and travel back and forth."""
 
     name: str
     parent: int
@@ -83,15 +83,15 @@ class Scheme:
 
     Args:
         linkage: The linkage.
-        poses: The poses that will be drawn, shape (n, nq); the first is where pieces are given.
+        poses: The poses to draw, shape (n, nq); pieces are given in the first one.
         points: Frames to show as points of their bodies.
 
     Attributes:
         plane: The directions to the right and up on the page, shape (2, 3).
-        bodies: The body of each link: links that are fixed to each other are one, `WORLD` is the ground.
+        bodies: The body of each link: links that are fixed to each other form one body; `WORLD` is the ground.
         nodes: Pins and points.
         slides: Joints that slide.
-        pieces: What is drawn.
+        pieces: All pieces.
         unit: The size of symbols [m].
     """
 
@@ -124,7 +124,7 @@ class Scheme:
     # Where bodies are
 
     def displaced(self, points: FloatArray, body: int, q: FloatArray) -> FloatArray:
-        """Return where points (n, 2) of a body in the first pose are in another."""
+        """Return the positions in another pose of points (n, 2) of a body in the first pose."""
         turn, shift = self.displacement(body, q)
         moved: FloatArray = points @ turn.T + shift
         return moved
@@ -143,7 +143,7 @@ class Scheme:
         return way
 
     def at(self, node: Node, q: FloatArray) -> FloatArray:
-        """Return where a node is (2,)."""
+        """Return the position of a node (2,)."""
         body = min(node.places)
         place: FloatArray = self.displaced(node.places[body][None], body, q)[0]
         return place
@@ -308,7 +308,7 @@ def plane_of(linkage: Linkage) -> FloatArray:
     The plane of x and y is seen from above, one of x and z from the front, one of y and z from the right.
 
     Raises:
-        OptionError: If it moves in no plane; it names a joint that leaves it.
+        OptionError: If it does not move in one plane; the message names a joint that leaves it.
 
     Example:
         >>> import linkwork as lw

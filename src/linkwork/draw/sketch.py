@@ -48,12 +48,12 @@ class Solids:
 
     Attributes:
         faces: Corners in the coordinates of the link, shape (n, 4, 3).
-        owners: The link each belongs to.
+        owners: The link of each face.
         colors: Colours (n, 3).
         normals: Unit normals (n, 3).
         parts: The parts that the first faces belong to.
         groups: Rising numbers: the part of each face, and beyond the parts one number for each bone.
-        sag: How far flat faces may lie below a round surface, in units of its radius.
+        sag: Largest distance of flat faces below a round surface, in units of its radius.
     """
 
     faces: FloatArray
@@ -73,7 +73,7 @@ class Solids:
 
 @dataclass(frozen=True)
 class Extent:
-    """The room a picture needs: its lowest and highest coordinates (3,), and points (n, 3) that fill it."""
+    """The space of a picture: its lowest and highest coordinates (3,), and points (n, 3) in it."""
 
     low: FloatArray
     high: FloatArray
@@ -86,14 +86,14 @@ class Extent:
 
 
 class Sketch:
-    """What is to be drawn of a linkage, in the coordinates of its frames.
+    """The parts of a linkage to draw, in the coordinates of its frames.
 
     Args:
         linkage: The linkage.
         shapes: Draw shapes where links have them; False draws bones throughout.
         meshes: Read the files of meshes and skins; False draws bones in their place.
         world: Obstacles to draw as well.
-        collision: Whether the shapes that links have for collisions are laid over them, half transparent.
+        collision: Whether to draw the collision shapes of links over them, half transparent.
         marked: Names of links and obstacles to draw in red.
 
     Attributes:
@@ -101,13 +101,13 @@ class Sketch:
         mesh_parts: Meshes with their surfaces.
         world_frame: Which of the frames is the world, if it is drawn.
         obstacles: The obstacles, each with its surface if it is a mesh.
-        veils: The shapes for collisions, likewise, if they are laid over the links.
-        skin: The skin that the linkage's file has, or None; it stands for the links that it moves.
+        veils: The collision shapes, likewise, if they are drawn.
+        skin: The skin in the linkage's file, or None; it replaces the shapes of the links that move it.
         meshes: Paths of the meshes that cannot be drawn.
-        depth: How many joints lead to each link.
+        depth: Number of joints from the root to each link.
         bare: Which links have no shape and are drawn as bones.
         bones: Both ends of every bone, `Points` of shape (n, 2).
-        rails: From where a prismatic joint is fixed to where it has moved, likewise.
+        rails: Lines from the fixed to the moved end of prismatic joints, likewise.
         round_joints, prismatic_joints: Joints to mark, as points at the origins of the links below them.
         tips: Further frames.
     """
@@ -238,7 +238,7 @@ class Sketch:
         return alone and all(self._kind(k) in ("fixed", "floating") for k in self._way_to(above))
 
     def _kind(self, link: int) -> str:
-        """Return what kind of joint a link hangs on."""
+        """Return the kind of the joint above a link."""
         return self.linkage.arcs[link].articulation.kind
 
     def _way_to(self, link: int) -> Iterator[int]:
@@ -255,9 +255,9 @@ class Sketch:
         return np.concatenate([found, np.broadcast_to(np.eye(4), (*found.shape[:-3], 1, 4, 4))], axis=-3)
 
     def extent(self, poses: FloatArray, *more: FloatArray | None, camera: FloatArray | None = None) -> Extent:
-        """Return the room that poses (n, nq) take, together with further points (..., 3).
+        """Return the extent of poses (n, nq), together with further points (..., 3).
 
-        For a camera that goes along, give where it is at each pose, shape (n, 3): the room is that around it.
+        For a moving camera, give its position at each pose, shape (n, 3); the extent is then relative to it.
         """
         cloud, way = self._cloud(), np.zeros((len(poses), 3)) if camera is None else camera
         step = max(1, CHUNK // len(cloud.owners))
@@ -302,7 +302,7 @@ class Sketch:
             yield part, part.points(known[part.shape])
 
     def outlines_of(self, parts: list[Part]) -> list[tuple[Part, Points]]:
-        """Return the solid ones of some parts, lowest first, and their outlines seen from above.
+        """Return the solids among some parts, lowest first, and their outlines seen from above.
 
         Links turn about z only, so the points on an outline are the same in every pose.
         """
@@ -320,7 +320,7 @@ class Sketch:
         return [(p, p.points(surfaces.path(p.shape))) for p in self.parts if isinstance(p.shape, Polyline)]
 
     def casting(self) -> list[Points]:
-        """Return the corners of every solid part, coarsely: what its shadow is made from."""
+        """Return the corners of every solid part, coarsely, for its shadow."""
         return [points for part, points in self._corners(self.parts, sides=8) if not isinstance(part.shape, Polyline)]
 
     @property
@@ -331,7 +331,7 @@ class Sketch:
     def solids(self, scale: float, *, fine: bool = True) -> Solids:
         """Return everything as faces for a scene of a given size [m]: shapes, joints and bones.
 
-        Bones and their joints are left out, to be drawn as lines and markers, when there are very many.
+        If there are very many bones, they and their joints are left out, and drawn as lines and markers.
         """
         parts = self.parts if self.many else [*self.parts, *self.joint_parts(scale)]
         grain = (0.035 if fine else 0.07) * scale if len(self.parts) <= MANY_SOLIDS else np.inf
@@ -416,7 +416,7 @@ def _heights(linkage: Linkage, moving: BoolArray) -> Points:
 
 
 def seen_from(frames: FloatArray, camera: FloatArray) -> FloatArray:
-    """Return world_from_frame (..., frames, 4, 4) moved back by where the camera has gone to (..., 3)."""
+    """Return world_from_frame (..., frames, 4, 4) relative to the displacement of the camera (..., 3)."""
     if not camera.any():
         return frames
     moved: FloatArray = frames.copy()
@@ -441,7 +441,7 @@ def outermost(points: FloatArray, fine: int = 3) -> FloatArray:
 
     Args:
         points: The points.
-        fine: Directions go to so many cubed points of a cube.
+        fine: Number of directions along each edge of a cube.
     """
     steps = np.linspace(-1.0, 1.0, fine)
     directions = np.array(np.meshgrid(steps, steps, steps)).reshape(3, -1)
@@ -450,7 +450,7 @@ def outermost(points: FloatArray, fine: int = 3) -> FloatArray:
 
 
 def nice_step(least: float) -> float:
-    """Return the smallest of 1, 2 and 5 times a power of ten that is at least so large.
+    """Return the smallest 1, 2 or 5 times a power of ten that is at least a given value.
 
     Example:
         >>> [nice_step(x) for x in (0.13, 3.0, 7.0)]

@@ -38,14 +38,14 @@ def scene(
     points: FloatArray | None = None,
     way: FloatArray | None = None,
 ) -> dict[str, Any]:
-    """Return what the stage shows of a linkage, to be written as JSON.
+    """Return the scene data of a linkage, to be written as JSON.
 
     Args:
-        sketch: What there is to draw.
-        poses: Poses whose room the camera sees at first, the first of them shown, shape (n, nq).
+        sketch: The sketch of the linkage.
+        poses: Poses that the camera sees at first, shape (n, nq); the first is shown.
         view: Camera; None shows a flat linkage straight from above.
-        points: Further points (n, 3) that the camera sees.
-        way: Where a camera that goes along is at each pose, shape (n, 3).
+        points: Further points (n, 3) that the camera must see.
+        way: Positions of a moving camera at each pose, shape (n, 3).
     """
     extent = sketch.extent(poses, points) if way is None else sketch.extent(poses, camera=way)
     scale, flat = max(extent.size, LEAST_SIZE), sketch.flat and view is None
@@ -77,7 +77,7 @@ def scene(
 
 
 def moving_links(sketch: Sketch) -> list[int]:
-    """Return the links whose transforms the stage needs: those that carry something, and the ends of rails."""
+    """Return the links whose transforms the stage needs: those with visible parts, and the ends of rails."""
     held = [part for part, _ in sketch.obstacles]
     carrying = {part.link for part in (*sketch.parts, *sketch.joint_parts(1.0), *held)} - {sketch.world_frame}
     carrying |= {int(link) for link in (*sketch.bones.owners[:, 0], *sketch.rails.owners.ravel())}
@@ -85,7 +85,7 @@ def moving_links(sketch: Sketch) -> list[int]:
 
 
 def numbers(values: ArrayLike, kind: str = "<f4") -> str:
-    """Return numbers as bytes, little end first, in base64."""
+    """Return numbers as little-endian bytes in base64."""
     return base64.b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode()
 
 

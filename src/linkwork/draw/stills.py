@@ -24,12 +24,12 @@ EDGE = "#33445a"
 
 @dataclass(frozen=True)
 class Paper:
-    """Where points of the world lie on a picture.
+    """The projection of the world onto a picture.
 
     Attributes:
         camera: The directions to the right, up and towards the eye, as rows.
-        scale: Pixels a metre.
-        origin: Where the world's origin lies [pixels], down from the top.
+        scale: Pixels per metre.
+        origin: Position of the world's origin [pixels], y down from the top.
         height: Of the picture [pixels].
     """
 
@@ -50,7 +50,7 @@ def still(linkage: Linkage, poses: FloatArray, *, goals: Sequence[FloatArray] = 
     Args:
         linkage: The linkage.
         poses: The poses, shape (n, nq): the last is drawn in full, those before it faintly.
-        goals: Places to mark, shape (3,) each.
+        goals: Positions to mark, shape (3,) each.
         width: Of the picture [pixels].
     """
     sketch = Sketch(linkage, meshes=False)

@@ -27,11 +27,11 @@ BREATH = 11.0  # of an arc, above and below what is written on it
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where a tree goes, in points, y upwards from its lowest node.
+    """Positions of a tree in points, y upwards from its lowest node.
 
     Attributes:
         boxes: Each node's box: middle x, middle y, width, height; shape (n, 4).
-        gaps: Height of what is written on the arc to each node.
+        gaps: Height of the text on the arc to each node.
         width: Of the whole.
         height: Of the whole, root arc included.
     """
@@ -42,9 +42,9 @@ class Layout:
     height: float
 
     def arc(self, parent: int, child: int) -> tuple[list[FloatArray], FloatArray]:
-        """Return the arc from one node to another as lines (2, 2), and the place (2,) of what is written on it.
+        """Return the arc from one node to another as lines (2, 2), and the position (2,) of its text.
 
-        The line is broken where the text stands. The root arc comes from -1.
+        The line is interrupted at the text. The root arc comes from -1.
         """
         x, y, _, height = self.boxes[child]
         end = np.array([x, y + height / 2.0])
@@ -60,11 +60,11 @@ class Layout:
 
 
 def layout(tree: Tree, measure: Measure) -> Layout:
-    """Return where the nodes of a tree go.
+    """Return the layout of a tree.
 
     Args:
         tree: The tree.
-        measure: Gives width and height of a text at a font size [points].
+        measure: Function that returns width and height of a text at a font size [points].
     """
     count = len(tree.nodes)
     parents = [node.parent for node in tree.nodes]
@@ -143,13 +143,13 @@ def _across(parents: Sequence[int], left: FloatArray, right: FloatArray, arcs: F
 
 
 def estimate(text: str, size: float) -> tuple[float, float]:
-    """Return about how large a text is, without a font at hand."""
+    """Return the approximate size of a text, without a font."""
     lines = [plain(line) for line in text.split("\n")]
     return 0.6 * size * max(map(len, lines)), 1.3 * size * len(lines)
 
 
 def plain(label: str) -> str:
-    r"""Return a label without the signs of mathtext.
+    r"""Return a label without mathtext markup.
 
     Example:
         >>> plain(r"$R_{1,1}(\theta_{1,1})$")
@@ -161,7 +161,7 @@ def plain(label: str) -> str:
 def svg(tree: Tree) -> str:
     """Return a tree as SVG text in the colours of the page around it, for HTML and notebooks.
 
-    Labels are escaped, so that names may come from any file.
+    Labels are escaped, since names may come from any file.
 
     Example:
         >>> from linkwork.models import planar

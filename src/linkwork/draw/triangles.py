@@ -28,14 +28,14 @@ class Triangles:
     """Triangles whose corners are moved by bones.
 
     Args:
-        corners: Where corners are bound, shape (n, 3) [m].
+        corners: Corners when bound, shape (n, 3) [m].
         normals: Their unit normals, likewise.
         colors: Their colours from 0 to 1, likewise.
         bones: The bones that move each, shape (n, k).
-        weights: How much each of them does; they sum to 1, the largest first, shape (n, k).
+        weights: Weights of these bones, the largest first, with a sum of 1, shape (n, k).
         indices: The corners of each triangle, counter-clockwise from outside, shape (m, 3).
-        shells: Whether each is a part of a closed surface, whose inside is never seen, shape (m,).
-        links: The link that each bone is, shape (b,).
+        shells: Whether each is a part of a closed surface, whose inside is never visible, shape (m,).
+        links: The link of each bone, shape (b,).
         binds: link_from_bound of each bone, shape (b, 4, 4).
     """
 
@@ -64,7 +64,7 @@ class Triangles:
 
 
 def rigid(link: int, matrix: FloatArray, surface: Facets, color: tuple[float, float, float]) -> Triangles:
-    """Return facets that stand on one link, by link_from_surface, in one colour."""
+    """Return facets on one link, placed by link_from_surface, in one colour."""
     count = len(surface.corners)
     if surface.normals is None:
         raise TypeError("lines have no normals; only triangles can be drawn as such")
@@ -82,7 +82,7 @@ def rigid(link: int, matrix: FloatArray, surface: Facets, color: tuple[float, fl
 
 
 def joined(pieces: Sequence[Triangles]) -> Triangles:
-    """Return many as one: bones of one link that bind alike are one bone."""
+    """Return several as one; equal bones of one link are merged."""
     width = max((piece.bones.shape[1] for piece in pieces), default=1)
     links = np.concatenate([np.zeros(0, np.int64), *(piece.links for piece in pieces)])
     binds = np.concatenate([np.zeros((0, 4, 4)), *(piece.binds for piece in pieces)])
@@ -113,11 +113,11 @@ def _widened(rows: FloatArray, width: int) -> FloatArray:
 
 
 def of_sketch(sketch: Sketch, scale: float, *, joints: bool = True) -> Triangles:
-    """Return what there is to draw of a linkage in a scene of a given size [m].
+    """Return everything to draw of a linkage as triangles, for a scene of a given size [m].
 
     Args:
         sketch: What there is to draw.
-        scale: Size of the scene: bones, joints and threads are as thick as suits it.
+        scale: Size of the scene, which determines the thickness of bones, joints and lines.
         joints: Whether bones, and balls and cubes at joints, are drawn where links have no shapes.
     """
     parts: list[Part] = [*sketch.parts]
@@ -146,7 +146,7 @@ def of_parts(parts: Sequence[tuple[Part, Facets | None]], *, outside: bool = Fal
 
     Args:
         parts: The parts.
-        outside: Whether the flat sides of round ones lie around them, so that nothing they hold shows through.
+        outside: Whether the flat sides of round shapes lie around them, so that nothing inside shows through.
     """
     known: dict[Shape, Facets] = {}
     for part, surface in parts:
@@ -176,6 +176,6 @@ def _surface(shape: Shape, thickness: float) -> Facets:
 
 
 def quads(faces: FloatArray) -> Facets:
-    """Return quadrilaterals (n, 4, 3) as triangles, smooth where they bend little."""
+    """Return quadrilaterals (n, 4, 3) as triangles, shaded smoothly where they bend little."""
     halves = np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]])
     return welded(halves)

@@ -22,12 +22,12 @@ KEPT = 256  # surfaces that are kept in memory
 
 
 def detail_of(meshes: int) -> int:
-    """Return how many triangles each of so many meshes may have."""
+    """Return the largest number of triangles of each mesh, by the number of meshes."""
     return int(np.clip(DETAIL // max(meshes, 1), LEAST_DETAIL, MOST_DETAIL))
 
 
 def mesh_surface(mesh: Meshed, most: int) -> Facets | None:
-    """Return the surface of a mesh, with about so many triangles; None where its file cannot be read."""
+    """Return the surface of a mesh with about a given number of triangles; None if its file cannot be read."""
     if not isinstance(mesh, Mesh):
         return _made(mesh, most)
     if mesh.file is None:
@@ -57,12 +57,12 @@ def _read(
 
 
 def welded(triangles: FloatArray, *, most: int | None = None) -> Facets:
-    """Return triangles as a surface with normals that show it round where it is, and sharp at its edges.
+    """Return triangles as a surface with normals that are smooth on round parts and sharp at edges.
 
     Args:
         triangles: Corners, shape (n, 3, 3), counter-clockwise from outside.
-        most: About how many triangles to keep: corners in one cell of a grid become one, and the grid is made coarser
-            until there are no more. None keeps all.
+        most: Approximate number of triangles to keep: corners in one cell of a grid are merged, with a grid coarse
+            enough. None keeps all.
 
     Example:
         >>> from linkwork.formats.mesh_export import facets_of
@@ -126,7 +126,7 @@ def _neighbours(points: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def is_closed(surface: Facets) -> bool:
-    """Return whether a surface has an inside: along every edge, two triangles meet that turn the same way.
+    """Return whether a surface is closed: every edge belongs to two triangles with the same orientation.
 
     Example:
         >>> from linkwork.linkage.geometry import Capsule

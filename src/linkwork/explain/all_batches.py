@@ -92,7 +92,7 @@ Answers = tuple[FloatArray, NDArray[np.bool_], NDArray[np.int64], NDArray[np.boo
 
 
 def _by_form(prepared: Prepared, form: ClosedForm, aims: FloatArray, rest: FloatArray, most: int | None) -> Answers:
-    """Return what a closed form gives: poses, mask, counts, complete and valid."""
+    """Return the results of a closed form: poses, mask, counts, complete and valid."""
     found = form.all_many_proven(aims, limits=prepared.settings.limits)
     return _answers(prepared, aims, rest, most, *found)
 
@@ -133,7 +133,7 @@ def _counted(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
 def _on_card(
     prepared: Prepared, targets: Any, rest: FloatArray, most: int | None, device: str, dtype: DTypeLike | None
 ) -> SolutionsBatch:
-    """Return what a closed form gives on a graphics card."""
+    """Return the results of a closed form on a GPU."""
     if device != "cuda":
         raise OptionError(f"device is 'cpu' or 'cuda', got {device!r}.")
     require_card()
@@ -156,11 +156,13 @@ def _staying_there(
     """Return the solutions of targets on the card, on the card."""
     memory, shape = from_device(targets)
     if shape[1:] != (4, 4) or (dtype is not None and np.dtype(dtype) != memory.dtype):
-        raise OptionError(f"a card takes targets (n, 4, 4) in the dtype asked for; got {memory.dtype} {shape}.")
+        raise OptionError(
+            f"targets on a GPU must have shape (n, 4, 4) and the requested dtype; got {memory.dtype} {shape}."
+        )
     if not prepared.whole or most is not None:
         raise DeviceError(
-            "on a card, poses are of linkages whose every joint moves the frame, with room for all solutions; hand "
-            "over NumPy arrays, or leave out most=."
+            "targets on a GPU need a linkage whose every joint moves the frame, and no most=; leave out most=, or pass "
+            "NumPy arrays."
         )
     found = card_form(prepared, form, memory.dtype).all_there(memory, shape[0])
     q, mask, complete = (as_library(array, targets) for array in found)

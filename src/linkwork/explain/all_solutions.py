@@ -118,7 +118,7 @@ class Branches(Shown):
     def nearest(self, pose: PoseLike) -> FloatArray:
         """Return the solution nearest to a pose, with whole turns added to its angles where limits allow."""
         if not len(self.q):
-            raise GoalError("there is no solution to be near to.")
+            raise GoalError("there is no solution, so none is nearest.")
         start, turned, angles = start_pose(self.linkage, pose), self.q.copy(), self.angles
         near = start[angles] + wrapped(self.q[:, angles] - start[angles])
         inside = (near >= self.linkage.lower[angles]) & (near <= self.linkage.upper[angles])
@@ -185,7 +185,7 @@ def solve_all(
         goal: A `Reach`.
         apart: Least difference of two distinct poses in some value [rad, m]; 0.01 by default in a search. A closed form
             does not need it.
-        starts: Number of random starts, instead of a closed form; by default as many as it takes.
+        starts: Number of random starts, instead of a closed form; by default as many as necessary.
         most: Largest number of poses, if they form a continuum (64 by default) or with `windings` (all by default).
         limits: ``"ignore"`` lets joints go beyond their limits; see `Settings`.
         seed: Seed of the random starts.
@@ -221,7 +221,7 @@ def solve_all(
 
 
 def only_free(found: Branches, avoid: Avoid, most: int = SAMPLES) -> Branches:
-    """Return what is free of solutions; see `solve_all`. Whether that is all that is free stays as it was proven."""
+    """Return the collision-free part of solutions; see `solve_all`. `complete` stays as it is."""
     clear = Clear(found.linkage, avoid)
     if not found.curves:
         free = clear.free(found.q)
@@ -265,8 +265,8 @@ def _on_legs(linkage: Linkage, goal: Reach, start: FloatArray, apart: float, lim
             form if isinstance(form, str) else f"the goal asks for {'less' if form.oriented else 'more'} than its path"
         )
         raise GoalError(
-            f"all solutions of a linkage with loops are found of platforms on legs in closed form; {goal.frame!r} of"
-            f" {linkage.name!r} is none: {why}. lw.assemble finds the ways to put a mechanism together."
+            f"of linkages with loops, solve_all supports platforms on legs with closed forms; {goal.frame!r} of "
+            f"{linkage.name!r} is not one: {why}. lw.assemble finds the assembly modes of a mechanism."
         )
     found = ways_of(form, goal, start, apart, limited=limits != "ignore")
     angles = np.flatnonzero(linkage.table.periodic)
@@ -276,7 +276,7 @@ def _on_legs(linkage: Linkage, goal: Reach, start: FloatArray, apart: float, lim
 
 
 def _proven(prepared: Prepared, goal: Reach, start: FloatArray, apart: float | None, most: int) -> Branches | None:
-    """Return what closed forms give: of isolated solutions, or of curves; None where none serves the goal."""
+    """Return the solutions of closed forms, isolated or curves; None if no closed form supports the goal."""
     found = all_by_form(prepared, goal, start, apart)
     if found is not None and found.dimension == 1 and not prepared.whole_pose:
         return None  # a joint turns about the free axis: there are curves, which a search meets
@@ -284,9 +284,9 @@ def _proven(prepared: Prepared, goal: Reach, start: FloatArray, apart: float | N
 
 
 def all_by_form(prepared: Prepared, goal: Reach, start: FloatArray, apart: float | None) -> Branches | None:
-    """Return what a closed form gives, the nearest to a start first; None where there is none that serves the goal.
+    """Return the solutions of a closed form, the nearest to a start first; None if no closed form supports the goal.
 
-    It is proven but where the goal is so singular that a pose stands for a continuum.
+    They are proven to be all, unless the goal is so singular that a pose stands for a continuum.
     """
     form = prepared.form
     if isinstance(form, NoForm):
@@ -301,7 +301,7 @@ def all_by_form(prepared: Prepared, goal: Reach, start: FloatArray, apart: float
 
 
 def search_all(prepared: Prepared, goal: Reach, apart: float, most: int, starts: int | None = None) -> Branches:
-    """Return what many starts find: nothing is proven by it. The solver is one of `fine` tolerances."""
+    """Return the solutions found from many starts, which proves nothing. The solver has `fine` tolerances."""
     found, angles = searched(prepared, goal, apart, most, starts), _angles(prepared)
     none = np.zeros(len(found.q), np.bool_)
     rest = (angles, False, "", None, none)
@@ -320,7 +320,7 @@ def curves_of(prepared: Prepared, goal: Reach, most: int) -> Branches | None:
 def as_curves(
     prepared: Prepared, goal: Reach, most: int, motion: SelfMotion, found: Branches | None = None
 ) -> Branches:
-    """Return curves as branches: their poses are samples, more of them on longer curves."""
+    """Return curves as `Branches`, whose poses are samples, more of them on longer curves."""
     q = along(motion.curves, most, prepared.linkage.nq)
     if found is not None and not len(q):
         return found
@@ -348,11 +348,11 @@ def _angles(prepared: Prepared) -> NDArray[np.int64]:
 
 
 def _exact(goal: Goal) -> Reach:
-    """Return a goal if it is one whose solutions can be told apart, or say why not."""
+    """Return a goal if its solutions can be told apart; raise GoalError otherwise."""
     if not isinstance(goal, Reach):
-        raise GoalError(f"all solutions are found of one Reach goal only, got {goal!r}.")
+        raise GoalError(f"solve_all takes one Reach goal, got {goal!r}.")
     if goal.ranges is not None:
-        raise GoalError("all solutions are found of goals without ranges only: within ranges they form a continuum.")
+        raise GoalError("solve_all takes goals without ranges: within ranges, solutions form a continuum.")
     return goal
 
 
@@ -386,6 +386,13 @@ def count_solutions(
     If the arm has a closed form for the goal, the number is proven. Otherwise poses are found from random starts, 256
     by default, so the number is a lower bound. If the compiled search can solve the goal, `solve_all` does the search.
     Other goals, and calls with solver options, are solved by damped steps.
+
+    Args:
+        linkage: The linkage.
+        goals: One goal or several.
+        starts: Number of random starts, instead of a closed form.
+        seed: Seed of the random starts.
+        **options: Options of every method, such as ``limits="ignore"``; see `Settings`.
 
     Example:
         >>> import linkwork as lw
@@ -429,5 +436,5 @@ def _prepared(
 
 
 def fine(linkage: Linkage, limits: Limits) -> Settings:
-    """Return the tolerances of a search whose poses are to be told apart."""
+    """Return tolerances so small that distinct poses of a search can be told apart."""
     return Settings(NEAR / TOLERANCE * usual_tolerance(linkage), NEAR, limits=limits)

@@ -63,7 +63,7 @@ def cam_outline(linkage: Linkage, cam: str, frame: str, *, roller: float = 0.0, 
     radius, count = as_number(roller, "radius of a roller"), whole("count", count, least=8)
     joint = linkage.joint(cam)
     if joint.articulation.units != ("rad",) or joint.mimic is not None:
-        raise OptionError(f"a disc cam is on a revolute joint with a value of its own, got {cam!r}.")
+        raise OptionError(f"cam must be a revolute joint that does not mimic another, got {cam!r}.")
     angles = 2.0 * math.pi * np.arange(count) / count
     path = [_centres(linkage, cam, frame, angles + shift) for shift in (-STEP, 0.0, STEP)]
     axis = joint.articulation.elements[0].axis

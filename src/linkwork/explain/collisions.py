@@ -29,7 +29,7 @@ POSES, EVERY = 64, 64  # random poses, and pairs of each, that tell whether a co
 
 
 class Nearness(NamedTuple):
-    """Two that are nearer to each other than a margin."""
+    """A pair of bodies that are nearer to each other than a margin."""
 
     first: str
     second: str
@@ -38,7 +38,7 @@ class Nearness(NamedTuple):
 
     @property
     def words(self) -> str:
-        """``'forearm' enters 'shelf' by 18 mm``; outside it, by how much the margin is not kept."""
+        """``'forearm' enters 'shelf' by 18 mm``; for a pair that does not overlap, the distance and the margin."""
         if self.distance < 0.0:
             return f"{self.first!r} enters {self.second!r} by {in_words(-self.distance)}"
         return (
@@ -48,7 +48,7 @@ class Nearness(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A goal that is reached where it is moved."""
+    """A displacement of a goal with which it is reached."""
 
     goal: Reach
     way: FloatArray
@@ -66,7 +66,7 @@ class Move(NamedTuple):
 
 
 class Blocked(NamedTuple):
-    """What keeps a solve from its goals, in words, and the numbers."""
+    """The collision that prevents a solve from reaching its goals, in words and numbers."""
 
     sentence: str
     advice: str
@@ -74,12 +74,12 @@ class Blocked(NamedTuple):
 
 
 def avoids(solution: Solution) -> list[Avoid]:
-    """Return the goals of a solution that keep it clear of something, and are judged."""
+    """Return the `Avoid` goals of a solution that count for its success."""
     return [goal for goal in solution.goals if isinstance(goal, Avoid) and goal.tolerance is None]
 
 
 def nearest(linkage: Linkage, goals: Sequence[Avoid], q: FloatArray) -> Nearness | None:
-    """Return which pair is nearest beyond its margin at a pose; None where all keep theirs."""
+    """Return the pair that violates its margin most at a pose; None if none does."""
     found = []
     for goal in goals:
         scene = goal.scene(linkage)
@@ -91,7 +91,7 @@ def nearest(linkage: Linkage, goals: Sequence[Avoid], q: FloatArray) -> Nearness
 
 
 def lasting_contact(solution: Solution) -> Blocked | None:
-    """Return a pair that is too near in every one of many poses, as where an obstacle stands around the base."""
+    """Return a pair that is too near in every one of many poses, as when an obstacle encloses the base."""
     linkage = solution.linkage
     others = random_poses(linkage, 0, POSES, solution.group, solution.start)
     for goal in avoids(solution):
@@ -122,7 +122,7 @@ def _depths(goal: Avoid, linkage: Linkage, q: FloatArray) -> list[dict[tuple[str
 
 
 def in_the_way(trials: Experiments) -> Blocked | None:
-    """Return what is in the way of goals that are reached where nothing is avoided; None if that is not why."""
+    """Return the collision that prevents goals from being reached; None if it is not a collision."""
     solution, linkage = trials.solution, trials.linkage
     own = avoids(solution)
     others = [goal for goal in trials.goals if not isinstance(goal, Avoid)]
@@ -160,7 +160,7 @@ def _advice(others: Sequence[Goal]) -> str:
 
 
 def _moved(trials: Experiments, goal: Goal, own: Sequence[Avoid], others: Sequence[Goal]) -> Move | None:
-    """Return the least way found by which a goal would have to move, kept turned as it is, so that all are reached."""
+    """Return the smallest displacement found, without rotation, of a goal with which all goals are reached."""
     if not isinstance(goal, Reach) or goal.position is None or goal.ranges is not None or goal.priority < 0:
         return None
     kept: list[Goal] = [ranked(other, 0) for other in others if other is not goal]
@@ -190,7 +190,7 @@ def _axes(goal: Reach) -> str:
 
 
 def _every_solution(solution: Solution, own: Sequence[Avoid], others: Sequence[Goal]) -> str:
-    """Return what all solutions of one goal collide with, where a closed form has proven that there are no others."""
+    """Return a text on the collisions of all solutions of one goal, if a closed form gives them."""
     goal = others[0]
     if len(others) > 1 or not isinstance(goal, Reach) or goal.ranges is not None or solution.group is not None:
         return ""

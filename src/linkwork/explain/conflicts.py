@@ -31,7 +31,7 @@ PUSHING = 1e-3  # of the strongest push against a limit, what is still called on
 
 
 def called(goal: Goal, among: Sequence[Goal] = ()) -> str:
-    """Return a goal's kind and frame, ``Hold 'left_foot'``, and its place in a list where that has another like it."""
+    """Return a goal's kind and frame, ``Hold 'left_foot'``, and its index if a list has several of these."""
     loop = getattr(goal, "loop", None)
     if loop is not None:
         return f"the loop of {loop.first!r} and {loop.second!r}"
@@ -58,7 +58,7 @@ def missed_blocks(solution: Solution) -> list[tuple[Goal, str, float]]:
 
 
 def is_judged(goal: Goal) -> bool:
-    """Return whether a goal can be missed at all; a wish, of infinite tolerance, cannot."""
+    """Return whether a goal counts for success; a wish, with infinite tolerance, does not."""
     return any(goal.tolerance_of(block.unit) != math.inf for block in goal.blocks)
 
 
@@ -66,7 +66,7 @@ def is_judged(goal: Goal) -> bool:
 
 
 class Apart(NamedTuple):
-    """Two goals whose places are further from each other than the chains between their frames extend."""
+    """Two goals whose targets are further apart than the chains between their frames extend."""
 
     first: Goal
     second: Goal
@@ -77,7 +77,7 @@ class Apart(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Which they are, and by how much they disagree."""
+        """The two goals, and by how much they contradict each other."""
         pair = " and ".join(called(goal, self.among) for goal in (self.first, self.second))
         if self.unit == "rad":
             return f"conflict: {pair} want one frame turned in two ways, {amount(self.wanted, 'rad')} apart."
@@ -90,7 +90,7 @@ class Apart(NamedTuple):
 
 
 def apart(solution: Solution) -> Apart | None:
-    """Return the first pair of goals that contradict each other by their places alone."""
+    """Return the first pair of goals whose targets alone contradict each other."""
     exact = [goal for goal in solution.goals if isinstance(goal, Reach) and goal.ranges is None]
     placed = [goal for goal in exact if is_judged(goal)]
     for first, second in combinations(placed, 2):
@@ -135,7 +135,7 @@ def _turned(solution: Solution, first: Reach, second: Reach) -> Apart | None:
 def span(linkage: Linkage, first: str, second: str) -> float:
     """Return the largest distance two frames can have: the segments of the chains between them laid straight.
 
-    Limits of revolute joints aside; infinite where something between them slides without end.
+    Limits of revolute joints are ignored; it is infinite if a joint between them slides without limits.
     """
     if first == second:
         return 0.0
@@ -156,7 +156,7 @@ def span(linkage: Linkage, first: str, second: str) -> float:
 
 
 class Level(NamedTuple):
-    """A level of priority: whether all its goals are reached, and if not, the one furthest off."""
+    """A priority level: whether all its goals are reached, and if not, the one with the largest error."""
 
     rank: int
     worst: str = ""
@@ -170,15 +170,15 @@ class Level(NamedTuple):
 
     @property
     def words(self) -> str:
-        """``level 1 gave way: Reach 'tip' by 0.31 m``; the level of loops is before the first."""
+        """``level 1 is missed: Reach 'tip' by 0.31 m``; the level of loops is before the first."""
         if self.reached:
             return "the loops are closed" if self.rank < 0 else f"level {self.rank} is reached"
-        who = "the loops stay open" if self.rank < 0 else f"level {self.rank} gave way"
+        who = "the loops stay open" if self.rank < 0 else f"level {self.rank} is missed"
         return f"{who}: {self.worst} by {amount(self.missed, self.unit)}"
 
 
 def levels(solution: Solution) -> list[Level]:
-    """Return how the levels of a solution stand, the first first; wishes are not judged."""
+    """Return the levels of a solution, the first level first; wishes do not count."""
     found: dict[int, list[tuple[float, Goal, float, str]]] = {}
     for goal, unit, missed in missed_blocks(solution):
         room = _room(solution, (goal,), unit)
@@ -196,7 +196,7 @@ def levels(solution: Solution) -> list[Level]:
 
 @dataclass(frozen=True, eq=False)
 class Conflict:
-    """Goals that cannot be met together, and what would help.
+    """Goals that cannot be met together, and which of them to leave out.
 
     Attributes:
         goals: A smallest conflicting set: without any one of these goals, the others of the set are reached.
@@ -216,7 +216,7 @@ class Conflict:
     def sentence(self) -> str:
         """Which goals conflict, and the error each would have to accept."""
         names = [called(goal, self.among) for goal in self.goals]
-        return f"Conflict: {joined(names)} cannot be had together. {self.help}".strip()
+        return f"Conflict: {joined(names)} cannot be met together. {self.help}".strip()
 
     @property
     def help(self) -> str:
@@ -231,16 +231,16 @@ class Conflict:
             for name, missed in zip(names, self.gives_way, strict=True)
             if missed
         ]
-        text += f"; where it gives way to them, {joined(ways, 'or')}." if ways else "."
+        text += f"; with a lower priority, {joined(ways, 'or')}." if ways else "."
         return text if self.finished else f"{text} There was no time to try all."
 
 
 class Experiments:
-    """Solves of a problem again, a little changed, from where the solve ended and a few other poses.
+    """Repeated solves of a slightly changed problem, from the end of the original solve and a few other poses.
 
     Args:
         solution: A solve that missed its goals.
-        seconds: What all experiments may take.
+        seconds: Largest time of all experiments.
     """
 
     def __init__(self, solution: Solution, seconds: float = SECONDS) -> None:
@@ -258,7 +258,7 @@ class Experiments:
         return time.perf_counter() > self.deadline
 
     def solved(self, goals: Sequence[Goal], linkage: Linkage | None = None, **changes: Any) -> Solution:
-        """Return a solve of some goals, in what time there is left; with settings changed."""
+        """Return a solve of some goals within the remaining time, with changed settings."""
         left = max(self.deadline - time.perf_counter(), 1e-3)
         settings = replace(self.settings, time_budget=left, **changes)
         return solvers.Robust(restarts=TRIES).solve(self._problem(goals, linkage), self.solution.q, settings)
@@ -267,20 +267,20 @@ class Experiments:
         return Problem(linkage or self.linkage, list(goals), self.solution.start, self.solution.group)
 
     def together(self, linkage: Linkage | None = None, **changes: Any) -> Solution:
-        """Return a solve of all goals that can be missed, on one level."""
+        """Return a solve of all goals that count for success, on one level."""
         return self.solved([ranked(goal, 0) for goal in self.goals], linkage, **changes)
 
     def reachable(self, goals: Sequence[Goal]) -> bool:
-        """Return whether some goals can be had together, whatever their levels."""
+        """Return whether some goals can be met together, whatever their levels."""
         return not goals or bool(self.solved([ranked(goal, 0) for goal in goals]).success)
 
     def conflict(self, core: Sequence[Goal] = ()) -> Conflict:
-        """Return a smallest set of goals that cannot be had together, and which of them could be left out.
+        """Return a smallest set of goals that cannot be met together, and which of them could be left out.
 
-        Each goal is left out in turn, and stays out if the others still cannot be had.
+        Each goal is left out in turn, and stays out if the others still cannot be met.
 
         Args:
-            core: The set, where it is known.
+            core: The set, if it is known.
         """
         known = list(core) or self._core()
         removable, ways = [], []
@@ -315,9 +315,9 @@ class Experiments:
         return {unit: value for unit, value in missed.items() if value > _room(self.solution, (goal,), unit)}
 
     def limits_alone(self) -> dict[str, float]:
-        """Return the limits that alone stand in the way: without one of them, how far beyond it the joint would go.
+        """Return the limits without one of which the goals are reached, and how far the joint then exceeds it.
 
-        Those are tried that joints push against at the end of the solve, the hardest pushed first.
+        Only limits that joints push against at the end of the solve are tried, the most strongly pushed first.
         """
         found: dict[str, float] = {}
         for name in pushed_limits(self.solution)[:MOST_LIMITS]:
@@ -332,7 +332,7 @@ class Experiments:
 
 
 def ranked(goal: Goal, rank: int) -> Goal:
-    """Return a goal on another level; loops keep theirs, before all others."""
+    """Return a goal on another level; those of loops keep theirs."""
     if goal.priority < 0 or goal.priority == rank:
         return goal
     result = copy.copy(goal)
@@ -341,7 +341,7 @@ def ranked(goal: Goal, rank: int) -> Goal:
 
 
 def pushed_limits(solution: Solution) -> list[str]:
-    """Return the joints that sit at a limit while the goals pull beyond it, the hardest pulled first."""
+    """Return the joints at a limit that the goals pull beyond it, the most strongly pulled first."""
     linkage, problem = solution.linkage, solution.problem
     pull = problem.jacobian(solution.q).T @ problem.weighted_error(problem.error(solution.q))
     q, v, _ = linkage.table.plain

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 STARTS = 128
 MORE = 1.01  # times what cannot be less: what counts as more
 ALL_JOINTS = 64  # other starts of the solve that tells whether a group of joints was too few
-ELSEWHERE = "Start elsewhere, or use the method 'robust', which does."
+ELSEWHERE = "Give another start, or use the method 'robust', which tries several."
 STOOD_STILL = 1e-2  # radians or metres: a solve that went no further never left its start
 BENDS = 4  # bent starts that are tried
 SLOWLY = 0.99  # of an error: what two thousand more iterations must make of it to count as coming nearer
@@ -82,14 +82,14 @@ def reason(solution: Solution) -> str:
 def explain(solution: Solution) -> str:
     """Return a paragraph: what happened, why, and what to try."""
     if np.ndim(solution.success):
-        return f"{reason(solution)} solution[k].explain() tells why one of them ended so."
+        return f"{reason(solution)} solution[k].explain() explains one of them."
     return diagnose(solution).paragraph
 
 
 def diagnose(solution: Solution) -> Diagnosis:
     """Return why a single solve ended as it did. If its result does not show the cause, further solves are tried."""
     if np.ndim(solution.success):
-        raise OptionError("a diagnosis is of one problem; solve it alone.")
+        raise OptionError("a diagnosis is of one solution; take one by its index, as in solution[0].")
     if solution.success:
         return _reached(solution)
     certain = _certain(solution)
@@ -101,7 +101,7 @@ def diagnose(solution: Solution) -> Diagnosis:
 
 
 def freedom(solution: Solution) -> int:
-    """Return the dimension of the set of solutions around a pose: velocities less the rank of the goals' Jacobian."""
+    """Return the dimension of the set of solutions around a pose: velocities minus the rank of the goals' Jacobian."""
     q = solution.q.reshape(-1, solution.linkage.nq)[0]
     return solution.problem.freedom(q)
 
@@ -151,7 +151,7 @@ def _reached(solution: Solution) -> Diagnosis:
 
 
 def at_limits(linkage: Linkage, q: FloatArray, group: Group | None = None) -> list[str]:
-    """Return the coordinates, of those that may move, that sit at a limit, in words."""
+    """Return the coordinates that may move and are at a limit, in words."""
     result = []
     moves = np.ones(linkage.nq, np.bool_) if group is None else group.values
     rows = zip(linkage.coordinates, q, linkage.lower, linkage.upper, moves, strict=True)
@@ -169,9 +169,9 @@ def _of_a_group(solution: Solution, found: Diagnosis) -> Diagnosis:
     everyone = Problem(solution.linkage, solution.goals, solution.start)
     settings = replace(solution.settings, trace=False, max_iterations=None)
     reached = bool(solvers.Robust(restarts=ALL_JOINTS).solve(everyone, solution.q, settings).success)
-    told = f"Only {group.words} might move"
-    text = f"{found.sentence} {told}; with all joints {'it is' if reached else 'it is not'} reached."
-    advice = "Give joints= more of them, or start with the others elsewhere." if reached else found.advice
+    told = f"Only {group.words} may move"
+    text = f"{found.sentence} {told}; with all joints, the goal is {'' if reached else 'not '}reached."
+    advice = "Give more joints= that may move, or other start values for the others." if reached else found.advice
     return replace(found, sentence=text, advice=advice, evidence=found.evidence | {"all_joints": reached})
 
 
@@ -197,7 +197,7 @@ def _contradiction(solution: Solution) -> Diagnosis | None:
         return None
     places = [solution.goals.index(goal) for goal in (pair.first, pair.second)]
     evidence = {"goals": places, "wanted": pair.wanted, "most": pair.most, "unit": pair.unit}
-    return Diagnosis("conflict", pair.sentence, "Leave one of them out, or bring them nearer.", evidence)
+    return Diagnosis("conflict", pair.sentence, "Leave one of them out, or bring them nearer to each other.", evidence)
 
 
 def _beside_others(solution: Solution, certain: Diagnosis) -> Diagnosis:
@@ -234,7 +234,7 @@ def _beyond_reach(solution: Solution, goal: Reach) -> Diagnosis | None:
 
 
 def _more_left(solution: Solution, least: float) -> str:
-    """Return what one goal's pose leaves, in words, where that is more than the distance that no pose can save."""
+    """Return the remaining error of one goal in words, if it exceeds the distance that no pose can avoid."""
     position, *turn = solution.residuals.tolist()
     if len(solution.goals) > 1 or (position <= MORE * least and max(turn, default=0.0) < MORE - 1.0):
         return ""
@@ -304,7 +304,7 @@ def _experiments(solution: Solution) -> Diagnosis:
     found = _nowhere(problem, base, tried if settings.keeps_limits else free)
     if found.cause != "unknown" or not settings.keeps_limits:
         return found
-    beyond = _nowhere(problem, base, free, where="Limits aside, at the closest pose")
+    beyond = _nowhere(problem, base, free, where="Without limits, at the closest pose")
     return beyond if beyond.cause != "unknown" else found
 
 
@@ -334,19 +334,19 @@ def _several(trials: Experiments, base: str) -> Diagnosis:
 
 
 def _continued(solution: Solution, problem: Problem) -> Diagnosis | None:
-    """Go on from where the budget ran out."""
+    """Continue a solve whose iterations or time were used up."""
     if solution.status not in ("iterations", "time") or solution.method not in solvers.METHODS:
         return None
     settings = replace(solution.settings, trace=False, time_budget=None, max_iterations=2000)
     further = _method(solution).solve(problem, solution.q, settings)
     needed = solution.iterations + further.iterations
     if further.success:
-        text = f"{_ended(solution)[:-1]}; it gets there after {_steps(needed)} in all."
+        text = f"{_ended(solution)[:-1]}; it succeeds after {_steps(needed)} in all."
         return Diagnosis(solution.status, text, f"Give it max_iterations={needed}.", {"needed": needed})
     advice = _length_advice(solution, problem)
     if further.status != "iterations" or not (advice or further.residual < SLOWLY * solution.residual):
         return None
-    text = f"{_ended(solution)[:-1]}; after {needed}, with {_missed(further)}, it still comes nearer, slowly."
+    text = f"{_ended(solution)[:-1]}; after {needed}, with {_missed(further)}, it still comes nearer, but slowly."
     return Diagnosis(solution.status, text, f"{advice or 'Give it more iterations'}, or use the method 'damped'.", {})
 
 
@@ -361,7 +361,7 @@ def _diverged(solution: Solution, problem: Problem, base: str) -> Diagnosis:
 
 
 def _length_advice(solution: Solution, problem: Problem) -> str:
-    """Return which scale a method of a fixed one could take, by the largest singular value; nothing for others."""
+    """Return advice on a fixed scale, by the largest singular value; empty for methods without one."""
     scale = solution.options.get("scale")
     if scale is None:
         return ""
@@ -372,15 +372,15 @@ def _length_advice(solution: Solution, problem: Problem) -> str:
 
 
 def _singular(solution: Solution, problem: Problem, base: str) -> Diagnosis | None:
-    """Return that the start, or where it led, has lost the way to a goal that other starts reach; else None."""
-    poses = {"start": solution.start, "pose it came to": solution.q}
+    """Return a diagnosis if the start or the result is singular and other starts reach the goal; else None."""
+    poses = {"start": solution.start, "pose found": solution.q}
     found = {where: lost for where, q in poses.items() if (lost := lost_direction(problem, q)) is not None}
     if not found:
         return None
     where, lost = next(iter(found.items()))
     evidence = {"direction": lost.direction, "share": lost.share, "singular_values": lost.singular_values}
     text = base if _never_left(solution) else f"{base} The {where} is singular: {lost.sentence}."
-    text += " It is no lack of reach: other starts get there."
+    text += " The goal is within reach: other starts reach it."
     settings = replace(solution.settings, trace=False, time_budget=None)
     starts = bent_starts(problem, solution.start, keep_limits=settings.keeps_limits)
     for bent in starts[:BENDS] if solution.method in solvers.METHODS else ():
@@ -399,13 +399,13 @@ def _local_minimum(solution: Solution, base: str, others: Solution) -> Diagnosis
     evidence = {"share": share, "pose": others.q[best]}
     lost = lost_direction(solution.problem, solution.start, ratio=NEARLY)
     if lost is not None:
-        text += f" The start is nearly singular: hardly a joint {lost.words} there, where the goal lies."
+        text += f" The start is nearly singular: hardly any joint {lost.words} there, in the direction of the goal."
         evidence |= {"direction": lost.direction, "singular_values": lost.singular_values}
     return Diagnosis("local-minimum", text, ELSEWHERE, evidence)
 
 
 def _limits(trials: Experiments, base: str, free: FloatArray) -> Diagnosis:
-    """Return which limits stand in the way of what poses (n, nq) without limits reach."""
+    """Return the limits that prevent poses (n, nq), found without limits, from being solutions."""
     linkage, many = trials.linkage, len(trials.goals) > 1
     poses, angles = free.copy(), linkage.table.periodic
     middle = mid_range(linkage.lower, linkage.upper)
@@ -425,8 +425,8 @@ def _limits(trials: Experiments, base: str, free: FloatArray) -> Diagnosis:
     alone = trials.limits_alone()
     if alone:
         units = {row.name: row.unit for row in linkage.table}
-        ways = [f"that of {name} (it goes {amount(value, units[name])} beyond)" for name, value in alone.items()]
-        text += f" Lifting one limit is enough: {joined(ways, 'or')}."
+        ways = [f"that of {name} (exceeded by {amount(value, units[name])})" for name, value in alone.items()]
+        text += f" It is enough to remove one limit: {joined(ways, 'or')}."
     evidence = {"pose": poses[best], "violations": dict(zip(linkage.coordinates, over[best].tolist(), strict=True))}
     evidence |= {"alone": alone, **_evidence(trials)}
     if many:
@@ -444,7 +444,7 @@ def _conflict(trials: Experiments, base: str) -> Diagnosis:
     if all(goal.priority < 0 for goal in found.goals):
         return _open_loop(trials, found, base, evidence)
     if len(found.goals) > 1:
-        advice = "Leave one of them out, bring them nearer, or give one a lower priority."
+        advice = "Leave one of them out, bring them nearer to each other, or give one a lower priority."
         return Diagnosis("conflict", f"{base} {found.sentence}", advice, evidence)
     alone = trials.solved(found.goals)
     why = diagnose(alone) if not alone.success else _reached(alone)
@@ -457,11 +457,11 @@ def _open_loop(trials: Experiments, found: Conflict, base: str, evidence: dict[s
     worst = levels(trials.solved(found.goals))[0]
     evidence["gap"] = worst.missed
     text = f"{base} No pose was found that closes {worst.worst}: {amount(worst.missed, worst.unit)} are left."
-    return Diagnosis("open-loop", text, "Make the links of the loop longer or its ends nearer.", evidence)
+    return Diagnosis("open-loop", text, "Make links of the loop longer, or bring its ends together.", evidence)
 
 
 def _evidence(trials: Experiments, found: Conflict | None = None) -> dict[str, Any]:
-    """Return how the levels stand, and a conflict, as evidence: goals by their places in the solution's list."""
+    """Return the levels and a conflict as evidence; goals are given by their index in the solution."""
     ranks = levels(trials.solution)
     rows = [{"level": r.rank, "reached": r.reached, "missed": r.missed, "unit": r.unit} for r in ranks]
     if found is None:
@@ -491,7 +491,7 @@ def _nowhere(problem: Problem, base: str, others: Solution, where: str = "At the
         evidence |= {"direction": lost[:, -1], "share": share, "singular_values": values}
         text = (
             f"{base} {where} the linkage is singular (singular values {values[0]:.3g} to "
-            f"{values[-1]:.3g}) and {share:.0%} of what is missing lies in a direction it has lost: the edge of reach."
+            f"{values[-1]:.3g}); {share:.0%} of the error is in a direction it cannot move in: the edge of reach."
         )
         return Diagnosis("out-of-reach", text, "Move the goal to within its reach.", evidence)
     text = f"{base} None of {STARTS} other starts reached it, with or without limits."

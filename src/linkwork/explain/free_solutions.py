@@ -28,7 +28,7 @@ HAIR = 1e-9  # beyond the margin [m]: so much further off a free part ends, lest
 
 @dataclass(frozen=True, eq=False)
 class Clear:
-    """What a linkage has to stay clear of, for one set of solutions.
+    """What a linkage must stay clear of, for one set of solutions.
 
     Args:
         linkage: The linkage.
@@ -43,7 +43,7 @@ class Clear:
         return self.avoid.clearance(self.linkage, poses) - self.avoid.margin
 
     def nearest(self, pose: FloatArray) -> tuple[str, str]:
-        """Return the names of the two that are nearest to each other."""
+        """Return the names of the nearest pair."""
         scene = self.avoid.scene(self.linkage)
         return scene.names(NEAR.view(self.avoid.near(self.linkage, pose, np.inf, most=1))[0])
 
@@ -52,7 +52,7 @@ class Clear:
         return np.asarray(self.room(poses) >= 0.0)
 
     def evidence(self, poses: FloatArray) -> str:
-        """Return that all of some poses collide, and what the one nearest to being free touches."""
+        """Return a text: all poses collide, and the pair that touches in the pose with the largest clearance."""
         room = self.room(poses)
         best = int(np.argmax(room))
         pair, margin = self.nearest(poses[best]), self.avoid.margin

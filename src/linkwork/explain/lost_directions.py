@@ -26,12 +26,12 @@ BEND, SLIDE = 0.3, 0.1  # how far a joint is bent to leave a singular pose: radi
 
 @dataclass(frozen=True, eq=False)
 class LostDirection:
-    """A direction that no joint can move the goals' frames in, at a pose.
+    """A direction in which no joint can move the goals' frames at a pose.
 
     Attributes:
-        singular_values: Those of the goals' Jacobian, largest first.
-        direction: The part of the way to the goals that is lost, a unit vector over the rows that can change.
-        share: How much of the way to the goals that is, 0 to 1.
+        singular_values: Singular values of the goals' Jacobian, largest first.
+        direction: The lost part of the way to the goals, a unit vector over the rows that can change.
+        share: The share of the way to the goals that is lost, 0 to 1.
         words: What no joint does: ``"moves 'tip' along x"``.
     """
 
@@ -42,13 +42,13 @@ class LostDirection:
 
     @property
     def sentence(self) -> str:
-        """What is lost, with the singular values."""
+        """The lost direction in words, with the singular values."""
         values = ", ".join(f"{value:.3g}" for value in self.singular_values.tolist())
-        return f"no joint {self.words}, and there the goal lies (singular values {values})"
+        return f"no joint {self.words}, the direction of the goal (singular values {values})"
 
 
 def lost_direction(problem: Problem, q: FloatArray, *, ratio: float = SINGULAR) -> LostDirection | None:
-    """Return what is lost at a pose (nq,) of the way to the goals, or None where that is not what keeps it.
+    """Return the lost direction of the way to the goals at a pose (nq,); None if nothing essential is lost.
 
     Args:
         problem: The linkage and its goals.
@@ -73,7 +73,7 @@ def lost_direction(problem: Problem, q: FloatArray, *, ratio: float = SINGULAR) 
 
 
 def is_singular_for(problem: Problem, q: FloatArray) -> bool:
-    """Return whether some way of the goals' frames is lost at a pose (nq,), whether or not they are to go there."""
+    """Return whether the goals' frames have lost any direction at a pose (nq,), wherever the goals are."""
     jacobian = _of_free_joints(problem, q)
     values = np.linalg.svd(jacobian, compute_uv=False)
     return 0 < jacobian.shape[0] <= jacobian.shape[1] and bool(values[-1] < SINGULAR * values[0])
@@ -86,7 +86,7 @@ def _of_free_joints(problem: Problem, q: FloatArray) -> FloatArray:
 
 
 class BentStart(NamedTuple):
-    """A start with one joint moved out of a singular pose: which, to what value, the pose, and how well it can move."""
+    """A start with one joint moved out of a singular pose: the joint, its value, the pose, and how well it can move."""
 
     joint: str
     value: float
@@ -95,7 +95,7 @@ class BentStart(NamedTuple):
 
 
 def bent_starts(problem: Problem, q: FloatArray, *, keep_limits: bool) -> list[BentStart]:
-    """Return starts near a singular pose, one joint bent in each: those furthest from being singular first."""
+    """Return starts near a singular pose, each with one joint bent, the least singular first."""
     linkage, found = problem.linkage, []
     for row in linkage.table:
         if row.v is None or not (problem.group is None or problem.group.free[row.v]):
@@ -136,7 +136,7 @@ def _of_block(goal: Goal, unit: str, part: FloatArray) -> str:
 
 
 def axis_in_words(vector: Sequence[float] | FloatArray) -> str:
-    """Return a direction, whichever way along it: ``"x"``, or ``"(0.6, 0.8, 0)"``."""
+    """Return a direction, regardless of its sign: ``"x"``, or ``"(0.6, 0.8, 0)"``."""
     unit = np.asarray(vector) / np.linalg.norm(vector)
     largest = int(np.argmax(np.abs(unit)))
     if abs(unit[largest]) > 0.9995:

@@ -45,7 +45,7 @@ class Mobility:
         text = f"{self.degrees} degree{'' if self.degrees == 1 else 's'} of freedom"
         if self.overconstrained > 0:
             text += f", overconstrained by {self.overconstrained} (Gruebler-Kutzbach counts {self.count})"
-        return text + (", shaky: it gives way and cannot move" if self.shaky else "")
+        return text + (", shaky: it has only an infinitesimal motion" if self.shaky else "")
 
 
 def mobility(linkage: Linkage, *, at: PoseLike | None = None) -> Mobility:

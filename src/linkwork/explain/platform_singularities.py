@@ -106,14 +106,14 @@ def platform_curves(
 
 
 def begun(linkage: Linkage, start: PoseLike | None) -> FloatArray:
-    """Return the pose to begin with: one that was given, or one in which a robot with loops is put together."""
+    """Return the start pose: the given one, or an assembled pose of a robot with loops."""
     return assemble(linkage, most=1)[0] if start is None and linkage.loops else one_pose(linkage, start)
 
 
 def sampled_places(
     linkage: Linkage, frame: str, start: FloatArray, samples: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Return places (n, 3) that a platform reaches with its legs in the mode of a closed pose, drawn evenly."""
+    """Return positions (n, 3) that a platform reaches in the working mode of a closed pose, sampled evenly."""
     look = _Look(_form(linkage, frame), start)
     at = linkage.forward(start, frame=frame)[:3, 3]
     far = np.where(linkage.evaluator.moving_rows(frame)[:3], FAR * linkage.loop_size, 0.0)
@@ -136,14 +136,14 @@ def _form(linkage: Linkage, frame: str) -> PlatformForm:
     form = form_of(linkage, frame)
     if isinstance(form, str):
         raise GoalError(
-            f"{frame!r} of linkage {linkage.name!r} is no platform on legs in closed form: {form}; lw.drive follows "
-            "frames of other loops."
+            f"{frame!r} of linkage {linkage.name!r} is not a platform on legs with closed forms: {form}; lw.drive "
+            "follows frames of other loops."
         )
     return form
 
 
 def usual_drivers(form: PlatformForm) -> tuple[str, ...]:
-    """Return the coordinates that are driven as a rule: the slide of every leg, or its first joint."""
+    """Return the coordinates that are usually driven: the slide of every leg, or its first joint."""
     paths = [limb for limb in form.limbs if limb.kind not in (SLIDES, FLOATING)]
     return tuple(form.linkage.coordinates[limb.places[2 if limb.kind == TELESCOPE else 0]] for limb in paths)
 
@@ -156,7 +156,7 @@ class _Look:
         self.closure = Closure(self.linkage)
         if not self.closure.closed(start):
             name = self.linkage.name
-            raise OptionError(f"the loops of {name!r} are open at the start; give a stored pose, or one of lw.close.")
+            raise OptionError(f"the loops of {name!r} are open at the start; give a stored pose, or one from lw.close.")
         self.modes, self.target = form.modes_at(start), form.target_at(start)
         changed = [goal.changeable(self.linkage) for goal in self.closure.goals]
         self.rows = np.concatenate(changed)
@@ -164,7 +164,7 @@ class _Look:
         self.passive = np.ones(self.linkage.nv, np.bool_)
 
     def drive_by(self, drivers: tuple[str, ...]) -> None:
-        """Take coordinates for driven ones: the others follow."""
+        """Set the driven coordinates; the others follow."""
         self.passive[[coordinate(self.linkage, name)[1] for name in drivers]] = False
         if int(self.passive.sum()) != int(self.rows.sum()):
             raise OptionError(
@@ -173,7 +173,7 @@ class _Look:
             )
 
     def grid(self, axes: tuple[int, int, int], resolution: int) -> FloatArray:
-        """Return places (n, n, 3) in a plane through the start, around all that is reached."""
+        """Return a grid of positions (n, n, 3) in a plane through the start, around all reachable ones."""
         at = self.target.reshape(4, 4)[:3, 3] if self.form.oriented else self.target
         middle, far = at[list(axes[:2])], np.full(2, FAR * self.linkage.loop_size)
         for _ in range(2):  # first as far as legs could reach, then where they do
@@ -188,7 +188,7 @@ class _Look:
         return result
 
     def poses(self, places: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """Return poses with the platform at places (n, 3), and which of them are reached."""
+        """Return poses with the platform at positions (n, 3), and which of them are reached."""
         targets = places
         if self.form.oriented:
             targets = np.tile(self.target, (len(places), 1))
@@ -200,12 +200,12 @@ class _Look:
         return q, reached
 
     def at(self, places: FloatArray) -> tuple[NDArray[np.bool_], FloatArray]:
-        """Return which places are reached, and how well drivers hold the platform there."""
+        """Return which positions are reached, and how well the drivers hold the platform there."""
         q, reached = self.poses(places)
         return reached, _share(self.closure.jacobian(q)[:, self.rows][..., self.passive])
 
     def serial(self, places: FloatArray) -> FloatArray:
-        """Return how well legs move the platform at places: 0 where one of them is stretched or folded."""
+        """Return how well the legs move the platform at positions: 0 where one of them is stretched or folded."""
         q, _ = self.poses(places)
         own = self.linkage.jacobian(q, self.form.frame)[:, self.own] * self.closure.units
         return np.abs(_share(np.concatenate([own, self.closure.jacobian(q)[:, self.rows]], axis=1)))

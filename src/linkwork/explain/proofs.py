@@ -20,8 +20,8 @@ class Proof:
     """Why no pose reaches a goal.
 
     Attributes:
-        evidence: What has no solution, and by how much.
-        family: The family of arms whose closed form says so.
+        evidence: Which condition has no solution, and by how much.
+        family: The family of arms whose closed form proves it.
         free: The poses that reach it without limits, shape (k, nq).
     """
 

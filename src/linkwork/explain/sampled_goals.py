@@ -30,7 +30,7 @@ Uniform = Literal["workspace", "joints", "box"]
 
 
 class SearchOptions(TypedDict, total=False):
-    """How it is decided what can be reached, as in `prepare`."""
+    """Options of the solves that test reachability, as in `prepare`."""
 
     tolerance: float | None
     rotation_tolerance: float
@@ -134,15 +134,17 @@ def sample_goals(
 
 
 def _obstacle(on: Shape | Visual | Obstacle | str, avoid: Avoid | None) -> Obstacle:
-    """Return what goals are drawn on, as an obstacle that stands in the world."""
+    """Return the surface that goals are drawn on, as an obstacle that is fixed in the world."""
     if isinstance(on, str):
         world = None if avoid is None else avoid.world
         if world is None:
-            raise OptionError(f"on={on!r} is the name of an obstacle; say with avoid= in which world.")
+            raise OptionError(f"on={on!r} is the name of an obstacle; give its world as avoid=.")
         on = world[on]
     found = on if isinstance(on, Obstacle) else Obstacle(on)
     if found.link is not None:
-        raise OptionError(f"goals are drawn on what stands in the world; link {found.link!r} holds {found.name!r}.")
+        raise OptionError(
+            f"goals are drawn on obstacles that are fixed in the world; {found.name!r} is held by link {found.link!r}."
+        )
     return found
 
 
@@ -169,7 +171,7 @@ class _Drawn:
         return np.where(self.moving[:3], corner, self.home[:3, 3])
 
     def draw(self, count: int) -> FloatArray:
-        """Return goals uniform over the box, those surely out of reach left out; orientations as far as they move."""
+        """Return goals uniform over the box, without those surely out of reach; orientations vary as joints allow."""
         places = self.rng.uniform(self.low, self.high, (count, 3))
         turns = self._turns(count)
         targets = np.tile(np.eye(4), (count, 1, 1))
@@ -192,7 +194,7 @@ class _Drawn:
         return home
 
     def solve(self, targets: FloatArray, **more: Any) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """Return poses for goals, and which of them are answers."""
+        """Return poses for goals, and which of them are solutions."""
         asked = targets if self.options["orientation"] else targets[:, :3, 3]
         given = {"progress": False, "closest": False} | self.options | more
         batch = solve_batch(self.linkage, self.frame, asked, **given)
@@ -221,7 +223,7 @@ class _Drawn:
         return self._goals(targets, poses, found, reached / max(tried, 1))
 
     def by_joints(self, count: int) -> SampledGoals:
-        """Return goals that poses drawn from the joints' ranges bring about."""
+        """Return the goals reached by poses drawn from the joints' ranges."""
         q = self.linkage.random_pose(self.rng, count)
         targets = self.linkage.forward(q, frame=self.frame)
         return self._goals([targets], [q], [np.ones(count, np.bool_)], 1.0)
@@ -233,7 +235,7 @@ class _Drawn:
         return SampledGoals(stacked if self.options["orientation"] else stacked[:, :3, 3], q, good, None, share)
 
     def _check_dimension(self) -> None:
-        """Raise OptionError if goals that can be reached are none of those that are drawn, but for chance."""
+        """Raise OptionError if hardly any drawn goal can be reached."""
         rows = np.flatnonzero(self.moving[: 6 if self.options["orientation"] else 3])
         q = self.linkage.random_pose(0, 8)
         rank = int(np.linalg.matrix_rank(self.linkage.jacobian(q, self.frame)[:, rows], tol=1e-6).max())

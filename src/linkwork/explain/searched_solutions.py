@@ -20,7 +20,7 @@ CONTINUUM = 1e-6  # smallest singular value, against the largest, of a Jacobian 
 
 @dataclass(frozen=True, eq=False)
 class Searched:
-    """What a search has found: poses (k, nq), the most often found first; see `Branches`."""
+    """The result of a search: poses (k, nq), the most often found first; see `Branches`."""
 
     q: FloatArray
     hits: tuple[int, ...]
@@ -29,9 +29,9 @@ class Searched:
 
 
 def searched(prepared: Prepared, goal: Reach, apart: float, most: int, starts: int | None) -> Searched:
-    """Return the distinct poses that reach a goal, from so many starts, or from as many as it takes.
+    """Return the distinct poses that reach a goal, from a number of starts, or from as many as necessary.
 
-    Starts are made until the rarest branch has been found several times, so that one not found at all is unlikely.
+    Starts are made until the rarest branch has been found several times, so that a missed branch is unlikely.
     """
     found = _Found(prepared, apart, most)
     made, count = 0, starts or FIRST
@@ -55,9 +55,9 @@ def _jacobian(prepared: Prepared, goal: Reach, poses: FloatArray) -> FloatArray:
 
 
 def sharpened(prepared: Prepared, goal: Reach, poses: FloatArray) -> FloatArray:
-    """Return poses brought onto their solutions by Newton's method, those that get there.
+    """Return poses refined by Newton's method, without those for which it fails.
 
-    Undamped, it also arrives at singular poses, which the search only creeps up to.
+    Without damping, it also converges to singular poses, which the search approaches only slowly.
     """
     linkage, keeps_limits = prepared.linkage, prepared.settings.keeps_limits
     for _ in range(NEWTON if len(poses) else 0):
@@ -83,7 +83,7 @@ class _Found:
 
     @property
     def full(self) -> bool:
-        """Whether a continuum has given as many samples as are wanted."""
+        """Whether a continuum has given the requested number of samples."""
         return bool(self.dimension) and len(self.poses) >= self.most
 
     def add(self, poses: FloatArray) -> None:

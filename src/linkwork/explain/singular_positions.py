@@ -69,7 +69,7 @@ class SingularPositions(tuple[SingularPosition, ...]):
     reason: str
 
     def __new__(cls, found: Iterable[SingularPosition], reason: str = "") -> SingularPositions:
-        """Return positions, and why there may be more."""
+        """Return positions, with the reason why there may be more."""
         self = super().__new__(cls, found)
         self.complete, self.reason = not reason, reason
         return self
@@ -188,7 +188,7 @@ class _Curve:
         self.found: list[SingularPosition] = []
 
     def follow(self, first: FloatArray, most: int, progress: Callable[[float], None] | None) -> str:
-        """Follow the curve both ways from a pose; return why its ends were not found, or nothing."""
+        """Follow the curve both ways from a pose; return why its ends were not found, or an empty text."""
         self._find_idle(first)
         for sense in (1.0, -1.0):
             origin = self._point(first)
@@ -210,7 +210,7 @@ class _Curve:
                     return ""
                 now, step = after, min(1.5 * step, LONGEST)
             else:
-                return f"{most} steps do not lead round it"
+                return f"{most} steps are too few to follow the curve completely"
         return ""
 
     def _find_idle(self, q: FloatArray) -> None:
@@ -222,8 +222,8 @@ class _Curve:
                 self.idle = self._null(np.concatenate([self.closure.jacobian(q), self.closure.jacobian(other)]))
         if len(ways) - len(self.idle) != 1:
             raise GoalError(
-                f"linkage {self.linkage.name!r} has {len(ways)} degrees of freedom here, and singular positions are"
-                " those of a mechanism with one for each driving joint; name as many, or freeze what should not move."
+                f"linkage {self.linkage.name!r} has {len(ways)} degrees of freedom here, and singular positions "
+                "need one driving joint for each; name as many, or freeze joints that should not move."
             )
 
     def _null(self, rows: FloatArray) -> FloatArray:

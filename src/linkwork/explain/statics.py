@@ -150,7 +150,7 @@ class _OnLinks:
         self.generalized = np.zeros((*q.shape[:-1], linkage.nv))
 
     def add(self, frame: str, wrench: FloatArray, arm: FloatArray | None = None) -> None:
-        """Let a wrench (..., 6) act on a frame: at its origin, or further along an arm (..., 3)."""
+        """Add a wrench (..., 6) on a frame: at its origin, or displaced from it by an arm (..., 3)."""
         jacobian = self.linkage.jacobian(self.q, frame)
         place = self.linkage.forward(self.q, frame=frame)[..., :3, 3]
         force = np.broadcast_to(wrench[..., :3], place.shape)
@@ -162,14 +162,14 @@ class _OnLinks:
         self.wrenches[..., node, 3:] += on_frame[..., 3:] + np.cross(place, force)
 
     def add_weight(self, gravity: FloatArray) -> None:
-        """Let every link weigh what it does."""
+        """Add the weight of every link."""
         heavy = weighed(self.linkage)
         for link, mass, center in zip(heavy.links, heavy.masses, heavy.centers, strict=True):
             turned = self.linkage.forward(self.q, frame=link)[..., :3, :3] @ center
             self.add(link, np.concatenate([mass * gravity, np.zeros(3)]), turned)
 
     def joints(self) -> dict[str, FloatArray]:
-        """Return what each joint does to the link it carries: the opposite of all that acts from there on."""
+        """Return the wrench of each joint on its child link: the opposite of all loads further out in the tree."""
         linkage, total = self.linkage, self.wrenches.copy()
         for node in range(len(linkage.nodes) - 1, 0, -1):
             total[..., linkage.parents[node], :] += total[..., node, :]
@@ -185,7 +185,7 @@ class _OnLinks:
 def _multipliers(
     closure: Closure, jacobian: FloatArray, asked: FloatArray, free: NDArray[np.bool_], drivers: tuple[str, ...]
 ) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return what the rows of the loops bear, so that nothing is asked of joints that are free, and remarks."""
+    """Return the forces in the rows of the loops that leave free joints without effort, and remarks."""
     across = np.swapaxes(jacobian[..., free], -1, -2)
     wanted = -(asked * closure.units)[..., free]
     found: FloatArray = (np.linalg.pinv(across, rcond=max(closure.rank, SINGULAR)) @ wanted[..., None])[..., 0]

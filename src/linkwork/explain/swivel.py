@@ -78,8 +78,8 @@ def swivel(
         q: The pose, or the name of a stored one.
         amount: Angle [rad], or a text such as ``"30deg"``; a whole turn or more if limits allow.
         frame: The hand; the last frame by default.
-        shoulder: Name of the first joint that may move; by default the arm has as many joints, counted from the hand,
-            as seven degrees of freedom take.
+        shoulder: Name of the first joint that may move; by default as many joints, counted from the hand, as are needed
+            for seven degrees of freedom.
         elbow: The frame whose origin is the elbow; by default that of the joint that changes the distance from
             shoulder to wrist most.
 
@@ -102,7 +102,7 @@ def swivel(
         raise GoalError(f"linkage {linkage.name!r} has closed loops or couplings, which a swivel would open.")
     asked = _angle(amount)
     if not keeps_limits(linkage, pose):
-        raise OptionError(f"the pose to swivel from is beyond limits of linkage {linkage.name!r}; clamp it first.")
+        raise OptionError(f"the pose to swivel from exceeds the limits of linkage {linkage.name!r}; clamp it first.")
     arm = _Arm(linkage, pose, linkage.frames[-1] if frame is None else frame, shoulder, elbow)
     turned, step, moving = 0.0, math.copysign(LONGEST, asked), arm.moving
     while turned != asked:
@@ -133,7 +133,10 @@ class _Arm:
         line = wrist - self.root
         self.length = float(np.linalg.norm(line))
         if self.length < FLAT * max(linkage.length, 1e-300):
-            raise GoalError(f"the wrist of {frame!r} lies in its shoulder: no line for an elbow to turn about.")
+            raise GoalError(
+                f"the wrist of {frame!r} is in the same place as its shoulder: there is no line for the elbow to turn "
+                "about."
+            )
         self.axis = line / self.length
         self.elbow = self._elbow(wrist, world, jacobian) if elbow is None else elbow
         out = self._outward(q)
@@ -160,7 +163,7 @@ class _Arm:
         return out
 
     def rows(self, q: FloatArray, turned: float) -> tuple[FloatArray, FloatArray]:
-        """Return what hand (6) and elbow (1) are still off, with the elbow turned so far, and their Jacobian."""
+        """Return the errors of hand (6) and elbow (1) for an angle of the elbow, and their Jacobian."""
         out = self._outward(q)
         radius = float(np.linalg.norm(out))
         angle = math.atan2(float(self.aside @ out), float(self.zero @ out))
@@ -172,7 +175,7 @@ class _Arm:
     def at(
         self, q: FloatArray, turned: float, moving: NDArray[np.bool_]
     ) -> tuple[FloatArray | None, NDArray[np.bool_] | None]:
-        """Return the pose near another with the elbow turned so far, or else the velocities that met a limit."""
+        """Return the pose near another with the elbow at an angle, or the velocities that met a limit."""
         linkage = self.linkage
         for _ in range(NEWTON):
             error, jacobian = self.rows(q, turned)
@@ -193,7 +196,7 @@ class _Arm:
         return None, blocked
 
     def held(self, q: FloatArray) -> tuple[str, ...]:
-        """Return the coordinates of the arm that are at a limit, cones among them by their joint's first."""
+        """Return the coordinates of the arm that are at a limit; for a cone, the first of its joint."""
         at, rates, _ = self.linkage.table.plain
         room = np.minimum(q - self.linkage.lower, self.linkage.upper - q)[at]
         names = [self.linkage.coordinates[k] for k in at[self.moving[rates] & (room < 1e-6)]]

@@ -27,7 +27,7 @@ def transmission_angle(
         linkage: A linkage with loops.
         q: Closed poses of shape (..., nq), or the name of a stored one.
         driver: Joint that drives.
-        output: Joint of the link that is driven, on the ground as a rule.
+        output: Joint of the driven link, usually on the ground.
         through: Name of the loop or joint at which the output link is pushed; by default the one that does most of the
             work, summed over all poses.
 
@@ -47,9 +47,7 @@ def transmission_angle(
         link = linkage.joint(_joint_of(linkage, output)).child
         raise OptionError(f"nothing pushes {link!r}, the link of {output!r}: it has no other joint and no loop.")
     if through is not None and through not in pushed:
-        raise OptionError(
-            f"{through!r} is not where the link of {output!r} is pushed; these are: {listed(list(pushed))}."
-        )
+        raise OptionError(f"{through!r} does not push the link of {output!r}; choose from: {listed(list(pushed))}.")
     work = {name: np.abs((force * way).sum(axis=-1)) for name, (force, way) in pushed.items()}
     name = max(work, key=lambda name: float(np.nansum(work[name]))) if through is None else through
     force, way = pushed[name]
@@ -98,7 +96,7 @@ def _joint_of(linkage: Linkage, name: str) -> str:
 
 
 def pins_of(linkage: Linkage, output: str) -> dict[str, str]:
-    """Return where the link of a joint can be pushed: the frame of each of its pins, by the name of loop or joint."""
+    """Return where the link of a joint can be pushed: the frames of its pins, by the name of loop or joint."""
     node = linkage.arc_index(_joint_of(linkage, output))
     ends = [(loop.name, frame) for loop in linkage.loops for frame in (loop.first, loop.second)]
     found = {name: frame for name, frame in ends if linkage.path_to(frame)[0][-1] == node}

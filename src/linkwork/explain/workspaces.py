@@ -62,7 +62,7 @@ class Workspace:
     def dexterous(self) -> FloatArray:
         """The points where every sampled orientation can be reached."""
         if self.dexterity is None:
-            raise OptionError("the dexterous workspace was not asked for; call workspace(..., orientations=8).")
+            raise OptionError("the dexterous workspace was not computed; call workspace(..., orientations=8).")
         return self.points[self.dexterity >= 1.0]
 
     @property
@@ -154,10 +154,10 @@ def _ring(lengths: Sequence[float]) -> tuple[float, float]:
 
 
 def dexterous_rings(lengths: Sequence[float]) -> tuple[tuple[float, float], ...]:
-    """Return where the tip of a planar arm can be turned all the way round: distances from the first joint.
+    """Return the rings in which the tip of a planar arm can have every orientation, as distances from the first joint.
 
-    The last joint goes round the tip in a circle of the last link's length. A place is dexterous if the links before
-    it reach all of that circle: if the circle about it lies in their ring.
+    Around such a tip, the last joint lies anywhere on a circle with the length of the last link as radius. The links
+    before it must reach all of this circle: it must lie within their ring.
 
     Args:
         lengths: The links' lengths, the last that of the tip from the last joint.
@@ -236,7 +236,8 @@ def manipulability(linkage: Linkage, q: PoseLike, frame: str, *, rows: str = "po
     kept = np.flatnonzero(linkage.evaluator.moving_rows(frame))
     kept = kept[(kept >= choices[rows].start) & (kept < choices[rows].stop)]
     if not len(kept):
-        raise OptionError(f"no joint ever changes the {rows} of frame {frame!r}.")
+        what = "position or the orientation" if rows == "both" else rows
+        raise OptionError(f"no joint ever changes the {what} of frame {frame!r}.")
     jacobian = linkage.jacobian(as_poses(linkage, q), frame)[..., kept, :]
     axes, values, _ = np.linalg.svd(jacobian, full_matrices=False)
     values = np.concatenate([values, np.zeros((*values.shape[:-1], len(kept) - values.shape[-1]))], axis=-1)
@@ -286,14 +287,23 @@ def euler_jacobian(linkage: Linkage, q: PoseLike, frame: str, *, order: str = "x
     B = np.stack([np.broadcast_to(first, (len(angles), 3)), outer @ second, both @ third], axis=-1)
     B = B[:, :, ::-1] if order.islower() else B
     if (np.abs(np.linalg.det(B)) < GIMBAL_LOCK).any():
-        raise TransformError(f"frame {frame!r} is at gimbal lock for the order {order!r}; another order is not.")
+        raise TransformError(f"frame {frame!r} is at gimbal lock for the order {order!r}; give another order.")
     result = jacobian.copy()
     result[..., 3:, :] = np.linalg.solve(B.reshape(*poses.shape[:-1], 3, 3), jacobian[..., 3:, :])
     return result
 
 
 def is_singular(linkage: Linkage, q: PoseLike, frame: str, *, rows: str = "position", ratio: float = 1e-6) -> Any:
-    """Return whether a frame is singular at poses (..., nq), by the ratio of singular values of its Jacobian."""
+    """Return whether a frame is singular at poses: a bool for one pose, an array (...) for many.
+
+    Args:
+        linkage: The linkage.
+        q: Poses of shape (..., nq), the name of a stored pose, or values by joint.
+        frame: Name of the frame.
+        rows: ``"position"``, ``"orientation"`` or ``"both"``; directions in which no joint ever moves it are left out.
+        ratio: The frame is singular if the smallest singular value of its Jacobian is at most this share of the
+            largest.
+    """
     check_linkage(linkage)
     values = manipulability(linkage, q, frame, rows=rows).singular_values
     result: NDArray[np.bool_] = values[..., -1] <= ratio * values[..., 0]
@@ -310,6 +320,14 @@ def joint_map(
     rows: str = "position",
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the manipulability over the ranges of two joints, with the others at a base pose.
+
+    Args:
+        linkage: The linkage.
+        joints: Names of the two joints, or coordinates. One without limits goes from -pi to pi.
+        frame: Name of the frame.
+        base: Pose of the other joints; the neutral pose by default.
+        resolution: Number of values of each joint.
+        rows: ``"position"``, ``"orientation"`` or ``"both"``, as in `manipulability`.
 
     Returns:
         Values of the first joint (n,), of the second (n,), and the measure (n, n), first joint along the first axis.

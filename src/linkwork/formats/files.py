@@ -294,7 +294,7 @@ def _new_in(content: Content, host: Origin) -> Content:
 
 
 def fit(content: Content, path: FilePath) -> tuple[Content, tuple[Remark, ...]]:
-    """Return content with as many motions as the format can store, and remarks on the others."""
+    """Return content with as many motions as the format of a file can store, and remarks on the others."""
     row = format_of(path)
     count = len(content.clips) if row.several else int(row.clips)
     names = list(content.clips)

@@ -55,13 +55,13 @@ class Avoid(Goal):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.self, bool):
-            raise GoalError(f"self says whether a linkage avoids itself, True or False, got {self.self!r}.")
+            raise GoalError(f"self (whether the linkage avoids itself) must be True or False, got {self.self!r}.")
         if self.world is not None and not isinstance(self.world, World):
-            raise GoalError(f"what is to be avoided is a World of obstacles, lw.World([...]), got {self.world!r}.")
+            raise GoalError(f"Avoid takes a World of obstacles, lw.World([...]), got {self.world!r}.")
         if self.world is None and not self.self:
             raise GoalError("Avoid(None, self=False) leaves nothing to avoid; give it a world, or self=True.")
         if self.tolerance is not None and self.tolerance != (math.inf, math.inf):
-            raise GoalError("Avoid has no tolerance but its margin; tolerance=inf makes it a wish.")
+            raise GoalError("Avoid takes no tolerance except inf, which makes it a wish; set its margin instead.")
         with reading:
             margin = as_number(self.margin, "margin of Avoid")
         vars(self).update(margin=margin, links=_names(self.links))
@@ -177,7 +177,7 @@ def with_avoid(goals: Any, given: AvoidLike) -> Any:
 
 
 def _names(links: Any) -> tuple[str, ...] | None:
-    """Return names of links as a tuple, or say what is wrong with them."""
+    """Return names of links as a tuple; raise GoalError if they are invalid."""
     if links is None:
         return None
     names = (links,) if isinstance(links, str) or not isinstance(links, Iterable) else tuple(links)

@@ -70,7 +70,7 @@ class Balance(Goal):
             several = list(over) if listed or np.ndim(over) == 2 else [over]
             over = tuple(as_place(place, "what a Balance goal keeps the centre of mass over") for place in several)
             if not over:
-                raise GoalError("a Balance goal over no points at all has nothing to stand on.")
+                raise GoalError("a Balance goal needs at least one point or frame in over=.")
         pairs = list(combinations(range(len(over or (0,))), 2)) or [(0, 0)]
         across = read_only(plane_basis(up)[:, :2].T.copy())
         self._set(up=up, over=over, across=across, pairs=read_only(np.array(pairs)), margin=margin)
@@ -84,7 +84,7 @@ class Balance(Goal):
         """The frames and points that span the support."""
         if self.over is None:
             raise GoalError(
-                "a Balance goal has its place from the start of a solve; give over=..., or resolve(linkage, q)."
+                "a Balance goal takes its point from the start of a solve; give over=..., or call resolve(linkage, q)."
             )
         over: tuple[str | FloatArray, ...] = self.over
         return over
@@ -107,7 +107,7 @@ class Balance(Goal):
         if room <= self.margin:
             raise GoalError(
                 f"a Balance goal with a margin of {self.margin:g} m has no support left: the nearest edge is "
-                f"{room:.3g} m from its middle; take a smaller margin, or stand on more."
+                f"{room:.3g} m from its middle; give a smaller margin, or more points in over=."
             )
         count = len(self.places)
         size = 1.0 - self.margin / room
@@ -122,7 +122,7 @@ class Balance(Goal):
         """Return the corners of the support, shape (..., n, 2), from those of the places."""
         if self.margin and self.shares is None:
             raise GoalError(
-                "a Balance goal with a margin has its support from the start of a solve; use resolve(linkage, q)."
+                "a Balance goal with a margin takes its support from the start of a solve; call resolve(linkage, q)."
             )
         return corners if self.shares is None else self.shares @ corners
 

@@ -94,7 +94,7 @@ class Goal:
     def blocks(self) -> tuple[Block, ...]:
         """The runs of error rows, in order."""
         if not self.units:
-            raise NotImplementedError(f"{type(self).__name__} says neither units nor blocks.")
+            raise NotImplementedError(f"{type(self).__name__} must define `units` or `blocks`.")
         return blocks_of(*self.units)
 
     @property
@@ -151,7 +151,7 @@ def _tolerances(value: Any) -> tuple[float, float]:
 
 
 class Reading:
-    """Turn what is wrong with a number, an axis or a linkage's masses into an error of the goal that asked for it.
+    """Turn errors about numbers, axes or a linkage's masses into errors of the goal that uses them.
 
     A class: a generator as a context takes ten times as long, and goals are made in control loops.
     """
@@ -167,7 +167,7 @@ reading = Reading()
 
 
 def as_frame(name: Any, what: str) -> None:
-    """Raise unless a value is the name of a frame."""
+    """Raise GoalError unless a value is the name of a frame."""
     if not isinstance(name, str):
         raise GoalError(f"{what} is the name of a frame, got {name!r}.")
 
@@ -179,7 +179,7 @@ def as_direction(value: Any, what: str) -> FloatArray:
 
 
 def as_pose(value: Any, what: str) -> FloatArray:
-    """Return the 4x4 transform of a whole pose of a frame; a position alone is none."""
+    """Return the 4x4 transform of a whole pose of a frame; raise GoalError for a position alone."""
     with reading:
         matrix = as_array(value.as_matrix() if hasattr(value, "as_matrix") else value, what)
         if matrix.shape != (4, 4):
@@ -200,7 +200,7 @@ def as_point(value: Any, what: str) -> FloatArray:
 
 
 def blocks_of(*counts: tuple[str, int]) -> tuple[Block, ...]:
-    """Return blocks of so many rows of each unit, one after another; a unit without rows has none."""
+    """Return blocks of error rows, one for each unit that has rows, in order."""
     result, start = [], 0
     for unit, count in counts:
         if count:
@@ -210,7 +210,7 @@ def blocks_of(*counts: tuple[str, int]) -> tuple[Block, ...]:
 
 
 def common_value(linkage: Linkage, values: FloatArray, what: str, advice: str) -> FloatArray:
-    """Return what all starts (n, ...) of a solve have in common, or say that they have nothing."""
+    """Return the common value of all starts (n, ...) of a solve; raise GoalError if they differ."""
     if not len(values):
         raise GoalError(f"{what} is unknown, since there are no starts; {advice}.")
     if np.abs(values - values[:1]).max(initial=0.0) > SAME * max(linkage.length, 1.0):
@@ -266,7 +266,7 @@ def turn_between(directions: FloatArray, wanted: FloatArray) -> FloatArray:
 
 
 def pose_error(frames: FloatArray, wanted: FloatArray) -> FloatArray:
-    """Return the ways (..., 6) in the world from frames (..., 4, 4) to wanted ones: metres, then rotation vectors."""
+    """Return the offsets (..., 6) from frames (..., 4, 4) to targets in the world: metres, then rotation vectors."""
     from ..kernels.pose_error import pose_errors
 
     local = inverse(wanted) @ frames

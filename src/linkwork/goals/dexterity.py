@@ -25,7 +25,7 @@ FLAT = 1e-12  # of the largest singular value: the least that a smaller one coun
 
 
 class Counted(NamedTuple):
-    """What a Dexterity goal knows of a linkage: rows and velocities that count, what rows weigh, the best measure."""
+    """Data of a Dexterity goal for a linkage: rows and velocities that count, weights of rows, the best measure."""
 
     rows: NDArray[np.int64]
     columns: NDArray[np.int64]
@@ -88,7 +88,7 @@ class Dexterity(Goal):
         self._set(enough=enough, joints=joints)
 
     def _counted(self, linkage: Linkage) -> Counted:
-        """Return what counts, and what the measure is at its best; it is kept with the linkage."""
+        """Return the rows and columns that count, and the best measure; cached on the linkage."""
         key = (self.frame, self.rows, self.measure, self.joints)
         return linkage.cache.get("dexterity", key, lambda: self._found(linkage))
 
@@ -102,7 +102,8 @@ class Dexterity(Goal):
         columns = np.array(sorted({v for v in counted if largest[asked, v].max() > STILL}), np.int64)
         rows = asked[largest[np.ix_(asked, columns)].max(axis=1, initial=0.0) > STILL]
         if not len(columns) or not len(rows):
-            raise GoalError(f"no joint that counts ever changes the {self.rows} of frame {self.frame!r}.")
+            what = "position or the orientation" if self.rows == "both" else self.rows
+            raise GoalError(f"none of the joints that count changes the {what} of frame {self.frame!r}.")
         weights = np.where(rows < 3, 1.0, metres_per_radian(linkage))
         found = Counted(rows, columns, weights, 1.0)
         if self.measure == "condition":

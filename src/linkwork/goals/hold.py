@@ -60,7 +60,7 @@ class Hold(Goal):
         """Return the offset back to the pose in the world: metres, then the rotation vector."""
         if self.pose is None:
             raise GoalError(
-                f"a Hold of {self.frame!r} has its place from the start of a solve; give pose=..., or "
+                f"a Hold of {self.frame!r} takes its pose from the start of a solve; give pose=..., or call "
                 "resolve(linkage, q)."
             )
         return self._template.error(linkage, q)

@@ -49,11 +49,11 @@ class JointGoal(Goal):
         return np.asarray(self.resolve(linkage, linkage.neutral())._known("matrix").any(axis=1))
 
     def _found(self, linkage: Linkage) -> dict[str, Any]:
-        """Return what the goal knows of a linkage, its constant Jacobian ``matrix`` (rows, nv) among it."""
+        """Return the data of the goal for a linkage, including its constant Jacobian ``matrix`` (rows, nv)."""
         raise NotImplementedError
 
     def _known(self, name: str) -> Any:
-        """Return what resolving has found out."""
+        """Return the data found by `resolve`."""
         if name not in self.__dict__:
-            raise GoalError(f"the rows of {type(self).__name__} depend on the linkage; resolve(linkage, q) has them.")
+            raise GoalError(f"the rows of {type(self).__name__} depend on the linkage; call resolve(linkage, q) first.")
         return self.__dict__[name]

@@ -105,14 +105,14 @@ def read_ranges(frame: str, position: Any, rotation: Any, axes: Any, rows: Seque
         count = sum(first <= row < first + 3 for row in rows)
         if not count:
             asked = "orientation" if first else "position"
-            raise GoalError(f"the goal of frame {frame!r} has a {what}_range but no {asked} that it is of.")
+            raise GoalError(f"the goal of frame {frame!r} has a {what}_range but no {asked}; give {asked}=.")
         for k, one in enumerate(_each(given, count, f"{what}_range of frame {frame!r}")):
             low[first + k], high[first + k] = _pair(one, f"{what}_range of frame {frame!r}", read)
     return Ranges(read_only(low), read_only(high), axes == "world")
 
 
 def _each(given: Any, count: int, what: str) -> list[Any]:
-    """Return what is given for each axis."""
+    """Return the given value for each axis."""
     if not _is_list(given):
         return [given] * count
     if len(given) != count:
@@ -127,8 +127,7 @@ def _pair(given: Any, what: str, read: Any) -> tuple[float, float]:
     low, high = ends if len(ends) == 2 else (-ends[0], ends[0]) if len(ends) == 1 else (math.nan, math.nan)
     if not low <= 0.0 <= high:
         raise GoalError(
-            f"{what} is how far it may be off: a number, zero or more, or a pair (least, largest) around zero; got "
-            f"{given!r}."
+            f"{what} must be a number, zero or more, or a pair (least, largest) that contains zero; got {given!r}."
         )
     return float(low), float(high)
 

@@ -67,13 +67,13 @@ class Reach(Goal):
         if pose is None and _is_pose(orientation, f"goal orientation of {frame!r}"):
             if position is not None:
                 raise GoalError(
-                    f"the goal of frame {frame!r} has two positions: orientation is a 4x4 matrix, which holds one too; "
-                    "give it alone as pose=, or its rotation orientation=T[:3, :3]."
+                    f"the goal of frame {frame!r} has two positions: position=, and that of the 4x4 matrix in "
+                    "orientation=; give the matrix alone, pose=T, or its rotation, orientation=T[:3, :3]."
                 )
             pose, orientation = orientation, None
         if pose is not None:
             if position is not None or orientation is not None:
-                raise GoalError(f"the goal of frame {frame!r} has pose=, which says all: leave the others out.")
+                raise GoalError(f"the goal of frame {frame!r} has pose=, which includes the others; leave those out.")
             matrix = as_pose(pose, f"goal pose of {frame!r}")
             position, orientation = matrix[:3, 3], matrix[:3, :3]
         if position is None and orientation is None:
@@ -92,19 +92,17 @@ class Reach(Goal):
                 rows += [3, 4, 5]
             axis = None if free is None else read_only(as_axis(free, f"free axis of {frame!r}"))
         if axis is not None and orientation is None:
-            raise GoalError(
-                f"the goal of frame {frame!r} has a free axis but no orientation that says where it points."
-            )
+            raise GoalError(f"the goal of frame {frame!r} has free= but no orientation; give orientation=.")
         if axes is not None and position is None:
-            raise GoalError(f"the goal of frame {frame!r} has axes {axes!r} but no position that they are of.")
+            raise GoalError(f"the goal of frame {frame!r} has axes={axes!r} but no position; give position=.")
         asked = len(rows) - (0 if orientation is None else 3)
         self._set(target=read_only(target), rows=np.array(rows), coordinates=asked, free=axis, ranges=None)
         if position_range is not None or rotation_range is not None or range_axes != "goal":
             self._set(ranges=read_ranges(frame, position_range, rotation_range, range_axes, rows))
             if axis is not None or axes is not None:
                 raise GoalError(
-                    f"the goal of frame {frame!r} has ranges, which take the place of free= and axes=: an infinite "
-                    "position_range leaves an axis alone, rotation_range lets it turn about one."
+                    f"the goal of frame {frame!r} has ranges, so leave out free= and axes=: an infinite "
+                    "position_range leaves an axis free, and rotation_range allows rotation about an axis."
                 )
 
     def moved(self, target: FloatArray) -> Reach:

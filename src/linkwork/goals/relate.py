@@ -91,7 +91,7 @@ class Relate(Goal):
     def _target(self) -> FloatArray:
         if self.target is None:
             raise GoalError(
-                f"a relation of {self.frame!r} to {self.to!r} has its place from the start of a solve; give a pose, a "
+                f"a relation of {self.frame!r} to {self.to!r} takes its pose from the start of a solve; give a pose, a "
                 "position or an orientation, or resolve(linkage, q)."
             )
         return self.target

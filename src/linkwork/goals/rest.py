@@ -56,12 +56,14 @@ class Rest(JointGoal):
         gains = self._gains(linkage)
         columns = np.flatnonzero(gains)
         if not len(columns):
-            raise GoalError("a Rest goal without any gain asks for nothing.")
+            raise GoalError(
+                "all gains of a Rest goal are zero, so it asks for nothing; give at least one joint a gain."
+            )
         slides = linkage.table.slides[columns]
         columns = np.concatenate([columns[~slides], columns[slides]])
         values = linkage.pose(self.pose)
         if values.ndim != 1:
-            raise GoalError(f"a Rest goal leans towards one pose, got {len(values)} of them.")
+            raise GoalError(f"a Rest goal takes one pose, got {len(values)} of them.")
         found = {"target": read_only(values), "columns": columns, "factors": gains[columns]}
         return {**found, "turning": int((~slides).sum()), "matrix": np.diag(gains)[columns]}
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def attach(linkage: Linkage, other: Linkage, frame: str, *, prefix: str = "", at: TransformLike = IDENTITY) -> Linkage:
-    """Return a linkage with another one hung on a frame of it.
+    """Return a linkage with another one attached to one of its frames.
 
     Links, shapes, masses, joints with their limits and leaders, frames, loops and couplings come along. The other's
     root arc becomes the joint between the two: welded, sliding in a plane or free, as it was to the world.
@@ -31,11 +31,11 @@ def attach(linkage: Linkage, other: Linkage, frame: str, *, prefix: str = "", at
         prefix: Put before every name of the other, so that names differ: ``"left_"``.
         at: frame_from_other, where the other's world lies in the frame: 4x4 or a position [m].
 
-    Each collides with what it collided with alone: where only one has shapes of the role "collision", what is seen of
-    the other gets that role too.
+    Each linkage keeps its own collision shapes. If only one of the two has shapes of the role "collision", the visual
+    shapes of the other get that role too.
 
-    Stored poses and groups are kept: those of the other under its prefix, those of one name in both as one. Joints that
-    a pose did not hold are neutral in it.
+    Stored poses and groups are kept, those of the other with the prefix. Two of the same name are merged. A joint that
+    a stored pose did not contain has its neutral value there.
 
     Raises:
         LinkageError: If both have a link, frame, joint, loop or coupling of one name.

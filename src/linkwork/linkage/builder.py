@@ -21,9 +21,10 @@ from .tree import CLOSED, check_link, check_name
 class Builder:
     """Builds a `Linkage` from links and joints.
 
-    Every joint adds its child link, and is attached to the link added last unless `parent` is given. A call that fails
-    changes nothing. Errors that concern the whole linkage, such as a mimic joint without a leader, are raised by
-    `build`.
+    Every joint adds its child link, and is attached to the link added last unless `parent` is given. Methods for one
+    kind of joint, such as `revolute`, also take the options of `joint`: parent, at, rotation, shape, mimic and so on. A
+    call that fails changes nothing. Errors that concern the whole linkage, such as a mimic joint without a leader, are
+    raised by `build`.
 
     Args:
         name: Name of the linkage.
@@ -246,7 +247,8 @@ class Builder:
 
         Args:
             follower: The driven joint, already added.
-            driver: The driving joint. With a carrier it may be a link: the ground that a ring gear is fixed to.
+            driver: The driving joint. With a carrier it may also be a link, such as the ground that a ring gear is
+                fixed to.
             ratio: Turns of the follower for one turn of the driver, negative if they turn in opposite directions.
             teeth: Instead of the ratio, the numbers of teeth of follower and driver.
             internal: Whether one of the two is an internal gear; then both turn in the same direction.

@@ -10,10 +10,10 @@ T = TypeVar("T")
 
 
 class Cache:
-    """Things by kind and key, none of them None. Each kind keeps so many at most; the oldest makes room for the next.
+    """Values, not None, by kind and key. If a kind has its largest number, the oldest is dropped for the next.
 
     Args:
-        most: How many of a kind are kept.
+        most: Largest number of values of one kind.
 
     Example:
         >>> cache = Cache(most=1)
@@ -26,14 +26,14 @@ class Cache:
         self._kinds: dict[str, dict[Hashable, Any]] = {}
 
     def find(self, kind: str, key: Hashable) -> Any:
-        """Return what is kept under a key, or None."""
+        """Return the value of a key, or None."""
         kinds = self._kinds
         return kinds[kind].get(key) if kind in kinds else None
 
     def get(self, kind: str, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what is kept under a key, or make it and keep it.
+        """Return the value of a key; make it if there is none.
 
-        It is made outside of the lock: threads that ask at once may each make one, and all are given the first.
+        It is made outside the lock: threads that ask at the same time may each make one, and all get the first.
         """
         known: T | None = self.find(kind, key)
         if known is not None:
@@ -50,7 +50,7 @@ class Cache:
         return sum(map(len, self._kinds.values()))
 
     def clear(self) -> None:
-        """Forget everything: what is asked for again is made again."""
+        """Drop all values; they are made again when needed."""
         with self._lock:
             self._kinds = {}
 

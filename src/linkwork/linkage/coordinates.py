@@ -34,8 +34,8 @@ class Coordinate(NamedTuple):
         v: Its index in the velocity; None in a quaternion, which has three velocities for its four values.
         lower: Lower limit, minus infinity if there is none. Limits of followers do not narrow it.
         upper: Upper limit.
-        velocity: The largest velocity, infinite if none is given; for a quaternion's x, y, z that of its three
-            velocities.
+        velocity: The largest velocity, infinite if none is given. The x, y and z of a quaternion have those of its
+            three velocities.
         acceleration: The largest acceleration, likewise.
         effort: The largest torque or force, likewise.
         mimicked: Whether another joint follows it.
@@ -114,7 +114,7 @@ class CoordinateTable(Shown, tuple[Coordinate, ...]):
 
     @cached_property
     def velocity_names(self) -> tuple[str, ...]:
-        """The coordinate that each velocity changes; of a quaternion, its x, y and z."""
+        """The coordinate that each velocity changes; for a quaternion, its x, y and z."""
         return tuple(row.name for row in self._by_velocity)
 
     @cached_property
@@ -124,7 +124,7 @@ class CoordinateTable(Shown, tuple[Coordinate, ...]):
 
     @cached_property
     def velocity_units(self) -> tuple[str, ...]:
-        """The unit, ``"rad"`` or ``"m"``, that each velocity's value is in."""
+        """The unit of the value that each velocity changes, ``"rad"`` or ``"m"``."""
         return tuple(row.unit or "rad" for row in self._by_velocity)
 
     @cached_property

@@ -63,14 +63,16 @@ class Coupling:
             pairs = list(given.items() if isinstance(given, Mapping) else given)
             named = [(joint, as_number(ratio, f"ratio of {joint!r} in {what}")) for joint, ratio in pairs]
         except (TypeError, ValueError) as error:
-            raise MimicError(f"drivers of {what} are a joint, or ratios by joint, got {given!r}.") from error
+            raise MimicError(
+                f"drivers of {what} must be the name of a joint, or ratios by joint name, got {given!r}."
+            ) from error
         names = [joint for joint, _ in named]
         if not named or not all(isinstance(joint, str) for joint in (self.follower, *names)):
             raise MimicError(f"{what} needs a follower and drivers by name, got {self.follower!r} and {given!r}.")
         if len({self.follower, *names}) <= len(names):
             raise MimicError(f"{what} names a joint twice: {', '.join([self.follower, *names])}.")
         if self.curve is not None and not isinstance(self.curve, CouplingCurve):
-            raise MimicError(f"the curve of {what} is one such as CamTable, got {self.curve!r}.")
+            raise MimicError(f"the curve of {what} must be a curve such as CamTable, got {self.curve!r}.")
         if not is_number(self.tolerance) or not 0.0 < self.tolerance < math.inf:
             raise MimicError(f"tolerance of {what} must be positive and finite, got {self.tolerance!r}.")
         with reraised_as(MimicError):
@@ -139,16 +141,16 @@ class CouplingRow(NamedTuple):
     shifts: FloatArray
 
     def argument(self, poses: FloatArray) -> FloatArray:
-        """Return what the curve is taken at, in poses (..., nq), shape (...)."""
+        """Return the argument of the curve in poses (..., nq), shape (...)."""
         return np.asarray(poses[..., self.values] @ self.ratios + (self.coupling.phase + sum(self.shifts.tolist())))
 
     def value(self, poses: FloatArray) -> FloatArray:
-        """Return what the follower's value should be in poses (..., nq), shape (...)."""
+        """Return the value that the follower should have in poses (..., nq), shape (...)."""
         at, curve = self.argument(poses), self.coupling.curve
         return np.asarray((at if curve is None else curve.value(at)) + self.coupling.offset)
 
     def slope(self, poses: FloatArray) -> FloatArray:
-        """Return how fast the curve rises there, shape (...)."""
+        """Return the slope of the curve there, shape (...)."""
         at, curve = self.argument(poses), self.coupling.curve
         return np.ones(at.shape) if curve is None else curve.slope(at)
 
@@ -161,7 +163,7 @@ class CouplingRow(NamedTuple):
 def rows_of(
     couplings: Sequence[Coupling], arcs: Sequence[Joint], drives: Sequence[Drive], where: str
 ) -> tuple[CouplingRow, ...]:
-    """Return couplings with the places of their joints, each after those that its drivers follow; checked.
+    """Return couplings with the indices of their joints, in an order in which drivers come first; checked.
 
     Raises:
         MimicError: If a joint follows twice, or joints follow each other in a circle.
@@ -172,7 +174,7 @@ def rows_of(
     by_place = {row.q: row for row in rows}
     if len(by_place) < len(rows):
         names = [row.coupling.follower for row in rows if by_place[row.q] is not row]
-        raise MimicError(f"joint {names[0]!r} in {where} follows by two couplings; one says where it is.")
+        raise MimicError(f"joint {names[0]!r} in {where} follows by two couplings; keep one of them.")
     graph = {row.q: [int(place) for place in row.values if int(place) in by_place] for row in rows}
     try:
         return tuple(by_place[place] for place in TopologicalSorter(graph).static_order())
@@ -205,7 +207,10 @@ def _place(
                 continue
             rate = next((e.rate for e in articulation.elements if e.kind != "ball" and e.value == k), None)
             if rate is None:
-                raise MimicError(f"{name!r} is a part of a quaternion, which coupling {coupling.name!r} cannot take.")
+                raise MimicError(
+                    f"{name!r} is a part of a quaternion, which cannot be coupled ({coupling.name!r}); use Euler "
+                    "angles."
+                )
             leader = None if arc.mimic is None else arc.mimic.joint
             return drive.q + k, drive.v + rate, drive.multiplier, drive.offset, articulation.units[k], leader
         if arc.name == name:
@@ -216,12 +221,13 @@ def _place(
 
 
 def followed(linkage: Linkage, q: FloatArray, changed: Iterable[int] | None = None) -> FloatArray:
-    """Return poses (..., nq) with followers where their drivers put them.
+    """Return poses (..., nq) in which followers have the values set by their drivers.
 
     Args:
         linkage: The linkage.
-        q: The poses, which are left alone; they come back as they are where there are no couplings.
-        changed: Places that were set: only followers of these are moved, and none that was set itself. All by default.
+        q: The poses, which are not changed; without couplings, they are returned themselves.
+        changed: Pose indices that were set: only followers of these are moved, unless they were set themselves. All by
+            default.
     """
     if not linkage.couplings:
         return q
@@ -236,7 +242,7 @@ def followed(linkage: Linkage, q: FloatArray, changed: Iterable[int] | None = No
 
 
 def couplings_of(linkage: Linkage, frame: str) -> list[str]:
-    """Return the names of the couplings that have a part in where a frame is: of joints that move it."""
+    """Return the names of the couplings whose joints move a frame."""
     if not linkage.couplings:
         return []
     path, _ = linkage.path_to(frame)
@@ -245,7 +251,7 @@ def couplings_of(linkage: Linkage, frame: str) -> list[str]:
 
 
 def geared(rows: Iterable[CouplingRow]) -> set[int]:
-    """Return the places in the pose whose whole turns matter: a follower's, and a driver's unless turns are alike."""
+    """Return the pose indices whose whole turns matter: of followers, and of drivers unless all turns are alike."""
     places: set[int] = set()
     for row in rows:
         places.add(row.q)
@@ -259,15 +265,15 @@ def geared(rows: Iterable[CouplingRow]) -> set[int]:
 
 
 def welded(linkage: Linkage, still: set[int], q: FloatArray) -> list[Coupling]:
-    """Return the couplings that are left when values of a pose stay as they are; followers that must stay are added.
+    """Return the couplings that remain when values of a pose are held; followers that are then fixed are added.
 
     Args:
         linkage: The linkage.
-        still: Places in the pose; those of followers all of whose drivers stay are added to it.
+        still: Pose indices that are held; followers whose drivers are all held are added.
         q: The pose.
 
     Raises:
-        MimicError: If a follower should stay while a joint that it follows moves.
+        MimicError: If a follower should be held while one of its drivers moves.
     """
     left = {}
     for row in linkage.coupling_rows:
@@ -286,7 +292,7 @@ def welded(linkage: Linkage, still: set[int], q: FloatArray) -> list[Coupling]:
 
 
 def kept_below(linkage: Linkage, joints: Collection[str], link: str) -> list[Coupling]:
-    """Return the couplings that hold between some joints, those below a link.
+    """Return the couplings among the joints below a link.
 
     Raises:
         MimicError: If one of these follows another joint.

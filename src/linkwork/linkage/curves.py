@@ -73,7 +73,7 @@ class Polynomial(CouplingCurve):
 
     def __post_init__(self) -> None:
         if not isinstance(self.coefficients, Sequence) or not len(self.coefficients):
-            raise LinkageError(f"a polynomial has coefficients, one or more, got {self.coefficients!r}.")
+            raise LinkageError(f"a polynomial needs at least one coefficient, got {self.coefficients!r}.")
         with reraised_as(LinkageError):
             numbers = tuple(as_number(c, "coefficient of a polynomial") for c in self.coefficients)
         vars(self)["coefficients"] = numbers
@@ -116,7 +116,7 @@ class CamTable(CouplingCurve):
         except (TypeError, ValueError, TransformError) as error:
             raise LinkageError(f"points of a cam are pairs of numbers, driver and follower: {error}") from error
         if len(table) < 3 or not np.isfinite(table).all() or not (np.diff(table[:, 0]) > 0.0).all():
-            raise LinkageError("a cam has three points or more, finite, with the driver's values ascending.")
+            raise LinkageError("a cam needs three or more finite points, with the driver's values in ascending order.")
         if self.period is not None:
             with reraised_as(LinkageError):
                 period = as_number(self.period, "period of a cam")
@@ -128,7 +128,12 @@ class CamTable(CouplingCurve):
 
     @classmethod
     def sampled(cls, function: Callable[[float], float], *, count: int = 361) -> CamTable:
-        """Return a function sampled over one turn as a table: a cam that a file can store."""
+        """Return a function sampled over one turn as a table: a cam that a file can store.
+
+        Args:
+            function: Takes the driver's angle [rad] and returns the follower's value [rad or m].
+            count: Number of points over the turn, both ends included.
+        """
         angles = np.linspace(0.0, TURN, count)
         return cls(tuple((float(x), float(function(float(x)))) for x in angles))
 
@@ -248,7 +253,9 @@ class CamProgram(CouplingCurve):
                 parts.append((str(part[0]), angle, *end))
         whole = sum(float(part[1]) for part in parts)
         if abs(whole - TURN) > WHOLE * TURN:
-            raise LinkageError(f"the parts of a cam make up one turn, 360 deg, got {math.degrees(whole):.6g} deg.")
+            raise LinkageError(
+                f"the angles of the parts of a cam must add up to one turn, 360 deg, got {math.degrees(whole):.6g} deg."
+            )
         vars(self).update(parts=tuple(parts), start=at)
 
     @cached_property
@@ -409,7 +416,7 @@ CURVES: dict[str, type[CouplingCurve]] = {
 
 
 def as_curve(given: Any) -> CouplingCurve:
-    """Return a cam from what a person has: a curve, points, parts of a program, or a function.
+    """Return a cam from a curve, from points, from parts of a program, or from a function.
 
     Numbers alone are the follower's values at angles spaced evenly over a turn.
     """

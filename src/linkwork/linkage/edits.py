@@ -45,11 +45,11 @@ def replace(
         root: A new root arc, as in `Linkage`; name and placement are kept when only an articulation is given.
         links: Changes by link name: a `Link`, or fields of it (``{"hand": {"visuals": Sphere(0.05)}}``).
         joints: Changes by joint name: an articulation, fields of it (``{"j2": {"upper": 1.2}}``), fields of the joint
-            (``{"j2": {"placement": ..., "velocity": 2.0}}``), or a `Joint`. What refers to a joint follows a new
+            (``{"j2": {"placement": ..., "velocity": 2.0}}``), or a `Joint`. References to a joint follow its new
             ``name``.
         frames: All further frames.
-        poses: All named poses. By default they are kept, with neutral values for what they did not hold: a value is
-            kept where there still is one of its name and unit, a quaternion as a whole.
+        poses: All named poses. By default they are kept. A value is kept if there is still a coordinate with its name
+            and unit (a quaternion only as a whole); all others are neutral.
         loops: All loops.
         couplings: All couplings.
         groups: All groups of joints.
@@ -167,7 +167,7 @@ def add_frame(linkage: Linkage, name: str, link: str, placement: TransformLike =
 
 
 def carrier(linkage: Linkage, frame: str) -> tuple[str, FloatArray]:
-    """Return the link that carries a frame, and link_from_frame; a link carries its own."""
+    """Return the link that carries a frame, and link_from_frame. The frame of a link is carried by the link itself."""
     index = linkage.frame_index(frame) - len(linkage.links)
     if index < 0:
         return frame, IDENTITY
@@ -176,7 +176,7 @@ def carrier(linkage: Linkage, frame: str) -> tuple[str, FloatArray]:
 
 
 def freeze(linkage: Linkage, joint: str, *, at: Any) -> Linkage:
-    """Return a linkage with a joint welded at a value; joints that mimic it, or follow it alone, are welded too."""
+    """Return a linkage with a joint fixed at a value, and with it the joints that follow only this one."""
     i = linkage.arc_index(joint)
     leader = linkage.arcs[i].mimic
     if leader is not None:
@@ -196,9 +196,9 @@ def freeze(linkage: Linkage, joint: str, *, at: Any) -> Linkage:
 
 
 def subtree(linkage: Linkage, link: str) -> Linkage:
-    """Return the part of a linkage that hangs below a link, which becomes the root at the origin.
+    """Return the part of a linkage below a link. The link becomes the root, at the origin.
 
-    A loop stays where both its frames do, a coupling where all its joints do.
+    A loop is kept if both of its frames are kept, a coupling if all of its joints are.
     """
     top = linkage.link_index(link)
     end = top + 1
@@ -223,9 +223,9 @@ def subtree(linkage: Linkage, link: str) -> Linkage:
 def split(linkage: Linkage) -> Linkage:
     """Return a linkage of one-DOF joints: complex joints become several, joined by zero-length links.
 
-    Joint ``hip`` of three turns becomes ``hip.rx``, ``hip.ry`` and ``hip.rz``, with links named likewise in between. A
-    moving root arc of several values stands on a new root link ``root`` that stays where the arc began. A new name that
-    is taken is lengthened.
+    A joint ``hip`` with three rotations becomes ``hip.rx``, ``hip.ry`` and ``hip.rz``, with links of the same names in
+    between. A moving root arc with several values gets a new fixed root link, ``root``. If a new name is already used,
+    it is lengthened.
     """
     links, joints, root = list(linkage.nodes), [], linkage.root
     arcs = list(linkage.arcs[1:])
@@ -263,7 +263,7 @@ def split(linkage: Linkage) -> Linkage:
 
 
 def split_pose(linkage: Linkage, q: PoseLike) -> FloatArray:
-    """Return the pose of the split linkage that puts every link where it is at `q`, shape (..., nq of the split)."""
+    """Return the pose of the split linkage in which every link is where it is at `q`, shape (..., nq of the split)."""
     values = as_poses(linkage, q)
     columns = [
         arc.articulation.split_values(drive.values(values))

@@ -61,7 +61,7 @@ shared_element: Callable[..., Element] = lru_cache(maxsize=4096)(_new_element)  
 
 
 def check_order(euler: object) -> None:
-    """Raise if something is not an order of Euler angles."""
+    """Raise LinkageError if a value is not an order of Euler angles."""
     if euler not in EULER_ORDERS:
         known = f"{', '.join(MOVING_ORDERS)} about moving axes, or the same in lower case about fixed ones"
         raise LinkageError(f"Euler order {euler!r} is not one of {known}.")

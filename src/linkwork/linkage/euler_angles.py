@@ -19,7 +19,7 @@ def turn_values(articulation: Articulation, rotations: FloatArray, near: FloatAr
 
     Args:
         articulation: A `Ball` or `Floating` joint.
-        rotations: How it is turned in every frame.
+        rotations: Its rotations in every frame.
         near: Values before the first frame; the nearest set of angles to them is taken.
     """
     from scipy.spatial.transform import Rotation

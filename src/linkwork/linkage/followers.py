@@ -74,7 +74,7 @@ def overruns(linkage: Linkage) -> list[Overrun]:
 
 
 def narrowed(linkage: Linkage) -> tuple[Linkage, list[Overrun]]:
-    """Return a linkage whose leaders keep their followers' limits too, and followers that no value of theirs can keep.
+    """Return a linkage whose leaders keep their followers within limits, and followers that cannot be kept so.
 
     Example:
         >>> import linkwork as lw

@@ -16,7 +16,7 @@ Terms = dict[str, float]  # factors by joint
 
 
 def ratio_of(ratio: Any, sizes: Any, *, reversed_: bool, what: str) -> float:
-    """Return a ratio that is given itself, or by the sizes (follower, driver) of two wheels: teeth or radii."""
+    """Return a ratio, given directly or by the sizes (follower, driver) of two wheels: teeth or radii."""
     if (ratio is None) == (sizes is None):
         raise LinkageError(f"{what} needs a ratio, or the sizes of its two wheels: one of both.")
     with reraised_as(LinkageError):
@@ -31,8 +31,8 @@ def ratio_of(ratio: Any, sizes: Any, *, reversed_: bool, what: str) -> float:
 def meshed(joints: Mapping[str, Joint], follower: str, driver: str, ratio: float, carrier: str | None) -> Terms:
     """Return the factors by which a follower is made of other joints: ``follower = sum of factor * joint``.
 
-    Without a carrier that is the driver alone. With one, both turn relative to it, and so does what drives:
-    ``turn of the follower = ratio * turn of the driver``. That is Willis' equation of planetary gears.
+    Without a carrier, that is the driver alone. With one, both turn relative to it: ``turn of the follower = ratio *
+    turn of the driver``. That is Willis' equation of planetary gears.
 
     Args:
         joints: All joints by name.
@@ -57,7 +57,7 @@ def meshed(joints: Mapping[str, Joint], follower: str, driver: str, ratio: float
 
 
 def leaders(joints: Mapping[str, Joint], terms: Terms) -> tuple[Terms, float]:
-    """Return the same sum made of joints that mimic no other, and what their followers add to it."""
+    """Return the same sum over joints that mimic no other, and the constant that followers add to it."""
     result: Terms = {}
     added = 0.0
     for name, factor in terms.items():

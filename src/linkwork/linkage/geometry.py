@@ -191,8 +191,8 @@ class Hull(_Numbers):
         thick = float(np.linalg.svd(corners - corners.mean(axis=0), compute_uv=False)[-1])
         if thick <= FLAT * max(size, float(np.abs(corners).max())):
             raise LinkageError(
-                f"{len(corners)} hull points lie in one plane, so that it holds nothing; "
-                "a thin Box has an inside, and a TriangleMesh needs none."
+                f"{len(corners)} hull points lie in one plane and enclose nothing; "
+                "use a thin Box, or a TriangleMesh for a surface."
             )
         vars(self)["points"] = corners
 
@@ -386,7 +386,7 @@ class Inertia(Value):
                 raise LinkageError(f"an inertia matrix must be symmetric, got {matrix.tolist()}.")
             matrix = matrix / 2.0 + matrix.T / 2.0
         if not isinstance(known, bool):
-            raise LinkageError(f"known says whether a mass is known, True or False, got {known!r}.")
+            raise LinkageError(f"known (whether the mass is known) must be True or False, got {known!r}.")
         center = read_only(as_vector(center, "center of mass"))
         vars(self).update(mass=mass, center=center, matrix=read_only(matrix), known=known)
 
@@ -401,7 +401,7 @@ def as_visuals(value: Visuals) -> tuple[Visual, ...]:
 
 
 def bone(start: ArrayLike, end: ArrayLike, radius: float, color: tuple[float, float, float] | None = None) -> Visual:
-    """Return a capsule from one point of a link to another, as a simple shape of a limb.
+    """Return a capsule of a radius [m] between two points of a link (3,) [m], as a simple shape of a limb.
 
     Example:
         >>> bone((0, 0, 0), (0, 0, 0.5), 0.05).shape
@@ -410,7 +410,7 @@ def bone(start: ArrayLike, end: ArrayLike, radius: float, color: tuple[float, fl
     start, end = as_vector(start, "bone start"), as_vector(end, "bone end")
     length = float(np.linalg.norm(end - start))
     if length == 0.0:
-        raise LinkageError("a bone needs two different ends.")
+        raise LinkageError("the two ends of a bone must be different points.")
     z = (end - start) / length
     x = np.cross(np.eye(3)[np.abs(z).argmin()], z)
     x /= np.linalg.norm(x)

@@ -20,7 +20,7 @@ Pairs = Mapping[tuple[str, str], str]
 def as_groups(groups: Mapping[str, Iterable[str]] | None, arcs: Sequence[Joint], where: str) -> Groups:
     """Return groups of joints by name, each in the order of the linkage.
 
-    Joints without values of their own, welded ones and followers, are left out of them.
+    Joints without their own values (fixed joints and followers) are left out.
     """
     if groups is not None and not isinstance(groups, Mapping):
         raise LinkageError(f"groups of {where} map names to joints, got {groups!r}.")
@@ -60,11 +60,11 @@ def as_pairs(
 
 
 def carried(linkage: Linkage, joints: Mapping[str, Sequence[str]], links: Mapping[str, str]) -> dict[str, Any]:
-    """Return the groups, pairs and origin of a linkage for one that is made of it, as its arguments.
+    """Return the groups, pairs and origin of a linkage as arguments for a linkage that is made from it.
 
     Args:
         linkage: The linkage to start from.
-        joints: The new names of its joints; one that is not there is gone.
+        joints: The new names of its joints; joints that are not listed were removed.
         links: The new names of its links.
     """
     groups = {

@@ -101,7 +101,7 @@ class Articulation:
         return np.array(lower, np.float64, ndmin=1), np.array(upper, np.float64, ndmin=1)
 
     def _checked(self, values: ArrayLike) -> FloatArray:
-        """Return values of shape (..., nq) as an array, or say why they are none of this joint's."""
+        """Return values of shape (..., nq) as an array; raise PoseValueError if they are invalid."""
         with reraised_as(PoseValueError):
             x = as_array(values, f"values of a {self.kind} joint")
         if x.ndim == 0 or x.shape[-1] != self.nq:
@@ -109,7 +109,9 @@ class Articulation:
         if not np.isfinite(x).all():
             raise PoseValueError(f"values of a {self.kind} joint must be finite.")
         if not all(has_direction(x[..., e.value : e.value + 4]) for e in self.elements if e.kind == "ball"):
-            raise PoseValueError(f"the quaternion of a {self.kind} joint has no direction; 1, 0, 0, 0 is no rotation.")
+            raise PoseValueError(
+                f"the quaternion of a {self.kind} joint has no direction; (1, 0, 0, 0) means no rotation."
+            )
         return x
 
     def matrix(self, values: ArrayLike) -> FloatArray:
@@ -407,7 +409,7 @@ class Mimic:
 
     def __post_init__(self) -> None:
         if not isinstance(self.joint, str):
-            raise MimicError(f"a mimic joint follows another by name, got {self.joint!r}.")
+            raise MimicError(f"a Mimic needs the name of the joint to follow, got {self.joint!r}.")
         for name in ("multiplier", "offset"):
             value = getattr(self, name)
             try:
@@ -459,7 +461,7 @@ class Joint(Value):
             kinds = ", ".join(cls.__name__ for cls in ARTICULATIONS.values())
             raise LinkageError(f"joint {name!r} needs an articulation ({kinds}), got {articulation!r}.")
         if mimic is not None and not isinstance(mimic, Mimic):
-            raise MimicError(f"joint {name!r} follows another by a Mimic, got {mimic!r}.")
+            raise MimicError(f"joint {name!r} takes a Mimic as mimic=, got {mimic!r}.")
         if mimic is not None and (articulation.nq != 1 or parent is None):
             what = "is a root arc" if parent is None else f"has {articulation.nq} values"
             raise MimicError(f"joint {name!r} {what}; only one-DOF joints can mimic, and no root arc can.")

@@ -76,7 +76,7 @@ class FrameMap(Shown, Mapping[str, FloatArray]):
 
 
 class Evaluator:
-    """A linkage packed for the kernels. Made once and kept on the linkage; use its methods instead."""
+    """A linkage packed for the kernels. It is cached on the linkage; call the methods of `Linkage` instead."""
 
     __slots__ = ("_chains", "_kernels", "_linkage", "_moving", "_nq", "_nv", "_shape", "_tree")
 

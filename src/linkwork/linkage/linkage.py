@@ -188,18 +188,18 @@ class Linkage(Structure):
         return followed(self, pose_vectors.as_poses(self, q))
 
     def stored_pose(self, name: str) -> FloatArray:
-        """Return a copy of a named pose."""
+        """Return a copy of a named pose, shape (nq,); raise `PoseNotFoundError` if there is no pose of that name."""
         try:
             return self.poses[name].copy()
         except (KeyError, TypeError):
             raise PoseNotFoundError(name, f"linkage {self.name!r}", tuple(self.poses)) from None
 
     def random_pose(self, rng: np.random.Generator | int, size: int | tuple[int, ...] = ()) -> FloatArray:
-        """Return random poses within the limits: shape (nq,), or `size` followed by nq."""
+        """Return random poses within the limits, shape (nq,) or (`size`, nq); `rng` is a generator or a seed."""
         return pose_vectors.random_pose(self, rng, size)
 
     def clamp(self, q: PoseLike) -> FloatArray:
-        """Return poses with every limited value brought within its limits."""
+        """Return poses (..., nq) with every limited value brought within its limits."""
         return pose_vectors.clamped(self, pose_vectors.as_poses(self, q))
 
     def difference(self, start: PoseLike, end: PoseLike) -> FloatArray:
@@ -207,7 +207,7 @@ class Linkage(Structure):
         return pose_vectors.difference(self, start, end)
 
     def integrate(self, q: PoseLike, velocity: ArrayLike) -> FloatArray:
-        """Return the pose reached from `q` by a velocity (..., nv) kept for unit time."""
+        """Return the poses (..., nq) reached from `q` by a velocity (..., nv) kept for unit time."""
         return pose_vectors.integrate(self, q, velocity)
 
     def interpolate(self, start: PoseLike, end: PoseLike, t: ArrayLike, *, wrap: bool = True) -> FloatArray:
@@ -350,7 +350,7 @@ class Linkage(Structure):
     def closed_form(
         self, frame: str, *, orientation: bool = True, free: ArrayLike | str | None = None
     ) -> ClosedForm | NoForm:
-        """Return the closed form of the chain that moves a frame, or why it has none; see `linkwork.closed_form`.
+        """Return the closed form of the chain that moves a frame, or a `NoForm`, which is false; see `lw.closed_form`.
 
         Example:
             >>> import linkwork as lw
@@ -431,11 +431,14 @@ class Linkage(Structure):
         return assembly.attach(self, other, frame, prefix=prefix, at=at)
 
     def freeze(self, joint: str, *, at: Any) -> Linkage:
-        """Return a linkage with a joint fixed at a value, together with the joints that mimic it."""
+        """Return a linkage with a joint fixed at a value, together with the joints that follow only this joint.
+
+        `at` is a value as in `pose`: a number [rad, m], a text such as ``"30deg"``, or one value for each coordinate.
+        """
         return edits.freeze(self, joint, at=at)
 
     def subtree(self, link: str) -> Linkage:
-        """Return the subtree of a link, with that link as its root."""
+        """Return the subtree of a link, with that link as its root at the origin."""
         return edits.subtree(self, link)
 
     def split(self) -> Linkage:
@@ -443,7 +446,7 @@ class Linkage(Structure):
         return edits.split(self)
 
     def split_pose(self, q: PoseLike) -> FloatArray:
-        """Return the pose of `split()` that corresponds to `q`."""
+        """Return the poses of `split()`, shape (..., nq of the split linkage), that correspond to `q`."""
         return edits.split_pose(self, q)
 
     def as_dh(self, frame: str | None = None, *, convention: dh_table.Convention = "standard") -> dh_table.DHTable:
@@ -482,7 +485,7 @@ class Linkage(Structure):
 
 
 def check_linkage(linkage: object) -> None:
-    """Raise, where a linkage is asked for and something else is given, with what to pass instead."""
+    """Raise OptionError if a value is not a linkage; the message says what to pass instead."""
     if not isinstance(linkage, Linkage):
         name = linkage if isinstance(linkage, str) else "panda"
         made = f"lw.models.{name}()" if name.isidentifier() else f"lw.load({name!r})"

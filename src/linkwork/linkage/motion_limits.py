@@ -20,7 +20,7 @@ NO_MOTION_LIMITS: dict[str, Any] = dict.fromkeys(MOTION_LIMITS)
 
 
 def as_motion_limit(given: Any, units: Sequence[str], what: str) -> tuple[float, ...] | None:
-    """Return one number for each velocity, infinite where there is no limit; None where there is none at all.
+    """Return one number for each velocity, infinite if it has no limit; None if no velocity has one.
 
     Args:
         given: One value for all velocities, which then have one unit, or one value (or None) for each.

@@ -29,7 +29,7 @@ class Table(MutableMapping[str, Row], Generic[Row]):
     Args:
         group: Of the entry points: ``"linkwork.models"``.
         rows: Those that come with linkwork.
-        check: Says, of a name and a row of another package, what is wrong with it, or nothing.
+        check: Takes a name and a row of another package, and returns what is wrong with the row, or an empty text.
         prefix: What stands before the name of an entry point to make it a name of this table.
     """
 

@@ -47,7 +47,7 @@ CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])  # times a quaternion: the rotatio
 
 
 def as_poses(linkage: Linkage, q: PoseLike) -> FloatArray:
-    """Return poses as a new float64 array of shape (..., nq), or say which value cannot be."""
+    """Return poses as a new float64 array of shape (..., nq); raise PoseError if a value is invalid."""
     if isinstance(q, str):
         return linkage.stored_pose(q)
     return pose(linkage, q) if isinstance(q, Mapping) else _checked(linkage, q)
@@ -72,7 +72,7 @@ def _checked(linkage: Linkage, q: ArrayLike) -> FloatArray:
         if useless.any():
             where = tuple(int(i) for i in np.argwhere(useless)[0])
             joint, place = linkage.coordinates[k].rsplit(".", 1)[0], f" of pose {where}" if where else ""
-            what = f"has no direction (largest entry {size[where]:.3g}); 1, 0, 0, 0 is no rotation"
+            what = f"has no direction (largest entry {size[where]:.3g}); (1, 0, 0, 0) means no rotation"
             raise PoseValueError(f"the quaternion of joint {joint!r}{place} {what}.")
     return x
 
@@ -98,7 +98,7 @@ def rest_pose(linkage: Linkage) -> FloatArray:
 
 
 def start_pose(linkage: Linkage, start: PoseLike | None) -> FloatArray:
-    """Return where a solve begins: the poses given, with unit quaternions, or the neutral one."""
+    """Return the start of a solve: the given poses, with unit quaternions, or the neutral pose."""
     return linkage.neutral() if start is None else _normalized(linkage, as_poses(linkage, start))
 
 
@@ -112,7 +112,7 @@ def pose(
     """Return a pose from values by name; see `Linkage.pose`."""
     if values is not None and not isinstance(values, Mapping):
         if base is not None:
-            raise PoseValueError("a whole pose and a base contradict each other; give one of them.")
+            raise PoseValueError("a whole pose and a base contradict each other; give only one of them.")
         base, values = values, {}
     q = linkage.neutral() if base is None else as_poses(linkage, base)
     given = {**(values or {}), **(named or {})}
@@ -182,7 +182,7 @@ def _joint_values(joint: Joint, value: Any) -> FloatArray:
             return np.concatenate([place[:3, 3], matrix_quaternion(place[:3, :3])])
         given = () if isinstance(value, str) else list(value)
         if len(given) != count:
-            raise TypeError(f"{len(given)} values are not {count}")
+            raise TypeError(f"{len(given)} values instead of {count}")
         numbers = [_number(v, joint.name, unit) for v, unit in zip(given, joint.articulation.units, strict=True)]
         return as_vector(numbers, what, count)
     except TypeError as error:
@@ -221,7 +221,7 @@ def turned_back(linkage: Linkage, q: FloatArray, start: FloatArray, *, keep_limi
         linkage: The linkage.
         q: Poses, shape (..., nq).
         start: The start, or one for each pose.
-        keep_limits: Whether copies beyond limits are out of the question.
+        keep_limits: Whether copies beyond limits are excluded.
 
     Example:
         >>> import linkwork as lw
@@ -266,7 +266,7 @@ def integrate(linkage: Linkage, q: PoseLike, velocity: ArrayLike) -> FloatArray:
 
 
 def as_velocities(linkage: Linkage, velocity: ArrayLike) -> FloatArray:
-    """Return velocities as a new float64 array of shape (..., nv), or say why they are none."""
+    """Return velocities as a new float64 array of shape (..., nv); raise PoseError if they are invalid."""
     with reraised_as(PoseValueError):
         rates = as_array(velocity, "a velocity")
     if rates.ndim == 0 or rates.shape[-1] != linkage.nv:
@@ -277,12 +277,14 @@ def as_velocities(linkage: Linkage, velocity: ArrayLike) -> FloatArray:
 
 
 def joint_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the batch shape of operands together, or say that they do not go together."""
+    """Return the common batch shape of operands; raise PoseError if their shapes do not broadcast."""
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError as error:
         listed = " and ".join(map(str, shapes))
-        raise PoseError(f"leading axes {listed} do not go together; NumPy's rules of broadcasting apply.") from error
+        raise PoseError(
+            f"leading axes {listed} do not broadcast together; they must be equal or 1, as in NumPy."
+        ) from error
 
 
 def advance(linkage: Linkage, q: FloatArray, rates: FloatArray) -> FloatArray:

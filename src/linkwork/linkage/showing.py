@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Shown:
-    """Base of what shows itself in a notebook: a linkage with its tree, a clip that plays."""
+    """Base of objects that notebooks display: a linkage with its tree, a clip that plays."""
 
     __slots__ = ()
 

@@ -23,7 +23,7 @@ class Skin:
         normals: Their unit normals, shape (n, 3).
         colors: Their colours from 0 to 1, shape (n, 3).
         bones: The bones that move each, shape (n, 4).
-        weights: How much each does, the largest first; they sum to 1, shape (n, 4).
+        weights: Weights of these bones, the largest first, with a sum of 1, shape (n, 4).
         triangles: Three corners each, counter-clockwise from outside, shape (m, 3).
         links: The link that each bone is.
         binds: link_from_bound of each bone, shape (bones, 4, 4).

@@ -137,7 +137,7 @@ class Drive:
 
 
 def as_parts(kind: type[Part], given: Iterable[Part], where: str) -> list[Part]:
-    """Return links, joints or frames as a list, or say what is none."""
+    """Return links, joints or frames as a list; raise LinkageError if one has another type."""
     parts = list(given)
     for part in parts:
         if not isinstance(part, kind):  # a caller without a type checker
@@ -146,7 +146,7 @@ def as_parts(kind: type[Part], given: Iterable[Part], where: str) -> list[Part]:
 
 
 def check_name(kind: str, name: str, taken: Collection[str], where: str) -> None:
-    """Raise if a name is no name, or is taken."""
+    """Raise LinkageError if a name is not a text with letters, or is already used."""
     if not isinstance(name, str) or not name:
         raise LinkageError(f"a {kind} in {where} needs a name of at least one letter, got {name!r}.")
     if name in taken:
@@ -162,7 +162,7 @@ def check_names(kind: str, names: Iterable[str], where: str) -> None:
 
 
 def check_link(name: str | None, links: Collection[str], where: str) -> None:
-    """Raise if a joint or frame refers to a link that is not there."""
+    """Raise LinkNotFoundError if a joint or frame refers to a link that does not exist."""
     if not isinstance(name, str) or name not in links:
         raise LinkNotFoundError(name, where, links)
 
@@ -193,12 +193,16 @@ def depth_first(links: list[Link], joints: list[Joint], where: str) -> tuple[lis
     above: dict[str, Joint] = {}
     for joint in joints:
         if joint.parent is None:
-            raise TreeError(f"joint {joint.name!r} in {where} hangs on no link; give the arc to the world as the root.")
+            raise TreeError(
+                f"joint {joint.name!r} in {where} has no parent link; pass the joint to the world as root=."
+            )
         check_link(joint.parent, by_name, f"{where} (joint {joint.name!r})")
         check_link(joint.child, by_name, f"{where} (joint {joint.name!r})")
         if joint.child in above:
             first = above[joint.child].name
-            raise TreeError(f"link {joint.child!r} in {where} hangs on two joints, {first!r} and {joint.name!r}.")
+            raise TreeError(
+                f"link {joint.child!r} in {where} is the child of two joints, {first!r} and {joint.name!r}."
+            )
         above[joint.child] = joint
         below[joint.parent].append(joint)
     roots = [name for name in by_name if name not in above]
@@ -250,7 +254,7 @@ def root_arc(root: Any, child: str, taken: Collection[str], where: str) -> Joint
     limits: dict[str, Any] = {}
     if isinstance(root, Joint):
         if root.parent is not None:
-            raise TreeError(f"the root arc hangs on the world, not on a link, got parent {root.parent!r}.")
+            raise TreeError(f"the parent of the root arc is the world, not a link; got parent {root.parent!r}.")
         if root.child not in ("", child):
             raise TreeError(f"the root arc leads to {root.child!r}, but the root of {where} is {child!r}.")
         name, articulation, placement = root.name, root.articulation, root.placement
@@ -318,5 +322,5 @@ def _follow(joint: Joint, by_name: Mapping[str, Joint], drives: dict[str, Drive]
             raise MimicError(f"joint {name!r} mimics {leader.name!r}, which has {count} values, not one.")
         multiplier, offset = mimic.multiplier * drive.multiplier, mimic.multiplier * drive.offset + mimic.offset
         if not math.isfinite(multiplier) or not math.isfinite(offset):
-            raise MimicError(f"joint {name!r} in {where} follows {leader.name!r} by a factor beyond all numbers.")
+            raise MimicError(f"joint {name!r} in {where} follows {leader.name!r} by a factor that is too large.")
         drives[name] = drive = Drive(drive.q, drive.v, 1, 1, multiplier, offset)

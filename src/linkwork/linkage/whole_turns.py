@@ -36,7 +36,7 @@ def turned_copies(
         most: Copies at most, the nearest ones; all by default.
 
     Raises:
-        OptionError: If there are more than a million of them and nobody says how many are enough.
+        OptionError: If there are more than a million copies and `most` is not given.
 
     Example:
         >>> copies, which = turned_copies(

@@ -186,7 +186,7 @@ _OWN = {
         "the lengths of ground, crank and lever", _arguments(ground=float, crank=float, lever=float),
     ),
     "pantograph": Model(
-        pantograph, "mechanism", "A pantograph: its pen draws larger what its tracer follows.",
+        pantograph, "mechanism", "A pantograph: its pen draws an enlarged copy of its tracer's path.",
         motions.tracing, "pantograph",
         "a ratio", _arguments(ratio=float),
     ),
@@ -205,12 +205,12 @@ _OWN = {
         "the lengths of arms, sides and crank", _arguments(arm=float, side=float, crank=float),
     ),
     "scissor": Model(
-        scissor, "mechanism", "Scissors that rise, pair upon pair.",
+        scissor, "mechanism", "A scissor lift: stacked pairs of crossed bars.",
         motions.rising, "scissor:5",
         "a number of stages and the length of the bars", _arguments(stages=int, length=float),
     ),
     "bennett": Model(
-        bennett, "mechanism", "Bennett's ring: four hinges in space that move although count says they cannot.",
+        bennett, "mechanism", "Bennett's ring: four hinges in space that move, though Gruebler's count forbids it.",
         motions.cranking, "bennett:0.5,0.3,45deg",
         "two lengths, and a twist such as 45deg", _arguments(first=float, second=float, twist=as_angle),
     ),
@@ -236,7 +236,7 @@ _OWN = {
         _arguments(lift=float, follower=_one_of("translating", "oscillating")),
     ),
     "geneva": Model(
-        geneva, "mechanism", "A Geneva drive: a pin turns a wheel step by step, and a disc locks it between.",
+        geneva, "mechanism", "A Geneva drive: a pin turns a wheel step by step, and a disc locks it in between.",
         motions.turning_to_and_fro("crank"), "geneva:6",
         "the numbers of slots and of pins", _arguments(slots=int, pins_on_crank=int),
     ),
@@ -251,7 +251,7 @@ _OWN = {
         "the sizes of base, platform, arms and rods", _arguments(base=float, platform=float, arm=float, rod=float),
     ),
     "stewart": Model(
-        stewart, "mechanism", "A Stewart platform: six legs that become longer and shorter carry a platform.",
+        stewart, "mechanism", "A Stewart platform: six legs of variable length carry a platform.",
         motions.carrying("platform", 0.1), "stewart",
         "the radii of base and platform, and the height", _arguments(base=float, platform=float, height=float),
     ),
@@ -289,7 +289,7 @@ def build(text: str) -> Linkage:
 
 
 def motion(text: str) -> Clip:
-    """Return a short looping motion of a ready-made linkage, given as in `build`, at 24 frames per second.
+    """Return a short looping motion of a ready-made linkage, at 24 frames per second; arguments as in `build`.
 
     Example:
         >>> motion("ferris_wheel:12")

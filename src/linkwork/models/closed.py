@@ -31,7 +31,7 @@ HOLY_NUMBERS = {
 
 
 def meeting(first: FloatArray, second: FloatArray, reach: float, other: float, side: float) -> FloatArray:
-    """Return where two circles meet: the point to the left (side 1) or right (-1) of the way between their centres.
+    """Return where two circles meet: the point to the left (side 1) or right (-1) of the line between their centres.
 
     Example:
         >>> meeting(np.zeros(2), np.array([2.0, 0.0]), 1.0, 3.0**0.5, 1.0).round(4).tolist()
@@ -121,11 +121,12 @@ def four_bar_linkage(
 
     Args:
         lengths: The lengths.
-        point: Where frame ``"point"`` is on the coupler, seen from the crank pin with x along the coupler [m].
+        point: Position of frame ``"point"`` on the coupler, relative to the crank pin with x along the coupler [m].
         start: Angle of the crank from the line of the ground in the poses ``"start"`` and ``"crossed"`` [rad].
-        side: In ``"start"``, 1 puts the rocker's pin to the left of the way from crank pin to rocker pivot, -1 right.
+        side: In ``"start"``, 1 puts the rocker's pin to the left of the line from crank pin to rocker pivot, -1 to the
+            right.
         tilt: Angle of that frame from the coupler [rad].
-        at: Where the crank's pivot is, x and y [m], and the angle of the ground's line from x [rad].
+        at: Position of the crank's pivot, x and y [m], and angle of the ground line from x [rad].
         name: Its name.
     """
     g, a, b, c = lengths
@@ -270,7 +271,7 @@ def jansen_leg() -> Linkage:
 
 
 def seen_from(point: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return a pin in the frame of a bar whose first pin is at the origin and whose second is along x."""
+    """Return a pin in the frame of a bar, with its first pin at the origin and its second along x."""
     (cos, sin), (x, y) = unit(direction(second - first)), point - first
     return np.array([cos * x + sin * y, -sin * x + cos * y])
 

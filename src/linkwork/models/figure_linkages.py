@@ -26,17 +26,17 @@ HALF_TURN = ((-1, 0, 0), (0, -1, 0), (0, 0, 1))  # about z
 
 
 def point(frame: str = "tip") -> Reach:
-    """Return a goal for the place of a frame in the plane; where it is to be comes later."""
+    """Return a goal for the position of a frame in the plane; its target is set later."""
     return Reach(frame, position=(0.0, 0.0))
 
 
 def flat(*lengths: float) -> Callable[[], tuple[Linkage, Any]]:
-    """Return how a planar arm with a goal for its tip is made."""
+    """Return the recipe of a planar arm with a goal for its tip."""
     return lambda: (planar(list(lengths)), point())
 
 
 def robot() -> tuple[Linkage, Any]:
-    """Return a Panda with goals for its tip: its place, with its orientation or without."""
+    """Return a Panda with goals for its tip: position, with or without orientation."""
     return panda(), {"tip": "tip", "point": Reach("tip", position=(0.0, 0.0, 0.0))}
 
 
@@ -98,7 +98,7 @@ def linkage(name: str) -> Linkage:
 
 @cache
 def packed(name: str) -> str:
-    """Return a linkage of the live figures, packed, as JSON text; it is made once, as many pages hold it."""
+    """Return a linkage of the live figures, packed, as JSON text; it is cached, since many pages contain it."""
     linkage, goals = LINKAGES[name]()
     made = linkage.pack(goals)
     more = {"masses": shares(linkage)} if name in WEIGHED else {}
@@ -106,6 +106,6 @@ def packed(name: str) -> str:
 
 
 def shares(linkage: Linkage) -> dict[str, Any]:
-    """Return the links that weigh something, their shares of the whole and the centres of their masses."""
+    """Return the links with a mass, their shares of the total mass, and their centres of mass."""
     heavy = masses(linkage)
     return {"links": list(heavy.links), "shares": heavy.masses / heavy.total, "centers": np.ravel(heavy.centers)}

@@ -17,10 +17,9 @@ SHOULDER, UPPER_ARM, FOREARM = 0.27, 0.20, 0.17
 
 
 def humanoid(*, root: str = "fixed") -> Linkage:
-    """Return a humanoid robot of 29 revolute joints, 1.25 m tall, ordered as small humanoids of the field are.
+    """Return a humanoid robot of 29 revolute joints, 1.25 m tall, in the usual order of small humanoids.
 
-    Hips and shoulders are three joints in a row, ankles two, wrists and the waist three; the names say about which axis
-    each turns.
+    Hips and shoulders are three joints in a row, ankles two, wrists and the waist three; names contain the axes.
 
     Args:
         root: How the pelvis is connected to the world: ``"fixed"`` or ``"floating"``.

@@ -180,7 +180,7 @@ def running(linkage: Linkage) -> Clip:
 
 
 def cranking(linkage: Linkage) -> Clip:
-    """Turn the crank of a mechanism with closed loops once round; where it cannot, to and fro between its ends."""
+    """Turn the crank of a mechanism with closed loops once round; if it cannot, to and fro between its ends."""
     from ..explain.singular_positions import singular_positions
     from ..motion.drive import drive
 
@@ -239,11 +239,11 @@ def rising(linkage: Linkage) -> Clip:
 
 
 def carrying(frame: str, radius: float) -> Motion:
-    """Return what carries the platform of a parallel robot round, up and down, by its legs.
+    """Return the function that moves the platform of a parallel robot in a circle, up and down, by its legs.
 
     Args:
         frame: A frame of the platform.
-        radius: Of its way, as a share of the robot's size.
+        radius: Radius of the circle, as a share of the robot's size.
     """
 
     def motion(linkage: Linkage) -> Clip:

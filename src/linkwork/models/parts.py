@@ -68,7 +68,7 @@ def moved(visual: Visual, position: ArrayLike) -> Visual:
 
 
 def box(size: tuple[float, float, float], center: ArrayLike = (0.0, 0.0, 0.0), color: Color | None = None) -> Visual:
-    """Return a box that stands along the axes of its link."""
+    """Return a box along the axes of its link."""
     return Visual(Box(size), center, color)
 
 
@@ -104,7 +104,7 @@ def standing(root: str, link: str, at: ArrayLike) -> Joint:
     Args:
         root: ``"fixed"``, ``"planar"`` or ``"floating"``.
         link: The root link.
-        at: Where it is when the arc is at rest.
+        at: Its position when the arc is at rest.
     """
     if root not in ("fixed", "planar", "floating"):
         raise LinkageError(f"root is 'fixed', 'planar' or 'floating', got {root!r}.")
@@ -112,7 +112,7 @@ def standing(root: str, link: str, at: ArrayLike) -> Joint:
 
 
 def posed(linkage: Linkage, poses: Mapping[str, Mapping[str, Any]]) -> Linkage:
-    """Return a linkage with named poses, given by joint values; what a pose does not name is at rest."""
+    """Return a linkage with named poses, given by joint values; joints that a pose does not name are at rest."""
     rest = rest_pose(linkage)
     return linkage.replace(poses={name: linkage.pose(values, base=rest) for name, values in poses.items()})
 
@@ -132,14 +132,14 @@ def both_sides(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked_count(value: Any, what: str, least: int, most: int = 100_000) -> int:
-    """Return a whole number between bounds, or say what was wanted."""
+    """Return a whole number between bounds; raise LinkageError otherwise."""
     if not is_whole(value) or not least <= value <= most:
         raise LinkageError(f"{what} must be a whole number from {least} to {most}, got {value!r}.")
     return int(value)
 
 
 def checked_size(value: Any, what: str) -> float:
-    """Return a positive, finite length, or say what was wanted."""
+    """Return a positive, finite length; raise LinkageError otherwise."""
     if not is_number(value) or not math.isfinite(value) or value <= 0.0:
         raise LinkageError(f"{what} must be a positive, finite number, got {value!r}.")
     return float(value)

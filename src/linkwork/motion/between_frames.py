@@ -18,9 +18,9 @@ LOOKS = 33  # poses of a way that comes too near, at which it is measured how ne
 
 
 def judged_between(linkage: Linkage, poses: FloatArray, avoid: Avoid, residuals: FloatArray) -> FloatArray:
-    """Return the errors of frames (n, k), the last of them that of `avoid`, with those on the way to each frame.
+    """Return the errors of frames (n, k); the last one, that of `avoid`, includes the way to each frame.
 
-    Between frames every joint moves steadily. What is nearer than the margin in a frame or on the way to one is said.
+    Between frames every joint moves steadily. Violations of the margin, in a frame or on the way to one, are logged.
     """
     if avoid.tolerance is not None or len(poses) < 2:
         return residuals

@@ -40,13 +40,13 @@ def at(clip: Clip, times: ArrayLike, kind: str) -> FloatArray:
 
 
 def at_blocks(clip: Clip, times: ArrayLike, kind: str) -> Iterator[FloatArray]:
-    """Yield the poses of a clip at times (n,) that do not fall, block by block; together they are those of `at`."""
+    """Yield the poses of a clip at non-decreasing times (n,), block by block; together they are the result of `at`."""
     for found in samples_in_blocks(clip.linkage, clip.times, clip.poses, _within(clip, times), kind):
         yield _limited(clip, found, kind)
 
 
 def _within(clip: Clip, times: ArrayLike) -> FloatArray:
-    """Return times within a clip, or say that some are not."""
+    """Return times within a clip; raise KeyFrameError if one is outside."""
     wanted = as_array(times, "times")
     first, last = clip.times[0], clip.times[-1]
     slack = SAME_TIME * (1.0 + abs(first) + abs(last))
@@ -101,7 +101,7 @@ def reverse(clip: Clip) -> Clip:
 def retime(clip: Clip, speed: float | None, duration: float | None, start: float | None) -> Clip:
     """Return the same poses at other times; see `Clip.retime`."""
     if speed is not None and duration is not None:
-        raise KeyFrameError("speed and duration both say how fast; give one of them.")
+        raise KeyFrameError("speed and duration both set the timing; give only one of them.")
     factor = 1.0 if speed is None else 1.0 / check_positive(speed, "speed")
     if duration is not None:
         if len(clip) < 2:
@@ -121,7 +121,7 @@ def _rows(clip: Clip, which: Any) -> FloatArray | None:
 def concatenate(clips: Sequence[Clip], fade: float, align: bool, feet: bool = False) -> Clip:
     """Return clips one after another; see `Clip.concatenate`."""
     if check_number(fade, "fade") < 0.0:
-        raise KeyFrameError(f"fade is how many seconds two clips share, zero or more, got {fade!r}.")
+        raise KeyFrameError(f"fade must be a number of seconds, zero or more, got {fade!r}.")
     result = clips[0]
     for other in clips[1:]:
         result = _joined(result, other, float(fade), align, feet)
@@ -131,7 +131,7 @@ def concatenate(clips: Sequence[Clip], fade: float, align: bool, feet: bool = Fa
 def _joined(clip: Clip, other: Clip, fade: float, align: bool, feet: bool) -> Clip:
     short = min(clip.duration, other.duration)
     if fade > short:
-        raise KeyFrameError(f"a fade of {fade:g} s does not fit in a clip of {short:g} s; take a shorter one.")
+        raise KeyFrameError(f"a fade of {fade:g} s does not fit in a clip of {short:g} s; give a shorter fade.")
     begin = clip.times[-1] - fade if fade else clip.times[-1] + 1.0 / clip.fps
     if align:
         place = root_motion.heading(clip.linkage, at(clip, clip.times[-1] - fade, "linear"))
@@ -270,7 +270,7 @@ class Mixer:
 
 
 def check_same(one: Linkage, two: Linkage) -> None:
-    """Raise unless clips of two linkages can be combined: equal coordinates, joints and placements."""
+    """Raise LinkageError unless clips of two linkages can be combined: equal coordinates, joints and placements."""
     if one is two:
         return
     if one.coordinates != two.coordinates:

@@ -76,7 +76,7 @@ def runs(mask: NDArray[np.bool_] | np.bool_, least: int = 1) -> list[tuple[int, 
 
 
 def extent(clip: Clip) -> float:
-    """Return how large the linkage is in the first frame [m]."""
+    """Return the size of the linkage in the first frame [m]."""
     places = clip.linkage.forward(clip.poses[0]).array[:, :3, 3]
     return max(float(np.ptp(places, axis=0).max()), 1e-9)
 
@@ -106,7 +106,7 @@ def outliers(clip: Clip, steps: FloatArray) -> NDArray[np.bool_]:
 
 
 def turns_and_slides(clip: Clip, first: Any = slice(None, -1), last: Any = slice(1, None)) -> FloatArray:
-    """Return how far joints turn and slide between pairs of frames (m, nv), however the rotations are stored.
+    """Return the rotation and travel of joints between pairs of frames (m, nv), however rotations are stored.
 
     Whole turns do not count. For Euler angles, the first column holds the angle of the rotation and the others zero:
     near gimbal lock the angles change fast while the joint hardly moves.
@@ -154,7 +154,7 @@ def jumps(clip: Clip) -> list[Finding]:
 
 
 def leaps(clip: Clip) -> Iterator[Finding]:
-    """Yield the largest change from a frame to the next wherever it is a leap, whole turns counted unless they wrap."""
+    """Yield the largest change from a frame to the next wherever it is a jump; whole turns count unless they wrap."""
     linkage = clip.linkage
     way = np.abs(between(linkage, clip.poses[:-1], clip.poses[1:]))
     for k in np.flatnonzero((way > LEAP).any(axis=1)).tolist():
@@ -169,8 +169,8 @@ def has_stray_first_frame(clip: Clip, found: Iterable[Finding] | None = None) ->
 
     Args:
         clip: The motion.
-        found: Its flips and spikes, if known; by default the first frames are searched for them. A motion of few
-            frames, or of less than ten a second, has none.
+        found: Its flips and spikes, if known; by default the first frames are searched for them. A motion with few
+            frames, or with less than ten frames per second, has none.
     """
     if found is None:
         if len(clip) < BEGINNING or clip.times[1] - clip.times[0] > SPARSE:

@@ -78,7 +78,7 @@ class Clip(Shown):
     def __post_init__(self) -> None:
         times, values = as_array(self.times, "times of a clip"), self._checked()
         if times.ndim != 1 or len(times) == 0 or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
-            raise KeyFrameError("a clip needs at least one time, and times that rise.")
+            raise KeyFrameError("a clip needs at least one time, and increasing times.")
         if values.shape != (len(times), self.linkage.nq):
             raise PoseShapeError(self.linkage.nq, values.shape, self.linkage.name, what=f"clip of {len(times)} poses")
         for name in ("name", "source"):
@@ -149,7 +149,15 @@ class Clip(Shown):
     # Cut and retimed
 
     def at(self, times: ArrayLike, *, kind: str = "linear") -> FloatArray:
-        """Return the poses (..., nq) at times within the clip, interpolated between frames as by `lw.interpolate`."""
+        """Return the poses (..., nq) at times within the clip.
+
+        Args:
+            times: Times [s], shape (...).
+            kind: Interpolation between frames, as in `lw.interpolate`.
+
+        Raises:
+            KeyFrameError: If a time is before the first frame or after the last.
+        """
         return blending.at(self, times, kind)
 
     def slice(self, start: float | None, end: float | None) -> Clip:
@@ -165,7 +173,13 @@ class Clip(Shown):
         return self.slice(span.start, span.stop)
 
     def resample(self, *, fps: float | None = None, times: ArrayLike | None = None, kind: str = "catmull-rom") -> Clip:
-        """Return the motion resampled at `fps` frames per second, or at given times [s]. Joint limits are kept."""
+        """Return the motion resampled at even or given times. Joint limits are kept.
+
+        Args:
+            fps: Frames per second; give this or `times`.
+            times: Increasing times [s], shape (n,).
+            kind: Interpolation between frames, as in `lw.interpolate`.
+        """
         return blending.resample(self, fps, times, kind)
 
     def reverse(self) -> Clip:

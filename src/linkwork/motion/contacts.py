@@ -80,7 +80,7 @@ def ground_level(heights: FloatArray, share: float = 10.0) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """How high a moving point is, and how fast.
+    """Height and speed of a moving point over time.
 
     Args:
         heights: Its heights [m], shape (frames,).
@@ -92,7 +92,7 @@ class Trace:
 
     @classmethod
     def of(cls, points: FloatArray, times: FloatArray) -> Trace:
-        """Return it for positions (frames, 3), z up, at rising times."""
+        """Return the trace of positions (frames, 3), z up, at increasing times."""
         if len(points) < 2:
             return cls(points[:, 2], np.zeros(len(points)))
         return cls(points[:, 2], np.linalg.norm(np.gradient(points, times, axis=0), axis=1))
@@ -129,7 +129,7 @@ def find_contacts(
 def contacts_in(
     trace: Trace, times: FloatArray, *, leg: float = 1.0, ground: float | None = None, rules: Thresholds | None = None
 ) -> Mask:
-    """Return the same as `find_contacts` for a point of which heights and speeds are known."""
+    """Return the result of `find_contacts` for a point with known heights and speeds."""
     rules = rules or Thresholds()
     if len(times) < 2:
         return np.ones(len(times), np.bool_)
@@ -170,11 +170,11 @@ class Contact:
 
     def __post_init__(self) -> None:
         if not (is_number(self.start) and is_number(self.end)) or not self.start <= self.end < np.inf:
-            raise OptionError(f"a contact is from one time to a later one, in seconds; got {self!r}.")
+            raise OptionError(f"a contact needs an end later than its start, in seconds; got {self!r}.")
 
 
 def contacts_of(clip: Clip, feet: str | Sequence[str] | None = None, rules: Thresholds | None = None) -> list[Contact]:
-    """Return when which feet stand, in order of time; see `Clip.contacts`."""
+    """Return the ground contacts of feet, in order of time; see `Clip.contacts`."""
     names = ground_and_feet(clip, None, feet)[1]
     found = [
         Contact(name, float(clip.times[first]), float(clip.times[last]))
@@ -188,7 +188,7 @@ Contacts = Thresholds | Sequence[Contact]  # what counts as standing: found by t
 
 
 def mask_of(contacts: Sequence[Contact], frame: str | None, times: FloatArray) -> Mask:
-    """Return when a part stands, by its contacts; or any part, for no frame."""
+    """Return in which frames a part has a contact; without a part, in which frames any part has one."""
     mask = np.zeros(len(times), np.bool_)
     for contact in contacts:
         if frame is None or contact.frame == frame:
@@ -203,14 +203,14 @@ def branch(linkage: Linkage, frame: str) -> int:
 
 
 def planted(clip: Clip, foot: str, rules: Thresholds = STANDING) -> Mask:
-    """Return in which frames a foot stands: near its lowest height, slow, and for a while."""
+    """Return in which frames a foot is planted: near its lowest height, slow, and for some time."""
     places = clip.forward(frame=foot)[:, :3, 3]
     ground = ground_level(places[:, 2], BELOW_GROUND)
     return find_contacts(places, clip.times, leg=extent(clip), ground=ground, rules=rules)
 
 
 def slides(clip: Clip, feet: Sequence[str], allowed: float | None) -> list[Finding]:
-    """Return planted feet that move along the ground by more than is allowed."""
+    """Return planted feet that slide along the ground by more than allowed."""
     found = []
     most_allowed = SLIDE * extent(clip) if allowed is None else allowed
     for foot in feet:
@@ -224,7 +224,7 @@ def slides(clip: Clip, feet: Sequence[str], allowed: float | None) -> list[Findi
 
 
 def below(clip: Clip, ground: float, allowed: float | None, feet: Sequence[str] = ()) -> list[Finding]:
-    """Return links that are below the ground by more than is allowed; not those that only hold the body."""
+    """Return links that are below the ground by more than allowed, without those that only hold the body."""
     found, empty = [], holders(clip.linkage, feet)
     depth = DEPTH * extent(clip) if allowed is None else allowed
     heights = clip.forward().array[..., 2, 3]
@@ -238,9 +238,9 @@ def below(clip: Clip, ground: float, allowed: float | None, feet: Sequence[str] 
 
 
 def holders(linkage: Linkage, feet: Sequence[str]) -> set[str]:
-    """Return links without a shape that a body only hangs on, as an armature of a glTF file, and what is fixed to them.
+    """Return links without a shape that only hold a body, such as the armature of a glTF file, and links fixed to them.
 
-    They are above the link that all feet have in common: nothing tells where they are, and nobody sees them.
+    They are above the last link that all feet have in common, and invisible, so their position does not matter.
     """
     paths = [linkage.path_to(foot)[0] for foot in feet]
     common = [links[0] for links in zip(*paths, strict=False) if len(set(links)) == 1]

@@ -33,34 +33,34 @@ SAME = 1e-3  # nearer, two poses are one [rad, m]
 
 
 class Mark(NamedTuple):
-    """What a frame asks for: the compiled search for its goal, and the target (4, 4)."""
+    """The goal of a frame: its compiled search, and the target (4, 4)."""
 
     prepared: Prepared
     target: FloatArray
 
     def keep_up(self, q: FloatArray, last: Any) -> Stayed:
-        """Return the answer that goes on from a pose without a jump; `last` is the one that led there."""
+        """Return the solution that continues from a pose without a jump; `last` is the one before."""
         return self.prepared.follower.keep_up(self.target, q, last if isinstance(last, Stayed) else None)
 
 
 class Ways(NamedTuple):
-    """Poses (frames, m, nq) of several ways from a frame on, and for how many frames each lasts (m,)."""
+    """Poses (frames, m, nq) of several motions that start at a frame, and the number of frames of each (m,)."""
 
     poses: FloatArray
     lasts: NDArray[np.int64]
 
 
 def way_around(marks: Sequence[Mark], poses: FloatArray, *, free: bool) -> tuple[int, FloatArray] | None:
-    """Return another way for a path that is followed up to a frame, and cannot be followed to the next.
+    """Return another motion for a path that can be followed up to a frame but not to the next one.
 
     Args:
-        marks: What every frame asks for.
+        marks: The goal of every frame.
         poses: Poses (k, nq) of the first k frames; frame k is the one that was missed.
         free: Whether the first frame may have any pose.
 
     Returns:
-        The frame at which the way parts, and its poses from there on (n, nq), beyond the dead end; None if none is
-        found.
+        The frame at which the new motion begins to differ, and its poses from there on (n, nq), beyond the dead end;
+        None if none is found.
     """
     dead, linkage = len(poses), marks[0].prepared.linkage
     there = _solutions(marks[dead], poses[-1])

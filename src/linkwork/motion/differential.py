@@ -29,7 +29,7 @@ NEARER = 1e-9  # of the error: what a cycle has to gain, to be on its way
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DifferentialStep(Step):
-    """A cycle made by one step of a method; the nearest other solution is looked for when it is asked for."""
+    """Result of one step of a method; the nearest other solution is searched on access."""
 
     goals: tuple[Goal, ...]
 

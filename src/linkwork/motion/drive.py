@@ -142,7 +142,7 @@ def _of_leader(linkage: Linkage, joint: str, values: ArrayLike) -> tuple[str, An
     """Return the joint that a gear follows, and the values of it at which the gear has its own."""
     drive = linkage.drive(joint)
     if not drive.multiplier:
-        raise OptionError(f"joint {joint!r} stands still whatever {linkage.coordinates[drive.q]!r} does.")
+        raise OptionError(f"joint {joint!r} does not move, whatever {linkage.coordinates[drive.q]!r} does.")
     return linkage.coordinates[drive.q], (_numbers(values, joint) - drive.offset) / drive.multiplier
 
 
@@ -164,7 +164,7 @@ class _Follower:
     def along(self, path: FloatArray, poses: FloatArray) -> None:
         """Fill in poses (n, nq) after the first, with the joint at values (n,).
 
-        Compiled steps go as far as all is ordinary; where it is not, `to` does, and says why if it cannot.
+        Compiled steps go as far as they can; `to` does the rest, and raises an error if it cannot.
         """
         program, k = self.closure.program, 1
         while k < len(path):
@@ -179,7 +179,7 @@ class _Follower:
             k += 1
 
     def to(self, pose: FloatArray, value: float) -> FloatArray:
-        """Return the pose with the joint at a value, in as many steps as it takes."""
+        """Return the pose with the joint at a value, in as many steps as necessary."""
         step = value - pose[self.q]
         finest = FINEST * max(self.closure.units[self.v], abs(value))
         while pose[self.q] != value:
@@ -296,7 +296,7 @@ def _numbers(values: Any, joint: str) -> FloatArray:
             raise TypeError(f"got {values!r}")
         return as_array([as_angle(x) if isinstance(x, str) else x for x in values], f"values of {joint!r}")
     except (TransformError, TypeError) as error:
-        raise OptionError(f"values of {joint!r} are numbers one after another: {error}.") from error
+        raise OptionError(f"values of {joint!r} are a list of numbers: {error}.") from error
 
 
 def _values(linkage: Linkage, place: int, values: Any, joint: str) -> FloatArray:

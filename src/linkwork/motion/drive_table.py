@@ -27,15 +27,15 @@ def drive_table(
 ) -> dict[str, FloatArray]:
     """Return a driven motion as columns by name, each of shape (n,), in radians, metres and seconds.
 
-    Every coordinate has its value, and ``.velocity`` and ``.acceleration`` behind its name; every frame that is asked
-    for ``.x``, ``.y``, ``.z`` of its place, ``.vx`` ... of its velocity and ``.ax`` ... of its acceleration.
+    Every coordinate has a column with its name, and columns with ``.velocity`` and ``.acceleration`` after its name.
+    Every requested frame has ``.x``, ``.y``, ``.z`` (position), ``.vx`` ... (velocity) and ``.ax`` ... (acceleration).
 
     Args:
         clip: Closed poses, as `drive` returns them.
         joint: The joint that drives.
-        frames: Frames whose paths are wanted: coupler curves.
-        output: The joint that is driven in the end; ``transmission_angle`` is that at its link.
-        speed: Of the driving joint; as fast as the clip plays by default.
+        frames: Frames whose paths to include: coupler curves.
+        output: The output joint; ``transmission_angle`` is the angle at its link.
+        speed: Speed of the driving joint [rad/s, m/s]; by default that of the clip.
 
     Example:
         >>> import linkwork as lw
@@ -60,7 +60,7 @@ def drive_table(
 
 
 def turning_joint(linkage: Linkage, start: PoseLike | None = None) -> str:
-    """Return the first coordinate of a mechanism that can be turned all the way round: driven once, it does not stop.
+    """Return the first coordinate of a mechanism that can make a full turn.
 
     Raises:
         OptionError: If there is none.
@@ -85,13 +85,13 @@ def turning_joint(linkage: Linkage, start: PoseLike | None = None) -> str:
         return row.name
     tried = ", ".join(row.name for row in rows) or "no joint that turns without limits"
     raise OptionError(
-        f"no joint of linkage {linkage.name!r} can be turned all the way round, of {tried}; say which drives, and from "
-        f"where to where."
+        f"no joint of linkage {linkage.name!r} can be turned all the way round (tried: {tried}); give the input joint, "
+        "and its first and last value."
     )
 
 
 def ground_joint(linkage: Linkage, driver: str) -> str | None:
-    """Return the first other coordinate of a link on the ground that is pushed: where motion goes out as a rule."""
+    """Return the first other coordinate of a pushed link on the ground, which is usually the output."""
     base = linkage.links[0]
     coupled = {row.q for row in linkage.coupling_rows}  # no pin pushes these
     rows = [row for row in linkage.table if row.name != driver and row.v is not None and row.q not in coupled]
@@ -100,9 +100,9 @@ def ground_joint(linkage: Linkage, driver: str) -> str | None:
 
 
 def turns_alike(linkage: Linkage, joint: str) -> bool:
-    """Tell whether a mechanism does the same in every turn of a joint, so that its value says where in a turn it is.
+    """Return whether a mechanism moves alike in every turn of a joint.
 
-    Those of a steering wheel on a rack are not alike. Those of a Geneva drive's crank are, though its wheel goes on.
+    It does not for a steering wheel on a rack. It does for the crank of a Geneva drive, although the wheel advances.
 
     Example:
         >>> import linkwork as lw

@@ -17,20 +17,20 @@ TRIES, FAR = 8, 8  # searches for another way that find none, or one that ends s
 
 
 class BodyMark(NamedTuple):
-    """What a frame asks of a body: the compiled solver for its goals, and these."""
+    """The goals of a frame for a body, and their compiled solver."""
 
     solver: BodySolver
     problem: Problem
 
     def keep_up(self, q: FloatArray, last: Any) -> Stay:
-        """Return the answer that goes on from a pose without a jump; `last` is the one that led there."""
+        """Return the solution that continues from a pose without a jump; `last` is the one before."""
         problem = self.problem
         asked = problem.residuals(problem.error(q))
         return self.solver.follower.keep_up(problem.goals, q, asked, last)
 
 
 def can_follow(method: Method, problem: Problem, settings: Settings) -> bool:
-    """Return whether a method leaves it to compiled solvers how frames are reached, and one knows the goals."""
+    """Return whether a method uses compiled solvers for frames, and one of them supports the goals."""
     plain = isinstance(method, Robust) or method == Damped()
     return (
         plain and settings.time_budget is None and _mark(problem, _robust(method), settings, problem.start) is not None
@@ -47,9 +47,9 @@ def follow_path(
 ) -> tuple[FloatArray, list[FloatArray]]:
     """Return the poses (n, nq) of frames and the errors of their goals.
 
-    A frame is reached by a continuous motion from the one before. The first may be anywhere. Where nothing leads on,
-    another way is looked for that parts some frames before, if one `Reach` is all that frames ask for. If there is
-    none, ``robust`` goes to another solution, a jump, if there is one; other methods come as near as they can.
+    Each frame is reached by a continuous motion from the one before; the first may be anywhere. At a dead end, another
+    motion that begins some frames earlier is searched, if every frame has a single `Reach`. If there is none,
+    ``robust`` jumps to another solution, if there is one; other methods come as near as they can.
     """
     robust = _robust(method)
     aimed = [problem.aimed(wanted) for wanted in series]
@@ -84,7 +84,7 @@ def follow_path(
 
 
 def _mark(problem: Problem, robust: Robust, settings: Settings, q: FloatArray) -> Mark | BodyMark | None:
-    """Return what follows a frame's goals: a chain for one `Reach`, a body for other goals, None for those of NumPy."""
+    """Return the solver of a frame's goals: a chain for one `Reach`, a body for others, None if not compiled."""
     goal: Any = problem.goals[0]
     prepared = robust.prepared(problem, settings)
     if prepared is not None:

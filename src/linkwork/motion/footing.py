@@ -33,9 +33,11 @@ FASTEST = 3.0  # how much faster or slower a motion is played to be in step
 
 
 def plant(clip: Clip, contacts: Sequence[Contact] | None = None, ease: float = EASE) -> Clip:
-    """Return a motion whose feet stay where they stand; see `Clip.plant`."""
+    """Return a motion with planted feet kept in place; see `Clip.plant`."""
     if check_number(ease, "ease") < 0.0:
-        raise KeyFrameError(f"ease is the time in which a foot goes back to its path, zero or more, got {ease!r}.")
+        raise KeyFrameError(
+            f"ease (the time in which a foot returns to its path) must be zero or more seconds, got {ease!r}."
+        )
     listed = contacts_of(clip) if contacts is None else list(contacts)
     names = list(dict.fromkeys(contact.frame for contact in listed))
     masks = {name: mask_of(listed, name, clip.times) for name in names}
@@ -45,14 +47,14 @@ def plant(clip: Clip, contacts: Sequence[Contact] | None = None, ease: float = E
 def planted(
     clip: Clip, masks: Mapping[str, Mask], ease: float = EASE, *, since: float = -np.inf, until: float = np.inf
 ) -> Clip:
-    """Return a motion in which parts stay where they are on average while their masks say that they stand.
+    """Return a motion in which parts stay at their mean position while their masks are true.
 
     Args:
         clip: The motion.
-        masks: When each part stands, by frame.
-        ease: Time in which a part goes back to its path [s].
-        since: Contacts that end before are left as they are [s].
-        until: Contacts that begin after are left as they are.
+        masks: In which frames each part is planted, by the name of its frame.
+        ease: Time in which a part returns to its path [s].
+        since: Contacts that end before this time are not changed [s].
+        until: Contacts that begin after this time are not changed [s].
     """
     times = clip.times
     chosen = {name: _between(mask, times, since, until) for name, mask in masks.items()}
@@ -136,7 +138,7 @@ def _spots(linkage: Linkage, paths: Mapping[str, FloatArray], masks: Mapping[str
 
 
 def footsteps(clip: Clip) -> dict[int, Mask]:
-    """Return when each leg stands, by the joint where the leg begins."""
+    """Return in which frames each leg stands, by the first joint of the leg."""
     legs: dict[int, Mask] = {}
     for contact in contacts_of(clip):
         leg = branch(clip.linkage, contact.frame)
@@ -145,10 +147,10 @@ def footsteps(clip: Clip) -> dict[int, Mask]:
 
 
 def in_step(clip: Clip, other: Clip) -> FloatArray | None:
-    """Return the times of another motion, one for each frame of this, at which its feet come down as this one's do.
+    """Return the times of another motion, one for each frame of this one, that synchronise their footsteps.
 
-    Footsteps of the two are paired in order, from the pair on that makes both begin alike; between them the other is
-    played evenly. None where too few footsteps of the two agree.
+    Footsteps of the two are paired in order, beginning with the pair that makes both start alike. Between them, the
+    other motion is played evenly. Return None if too few footsteps of the two agree.
     """
     ours, theirs = (_strikes(one) for one in (clip, other))
     pairs = max((_paired(ours, theirs[k:]) for k in range(len(theirs))), key=len, default=[])
@@ -186,13 +188,13 @@ def _paired(ours: Sequence[tuple[float, int]], theirs: Sequence[tuple[float, int
 
 
 def masks_beside(clip: Clip, other: Clip, times: FloatArray, share: FloatArray) -> dict[str, Mask]:
-    """Return which parts stand in a mixture of two motions: as in the one that counts more.
+    """Return which parts are planted in a mixture of two motions: as in the one with the larger weight.
 
     Args:
-        clip: The one whose frames the mixture has.
-        other: The other.
-        times: At which of its times the other is mixed in, one for each frame.
-        share: Its share in each frame.
+        clip: The motion whose frames the mixture has.
+        other: The other motion.
+        times: The time in the other motion for each frame [s].
+        share: Share of the other motion in each frame.
     """
     ours, theirs = contacts_of(clip), contacts_of(other)
     names = dict.fromkeys(contact.frame for contact in (*ours, *theirs))
@@ -202,7 +204,7 @@ def masks_beside(clip: Clip, other: Clip, times: FloatArray, share: FloatArray) 
 
 
 def masks_after(clip: Clip, other: Clip, times: FloatArray, change: float) -> dict[str, Mask]:
-    """Return which parts stand in a motion that goes over into another: in the first until a time, then the second."""
+    """Return which parts are planted in a motion that changes into another at a time."""
     first, second = contacts_of(clip), contacts_of(other)
     names = dict.fromkeys(contact.frame for contact in (*first, *second))
     return {name: np.where(times < change, mask_of(first, name, times), mask_of(second, name, times)) for name in names}

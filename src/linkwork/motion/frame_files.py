@@ -26,10 +26,10 @@ _FOLDER: ContextVar[str | None] = ContextVar("frames of long motions", default=N
 
 @contextmanager
 def frames_in(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Let long motions that are read or made here have their frames in files of a folder.
+    """Store the frames of long motions that are read or made in this context in files of a folder.
 
     Args:
-        folder: A folder of a disk with room for the motion, about 2 KB a frame of a body.
+        folder: A folder on a disk with enough space: about 2 KB per frame of a body.
     """
     before = _FOLDER.set(os.fspath(folder))
     try:
@@ -39,7 +39,7 @@ def frames_in(folder: str | os.PathLike[str]) -> Iterator[None]:
 
 
 class Frames:
-    """Collects the rows of a table, block by block; those of a long motion are in a file where `frames_in` holds.
+    """Collects the rows of a table, block by block; within `frames_in`, a long table is stored in a file.
 
     Args:
         width: Numbers in a row.
@@ -58,7 +58,7 @@ class Frames:
         self._file: IO[bytes] | None = None
 
     def add(self, rows: FloatArray) -> None:
-        """Add rows (n, width) below those before."""
+        """Append rows (n, width)."""
         self.count += len(rows)
         self._blocks.append(np.ascontiguousarray(rows, np.float64))
         folder = _FOLDER.get()
@@ -71,11 +71,11 @@ class Frames:
             for block in self._blocks:
                 self._file.write(block.data)
         except OSError as error:
-            raise FormatError(folder, f"has no room for the frames of a long motion: {error.strerror}.") from error
+            raise FormatError(folder, f"cannot store the frames of a long motion: {error.strerror}.") from error
         self._blocks = []
 
     def array(self) -> FloatArray:
-        """Return all rows (n, width): an array of memory, or one that is read from the file, which it keeps."""
+        """Return all rows (n, width): an array in memory, or one that is read from the file."""
         if self._file is None:
             return np.concatenate(self._blocks) if self._blocks else np.zeros((0, self.width))
         self._file.flush()
@@ -83,12 +83,12 @@ class Frames:
 
 
 def is_in_file(values: Any) -> bool:
-    """Return whether an array is one that `Frames` has in a file."""
+    """Return whether an array is stored in a file of `Frames`."""
     return isinstance(values, np.memmap) and not values.flags.writeable
 
 
 def block_of(values: FloatArray, rows: slice) -> FloatArray:
-    """Return rows of an array; of one in a file a copy, and nothing of the file stays in memory."""
+    """Return rows of an array; for an array in a file, a copy, so that the file does not stay in memory."""
     if not is_in_file(values):
         return values[rows]
     block = np.array(values[rows])
@@ -97,7 +97,7 @@ def block_of(values: FloatArray, rows: slice) -> FloatArray:
 
 
 def forget(values: FloatArray) -> None:
-    """Take what was read of an array in a file out of this process's memory, where the system can do that."""
+    """Drop the part of a file that was read from this process's memory, if the system supports it."""
     found: Any = values
     while found is not None and not isinstance(found, mmap.mmap):
         found = getattr(found, "base", None)

@@ -72,16 +72,16 @@ def follow(
     avoid: Avoid | None = None,
     wider: tuple[Avoid, FloatArray] | None = None,
 ) -> FloatArray:
-    """Return the poses (frames, nq) that serve goals best, each found from the one before.
+    """Return the poses (frames, nq) that meet the goals best, each found from the one before.
 
     Args:
         linkage: The linkage.
         tracks: The goals.
-        start: The pose to begin with.
-        progress: Told how many frames of how many are done.
-        anew: Frames that are not found from the one before, and the poses to begin with there.
-        avoid: What all frames keep clear of, as far as that counts beside the goals.
-        wider: What they keep clear of besides, and by how much more than its margin in each frame [m].
+        start: The start pose.
+        progress: Called with the number of frames done and in total.
+        anew: Frames that are not found from the one before, and their start poses.
+        avoid: What all frames keep clear of, weighed against the goals.
+        wider: Further things to keep clear of, and by how much more than the margin in each frame [m].
     """
     from ..goals.base import metres_per_radian
     from ..solvers.goal_arrays import goal_records, write_poses

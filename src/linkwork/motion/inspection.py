@@ -157,7 +157,7 @@ def inspect(
 
 
 def errors(clip: Clip, goals: Any) -> dict[tuple[str, str], FloatArray]:
-    """Return how far every goal is missed over time (n,), by frame name and unit."""
+    """Return the error of every goal over time (n,), by frame name and unit."""
     if goals is None:
         rows = clip.residuals
         return {} if rows is None else {(f"goal {k}", "m"): row for k, row in enumerate(rows.T)}

@@ -59,7 +59,7 @@ class Key:
 
 
 def check_handles(handles: Any) -> None:
-    """Raise unless handles of a key are four finite numbers, the times among them from 0 to 1."""
+    """Raise KeyFrameError unless the handles of a key are four finite numbers, with times from 0 to 1."""
     good = isinstance(handles, tuple | list) and len(handles) == 4 and all(is_number(x) for x in handles)
     if not good or not np.isfinite(handles).all() or not all(0.0 <= handles[k] <= 1.0 for k in (0, 2)):
         raise KeyFrameError(f"handles of a key are (x1, y1, x2, y2), x1 and x2 from 0 to 1, got {handles!r}.")
@@ -98,9 +98,9 @@ def _pair(key: Any) -> tuple[float, Any]:
 
 
 def check_times(times: FloatArray) -> None:
-    """Raise unless times of keys are finite and rise."""
+    """Raise KeyFrameError unless the times of keys are finite and increase."""
     if not np.isfinite(times).all():
-        raise KeyFrameError(f"key times must be finite, got {times.tolist()}.")
+        raise KeyFrameError(f"key times must be finite numbers, got {times.tolist()}.")
     for before, after in pairwise(times):
         if after <= before:
             what = "two keys at" if after == before else f"a key at {before:g} s before one at"
@@ -117,20 +117,20 @@ def even_times(start: float, end: float, fps: float) -> FloatArray:
 
 
 def check_count(count: int) -> None:
-    """Raise if a motion would have more frames than a machine can hold."""
+    """Raise KeyFrameError if a motion would have too many frames."""
     if count > MOST_FRAMES:
         raise KeyFrameError(f"a motion has at most {MOST_FRAMES} frames, this would be {count}; lower fps, or cut it.")
 
 
 def check_positive(value: Any, what: str) -> float:
-    """Return a positive finite number, or say what is wrong with it."""
+    """Return a positive finite number; raise KeyFrameError otherwise."""
     if not is_number(value) or not 0.0 < value < np.inf:
         raise KeyFrameError(f"{what} must be a positive number, got {value!r}.")
     return float(value)
 
 
 def check_number(value: Any, what: str) -> float:
-    """Return a finite number of seconds, or say what is wrong with it."""
+    """Return a finite number of seconds; raise KeyFrameError otherwise."""
     if not is_number(value) or not np.isfinite(value):
         raise KeyFrameError(f"{what} is a number of seconds, got {value!r}.")
     return float(value)

@@ -37,27 +37,29 @@ def laid_over(
     start: float = 0.0,
     fade: float = 0.0,
 ) -> Clip:
-    """Return a motion with another laid over it in some joints, at the times of the first.
+    """Return a motion with another laid over it in some joints, at the times of the base.
 
     Args:
         base: The motion below.
-        over: The motion above, of the same linkage. Before it begins and after it ends, the one below is seen.
-        joints: Names of the joints in which it is laid over.
-        weight: How much of it is seen: a number from 0 to 1, one for each frame of the base, or a function of the time
+        over: The motion above, of the same linkage. Before it begins and after it ends, the base is played.
+        joints: Names of the joints that it affects.
+        weight: Weight of the layer: a number from 0 to 1, one for each frame of the base, or a function of the time
             since the base began [s].
-        additive: Add what it differs from its reference to the base, instead of covering the base.
-        reference: The pose that adds nothing; its first by default.
-        start: When it begins, after the beginning of the base [s].
-        fade: Over which time it comes and goes [s].
+        additive: Add the difference from its reference to the base, instead of covering the base.
+        reference: The pose that adds nothing; its first pose by default.
+        start: Start of the layer, after the start of the base [s].
+        fade: Time to fade in and out [s].
 
     Returns:
-        The two together. Values of an additive layer are brought within limits.
+        The combined motion. Values of an additive layer are clamped to limits.
     """
     check_same(base.linkage, over.linkage)
     linkage, since = base.linkage, base.times - base.times[0]
     within = since - check_number(start, "start of a layer")
     if check_number(fade, "fade") < 0.0 or 2.0 * fade > over.duration + SAME_TIME:
-        raise KeyFrameError(f"a layer of {over.duration:g} s cannot come and go in {fade!r} s each.")
+        raise KeyFrameError(
+            f"a layer of {over.duration:g} s is too short to fade in and out in {fade!r} s each; give a shorter fade."
+        )
     share = _shares(weight, since) * _envelope(within, over.duration, float(fade))
     inside = np.clip(over.times[0] + within, over.times[0], over.times[-1])
     neutral = np.array(over.poses[0]) if reference is None else as_poses(linkage, reference)

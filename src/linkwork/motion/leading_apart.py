@@ -31,9 +31,9 @@ NO_TARGETS = np.empty((0, 4))
 
 
 def led_apart(clip: Clip, overlap: float | None = None) -> Clip:
-    """Return a motion in which links are no deeper in each other than is allowed, as far as that can be had.
+    """Return a motion in which links overlap no deeper than allowed, as far as possible.
 
-    The first joint stays as it is, so that a body keeps its way through the world.
+    The first joint is not changed, so that a body keeps its path through the world.
     """
     scene, allowed = scene_of_body(clip), depth_of(clip, overlap)
     if scene is None:
@@ -63,7 +63,7 @@ def _moving(linkage: Linkage) -> list[int]:
 
 
 def too_deep(guard: Guard, poses: FloatArray, allowed: float) -> NDArray[np.bool_]:
-    """Return at which poses two links are deeper in each other than is allowed."""
+    """Return at which poses two links overlap deeper than allowed."""
     records, counts = near_records(guard.scene, np.ascontiguousarray(poses), -allowed, 1)
     return (counts > 0) & (np.nan_to_num(records[:, 0, NEAR.distance]) < -allowed)
 

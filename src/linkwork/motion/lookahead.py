@@ -47,8 +47,8 @@ def choose(
     Args:
         problem: The linkage, and the joints that may move.
         series: One `Reach` for each frame.
-        start: Pose before the first frame; any way from there is allowed.
-        tracked: Poses (n, nq) that plain tracking finds: one of the ways to choose from.
+        start: Pose before the first frame; it may be left in any way.
+        tracked: Poses (n, nq) that plain tracking finds: one of the choices.
         settings: Tolerances and limits.
     """
     goals, group = [single_reach(goals) for goals in series], problem.group
@@ -116,7 +116,7 @@ def _ways(problem: Problem, a: FloatArray, b: FloatArray) -> tuple[FloatArray, F
 
 
 def single_reach(goals: Any) -> Reach:
-    """Return the one `Reach` of a frame; refuse other goals."""
+    """Return the single `Reach` of a frame; raise GoalError for other goals."""
     several = [goals] if isinstance(goals, Goal) else list(goals)
     if len(several) != 1 or not isinstance(several[0], Reach):
         raise GoalError("lookahead compares all solutions of one Reach a frame; leave it out for other goals.")
@@ -197,7 +197,7 @@ def _candidates(
 
 
 def _shortfall(linkage: Linkage, goal: Reach, poses: FloatArray, settings: Settings) -> FloatArray:
-    """Return what poses cost because they miss a goal: nothing where they do not."""
+    """Return the cost of poses that miss a goal; zero for the others."""
     problem = Problem(linkage, goal, poses[0])
     errors = problem.residuals(problem.error(poses))
     missed = (errors > settings.tolerances(problem)).any(axis=-1)

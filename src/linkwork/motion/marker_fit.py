@@ -30,7 +30,7 @@ NAME = "marker "
 
 @dataclass(frozen=True, eq=False)
 class MarkerFit:
-    """A motion that follows markers, and how well.
+    """A motion that follows markers, and its errors.
 
     Args:
         clip: The motion.
@@ -85,7 +85,7 @@ def solve_markers(
     check_linkage(linkage)
     names = list(on)
     if not names:
-        raise OptionError("on maps markers to frames of the linkage; it is empty.")
+        raise OptionError("on= is empty; it maps markers to frames of the linkage, such as {'LKNE': 'left_shin'}.")
     frames = [spec if isinstance(spec, str) else spec[0] for spec in on.values()]
     known = np.array([not isinstance(spec, str) for spec in on.values()])
     offsets = np.array(
@@ -143,7 +143,7 @@ class _Fitter:
     def offsets(
         self, offsets: FloatArray, known: NDArray[Any], few: NDArray[Any], q: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return where markers sit, found from a few frames, and the pose of the first of them."""
+        """Return the positions of markers on their links, found from a few frames, and the pose of the first frame."""
         for _ in range(ROUNDS):
             poses = self.poses(offsets, few, q)
             found = self.linkage.forward(poses)

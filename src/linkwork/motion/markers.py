@@ -37,7 +37,7 @@ class Markers:
         times, points = np.asarray(self.times, np.float64), np.array(self.points, np.float64)
         if points.shape != (len(times), len(self.names), 3) or len(set(self.names)) < len(self.names):
             shape = f"{len(times)} times and {len(set(self.names))} different names"
-            raise LinkageError(f"markers have points of shape (frames, markers, 3), got {points.shape} for {shape}.")
+            raise LinkageError(f"markers need points of shape (frames, markers, 3), got {points.shape} for {shape}.")
         points[~np.isfinite(points).all(axis=-1)] = np.nan
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "points", points)
@@ -63,5 +63,5 @@ class Markers:
         return dict(zip(self.names, map(float, shares), strict=True))
 
     def only(self, names: Sequence[str]) -> Markers:
-        """Return some of the markers."""
+        """Return the markers of these names, in their order."""
         return Markers(tuple(names), self.times, np.stack([self[name] for name in names], axis=1), self.remarks)

@@ -30,14 +30,14 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]+")
 
 @dataclass(frozen=True, eq=False)
 class Symmetry:
-    """What is left and what is right in a linkage.
+    """Left and right in a linkage, and its plane of symmetry.
 
     Attributes:
         linkage: The linkage.
-        pairs: The partner of every joint that moves; joints in the middle are their own.
+        pairs: The partner of every joint that moves; a joint in the middle is its own partner.
         normal: Direction across the plane of symmetry, from right to left, in the pose of all zeros.
         point: A point of that plane [m].
-        mismatch: How far the joints are from their partners' mirror images at most [m].
+        mismatch: Largest distance of a joint from the mirror image of its partner [m].
     """
 
     linkage: Linkage
@@ -59,11 +59,11 @@ class Symmetry:
 def symmetry(
     linkage: Linkage, *, pairs: Mapping[str, str] | None = None, normal: str | ArrayLike | None = None
 ) -> Symmetry:
-    """Return which joints of a linkage change places in a mirror: from names, checked against the geometry.
+    """Return the joints of a linkage that are mirror images: found by name, checked against the geometry.
 
     Args:
         linkage: The linkage.
-        pairs: Joints that change places, over what names say; a joint paired with itself stays in the middle.
+        pairs: Joints to exchange, which override those found by name; a joint paired with itself is in the middle.
         normal: Direction across the plane of symmetry; by default from the joints on the right to those on the left.
 
     Example:
@@ -127,7 +127,7 @@ def other_side(name: str) -> str:
 
 
 def is_left(name: str, other: str) -> bool:
-    """Tell whether, of a pair of joints, this one is on the left: the first letter that differs says it."""
+    """Return whether a joint of a pair is the left one, by the first letter that differs."""
     first = next(((a, b) for a, b in zip(name.lower(), other.lower(), strict=False) if a != b), ("", ""))
     return first == ("l", "r") or (first != ("r", "l") and name < other)
 

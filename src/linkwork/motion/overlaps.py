@@ -58,9 +58,9 @@ def _related(linkage: Linkage) -> set[frozenset[str]]:
 
 
 def scene_of_body(clip: Clip) -> Scene | None:
-    """Return the scene in which a body may meet itself, without the pairs that are made to touch; None for no scene.
+    """Return the scene for overlaps of a body with itself, without pairs that touch by design; None if there is none.
 
-    Bodies in a plane and those with loops are left out: what is drawn of them lies one upon the other.
+    Planar bodies and those with loops have none, because their shapes are drawn on top of each other.
     """
     linkage = with_shapes(clip.linkage, extent(clip))
     if linkage is None or linkage.loops or _is_flat(linkage):
@@ -87,12 +87,12 @@ def _is_flat(linkage: Linkage) -> bool:
 
 
 def depth_of(clip: Clip, overlap: float | None) -> float:
-    """Return how deep two links may be in each other [m]."""
+    """Return the allowed depth of an overlap of two links [m]."""
     return DEPTH * extent(clip) if overlap is None else overlap
 
 
 def overlaps(clip: Clip, overlap: float | None = None) -> list[Finding]:
-    """Return where links are in each other, deeper than `overlap` [m]; 1.2 % of the body's size by default."""
+    """Return overlaps of links deeper than `overlap` [m]; 1.2 % of the body's size by default."""
     scene, least, found = scene_of_body(clip), depth_of(clip, overlap), list[Finding]()
     if scene is None:
         return found

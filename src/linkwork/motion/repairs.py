@@ -147,19 +147,19 @@ def _branches(report: Report) -> Repaired:
             if np.abs(between(linkage, values[first], values[first + 1])[chain(linkage, name, end)]).max() > REJOINED:
                 solved = _followed(report, values, first, name, end)
                 values, done = (values, done) if solved is None else (solved, done + 1)
-    words = f"solved again, so that a chain keeps its branch and its end its path, flips: {done}."
+    words = f"flips solved again, so that the chain keeps its branch and its end keeps its path: {done}."
     return replace(clip, poses=steady_signs(linkage, values), residuals=None), words if done else ""
 
 
 def chain(linkage: Linkage, joint: str, end: str) -> NDArray[np.bool_]:
-    """Return which velocities are those of the joints from one down to the frame at the end of its chain."""
+    """Return which velocities belong to the joints from one joint to the end of its chain."""
     path, _ = linkage.path_to(end)
     names = {linkage.arcs[k].name for k in path[path.index(linkage.arc_index(joint)) :]}
     return np.array([name in names for name in linkage.table.velocity_joints], np.bool_)
 
 
 def chain_end(linkage: Linkage, joint: str) -> str:
-    """Return the frame at the end of the chain below a joint: as far down as the tree does not branch."""
+    """Return the frame at the end of the chain below a joint, which ends where the tree branches."""
     index = linkage.link_index(linkage.joint(joint).child)
     while len(linkage.children[index]) == 1:
         index = linkage.children[index][0]
@@ -214,7 +214,7 @@ def _bridged(report: Report) -> Repaired:
             best, count = tried, left
         if not left:
             break
-    return best, f"bridged from the frames around them, spikes and jumps: {len(found)}." if best is not clip else ""
+    return best, f"spikes and jumps bridged from the frames around them: {len(found)}." if best is not clip else ""
 
 
 def _across(clip: Clip, values: FloatArray, finding: Finding, width: int) -> FloatArray:
@@ -249,7 +249,7 @@ def _within(report: Report) -> Repaired:
                 own = np.clip(values[:, column], linkage.lower[column], linkage.upper[column])
                 smooth = np.convolve(np.pad(own, SMOOTHING, mode="edge"), kernel, mode="valid")
                 values[:, column] = np.clip(own + share * (smooth - own), linkage.lower[column], linkage.upper[column])
-    words = f"brought within limits, and smoothed there: {', '.join(names)}."
+    words = f"brought within limits and smoothed: {', '.join(names)}."
     return replace(clip, poses=values, residuals=None), words
 
 
@@ -300,7 +300,7 @@ def _apart(report: Report) -> Repaired:
     if not found:
         return report.clip, ""
     clip = led_apart(report.clip, report.options.get("overlap"))
-    return clip, f"led apart where they went through each other, pairs: {len({one.where for one in found})}."
+    return clip, f"overlapping pairs of links moved apart: {len({one.where for one in found})}."
 
 
 def _resolved(report: Report) -> Repaired:
@@ -313,7 +313,7 @@ def _resolved(report: Report) -> Repaired:
     for k in sorted({k for finding in found for k in range(finding.first, finding.last + 1)}):
         problem = Problem(clip.linkage, wanted[k], values[k])
         values[k] = lead(problem, values[k], values[k], firm, precision=PRECISION)
-    words = f"solved for again, stretches of missed goals: {len(found)}."
+    words = f"stretches of missed goals solved again: {len(found)}."
     return replace(clip, poses=steady_signs(clip.linkage, values), residuals=None), words
 
 

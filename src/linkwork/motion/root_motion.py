@@ -26,7 +26,7 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 def root_moves(linkage: Linkage) -> bool:
-    """Tell whether the root is floating or planar."""
+    """Return whether the root is floating or planar."""
     return isinstance(linkage.root.articulation, Floating | Planar)
 
 
@@ -54,7 +54,7 @@ def moved(clip: Clip, world: FloatArray) -> Clip:
 
 
 def replaced(clip: Clip, world_from_root: FloatArray) -> Clip:
-    """Return a clip with another root path (n, 4, 4), everything else as it was."""
+    """Return a clip with another root path (n, 4, 4), and otherwise the same."""
     return replace(clip, poses=_rooted(clip.linkage, clip.poses, world_from_root), residuals=None)
 
 
@@ -92,7 +92,7 @@ def offset(clip: Clip, position: ArrayLike, turn: float | str) -> Clip:
 
 
 def in_place(clip: Clip, sway: bool) -> Clip:
-    """Return a clip whose root stays over where it began; see `Clip.in_place`."""
+    """Return a clip whose root stays above its starting point; see `Clip.in_place`."""
     if sway and len(clip) > 2:
         return _without_way(clip)
     frames, last = Frames(clip.linkage.nq), None

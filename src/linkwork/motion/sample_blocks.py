@@ -21,13 +21,13 @@ OVER_ALL = ("cubic",)  # kinds in which every key shapes every stretch
 def samples_in_blocks(
     linkage: Linkage, times: FloatArray, keys: FloatArray, samples: FloatArray, kind: str
 ) -> Iterator[FloatArray]:
-    """Yield the poses at sample times that do not fall, block by block; together they are what `sample` returns.
+    """Yield the poses at non-decreasing sample times, block by block; together they are the result of `sample`.
 
     Args:
         linkage: The linkage.
         times: Times of the keys (n,) [s].
         keys: Poses of the keys (n, nq), which may be in a file.
-        samples: Times of the wanted poses (m,) [s].
+        samples: Times of the requested poses (m,) [s].
         kind: One of `splines.KINDS`.
     """
     if kind in OVER_ALL or len(times) == 1:
@@ -47,19 +47,19 @@ def samples_in_blocks(
 
 
 def continue_signs(linkage: Linkage, poses: FloatArray, last: FloatArray) -> None:
-    """Turn the signs of quaternions in poses (n, nq) so that the first are on the side of those in the last before."""
+    """Choose the signs of quaternions in poses (n, nq) so that the first pose continues the pose before."""
     for k, _ in linkage.table.quaternions:
         if poses[0, k : k + 4] @ last[k : k + 4] < 0.0:
             poses[:, k : k + 4] *= -1.0
 
 
 class Turns:
-    """Poses with whole turns added, as `splines.unwound` does, asked for from first to last in stretches.
+    """Poses with whole turns added, as by `splines.unwound`, requested in stretches from first to last.
 
     Args:
         linkage: The linkage.
         keys: All poses (n, nq), which may be in a file.
-        kept: Which of them count, rising; all by default.
+        kept: Indices of the poses in use, increasing; all by default.
     """
 
     def __init__(self, linkage: Linkage, keys: FloatArray, kept: NDArray[np.int64] | None = None) -> None:
@@ -69,7 +69,7 @@ class Turns:
         self._start = self._block(0, 1)[0, self._columns]
 
     def unwound(self, first: int, stop: int) -> FloatArray:
-        """Return poses `first` to `stop`; none before the last stretch's first is asked for again."""
+        """Return poses `first` to `stop`; `first` must not be smaller than in the call before."""
         while self._at < first:
             upto = min(self._at + BLOCK, first)
             self._way, self._at = self._ways(self._block(self._at, upto + 1))[-1], upto

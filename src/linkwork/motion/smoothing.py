@@ -30,7 +30,7 @@ def smoothed(values: FloatArray, times: FloatArray, width: float) -> FloatArray:
 
 
 def turns_smoothed(rotations: FloatArray, times: FloatArray, width: float) -> FloatArray:
-    """Return rotations (frames, 3, 3) smoothed in the same way."""
+    """Return rotations (frames, 3, 3), smoothed as in `smoothed`."""
     if len(times) < 2 or width <= 0.0:
         return rotations
     mixed = smoothed(rotations, times, width)
@@ -41,7 +41,7 @@ def turns_smoothed(rotations: FloatArray, times: FloatArray, width: float) -> Fl
 
 
 def smooth_cover(values: FloatArray, times: FloatArray, within: float) -> FloatArray:
-    """Return a smooth curve that is nowhere below values (frames,), which are zero or more; it rises within a time."""
+    """Return a smooth curve that is nowhere below values (frames,) of zero or more; it rises within a given time."""
     from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
     width = max(1, round(within / frame_time(times)))
@@ -53,9 +53,8 @@ def smooth_cover(values: FloatArray, times: FloatArray, within: float) -> FloatA
 def faded(values: FloatArray, mask: Mask, blend: int) -> FloatArray:
     """Return corrections that hold where a mask does and fade away smoothly elsewhere, shape (frames, n).
 
-    Where the mask ends, the correction goes on with the speed it had, and comes to nothing within `blend` frames; a gap
-    shorter than two of these is bridged from one end to the other. So the corrected motion starts and stops without a
-    jerk.
+    At the end of the mask, the correction continues with its speed and vanishes within `blend` frames. A gap shorter
+    than twice that is bridged from one end to the other. So the corrected motion starts and stops without a jerk.
     """
     result = np.where(mask[:, None], values, 0.0)
     frames = len(mask)
@@ -99,11 +98,11 @@ def _bridge(
 
 @dataclass
 class SpanMemory:
-    """What was chosen over spans of masks, when frames of a long motion are looked at in parts that overlap.
+    """Values chosen for spans of masks, when a long motion is processed in overlapping parts.
 
     Args:
-        begin: Frame of the whole motion that the part in hand begins with.
-        settled: Spans that begin before this frame keep what an earlier part has chosen for them.
+        begin: First frame of the current part, in the whole motion.
+        settled: Spans that begin before this frame keep the values chosen by an earlier part.
     """
 
     begin: int = 0
@@ -111,13 +110,13 @@ class SpanMemory:
     _kept: dict[str, list[tuple[int, int, FloatArray]]] = field(default_factory=dict)
 
     def choose(self, name: str, first: int, last: int, make: Callable[[], FloatArray]) -> FloatArray:
-        """Return what holds over a span of the part, from its first to its last frame; made, if it is not known.
+        """Return the value for a span of the part, from its first to its last frame; make it if it is not known.
 
         Args:
-            name: What is chosen.
+            name: Name of the value.
             first: The first frame.
             last: The last one.
-            make: Chooses from what is seen in this part.
+            make: Makes the value from the frames of this part.
         """
         own = self._kept.setdefault(name, [])
         for start, end, value in own:
@@ -127,7 +126,7 @@ class SpanMemory:
         return value
 
     def move_to(self, begin: int, settled: int) -> None:
-        """Go on to the next part, and forget spans that ended before it, or that it sees more of."""
+        """Go on to the next part; drop spans that ended before it, or that it contains more of."""
         self.begin, self.settled = begin, settled
         for name, own in self._kept.items():
             self._kept[name] = [span for span in own if span[1] >= begin and span[0] < settled]
@@ -140,14 +139,14 @@ def over_spans(
     name: str = "",
     memory: SpanMemory | None = None,
 ) -> FloatArray:
-    """Return values with those of each stretch of a mask replaced by one that is chosen from them.
+    """Return values with those of each stretch of a mask replaced by one value.
 
     Args:
         values: The values, (frames, ...).
         mask: The mask.
-        choose: Chooses one, (1, ...), from those of a stretch.
-        name: What it is called in a memory.
-        memory: Knows what was chosen for a stretch before, in a part of the motion that overlaps this one.
+        choose: Returns this value, (1, ...), from the values of a stretch.
+        name: Name of the value in `memory`.
+        memory: Values chosen before, in a part of the motion that overlaps this one.
     """
     result = values.copy()
     for first, last in runs(mask):

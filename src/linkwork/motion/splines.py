@@ -39,11 +39,11 @@ def sample(
         linkage: The linkage.
         times: Times of the keys [s].
         keys: Poses of the keys.
-        samples: Times of the wanted poses [s].
+        samples: Times of the requested poses [s].
         kind: One of `KINDS`, or one for every key: the interpolation from it to the next.
-        wrap: Let unlimited angles go the short way round between keys; False keeps whole turns.
+        wrap: Let unlimited angles take the shorter rotation between keys; False keeps whole turns.
         shape: Tension, continuity and bias at every key (n, 3), for ``"tcb"``; zero by default, as Catmull-Rom.
-        handles: For ``"bezier"``, how the way from each key to the next is gone, shape (n, 4); see `eased`.
+        handles: For ``"bezier"``, the timing from each key to the next, shape (n, 4); see `eased`.
     """
     kinds = [kind] * len(times) if isinstance(kind, str) else list(kind)
     for name in kinds:
@@ -71,7 +71,7 @@ def sample(
 
 
 def check_kind(kind: object) -> None:
-    """Raise if there is no interpolation of that name."""
+    """Raise KeyFrameError if there is no interpolation of that name."""
     if not isinstance(kind, str) or kind not in KINDS:
         raise KeyFrameError(f"no interpolation {kind!r}; choose from {', '.join(KINDS)}.")
 
@@ -94,10 +94,10 @@ def unwound(linkage: Linkage, keys: FloatArray) -> FloatArray:
 
 
 def eased(t: FloatArray, handles: FloatArray) -> FloatArray:
-    """Return which share of the way is gone at shares t of the time (n,), as a cubic with two handles says.
+    """Return the fraction of the path at fractions t of the time (n,), by a cubic with two handles.
 
-    The curve goes from (0, 0) to (1, 1); its handles (x1, y1, x2, y2), shape (n, 4), pull it: x is time and stays
-    within 0 and 1, y is the way and may overshoot.
+    The curve goes from (0, 0) to (1, 1), with handles (x1, y1, x2, y2), shape (n, 4): x is time and stays within 0 and
+    1, y is the fraction of the path and may overshoot.
 
     Example:
         >>> eased(np.array([0.5]), np.array([[0.25, 0.25, 0.75, 0.75]])).round(6).tolist()
@@ -119,7 +119,7 @@ def _cubic_point(u: FloatArray, first: FloatArray, second: FloatArray) -> FloatA
 
 
 def smooth(t: FloatArray) -> FloatArray:
-    """Return shares from 0 to 1 that leave and arrive at rest: ``3 t² - 2 t³``."""
+    """Return fractions from 0 to 1 that start and end at rest: ``3 t² - 2 t³``."""
     return t * t * (3.0 - 2.0 * t)
 
 
@@ -146,7 +146,7 @@ class _Stretches:
         return self.between(self.keys[self.span], self.keys[self.span + 1], t)
 
     def tangents(self, *, share: float) -> tuple[FloatArray, FloatArray]:
-        """Return the velocities (n, nv) with which the motion comes to every key and leaves it.
+        """Return the velocities (n, nv) with which the motion arrives at every key and leaves it.
 
         They are means of the rates before and after a key, weighted by their nearness; tension shortens them,
         continuity sets the two apart and bias leans both to one side (Kochanek and Bartels). Kept for a `share` of the

@@ -14,10 +14,10 @@ OPEN = 1e-6  # of the loops' size: poses that are open by more are not ours to c
 
 
 def closed_between(linkage: Linkage, given: FloatArray, poses: FloatArray) -> FloatArray:
-    """Return poses (n, nq) that were made from given ones, with their loops closed if those of the given ones are.
+    """Return poses (n, nq), interpolated between given ones, with loops closed if those of the given poses are.
 
-    The nearest closed pose is taken. Where there is none near, as between poses far apart, a pose stays open, and it is
-    said how far.
+    Each pose is replaced by the nearest closed one. If there is none nearby, as between poses far apart, the pose stays
+    open, and the gap is logged.
     """
     if not linkage.constrained or not len(poses):
         return poses

@@ -68,7 +68,7 @@ class Pin:
 
     @classmethod
     def through(cls, keys: Sequence[tuple[float, Reach]], *, kind: str = "ease", ease: Any = 0.25) -> Pin:
-        """Return a pin that follows goal keys: (time, Reach) pairs of one frame, interpolated by `kind`."""
+        """Return a pin that follows goal keys: (time [s], Reach) pairs of one frame, interpolated by `kind`."""
         check_kind(kind)
         pairs = list(keys)
         if not pairs or not all(
@@ -177,7 +177,7 @@ class Timeline:
         keys = [item for item in items if not isinstance(item, Pin)]
         if body is not None:
             if keys:
-                raise KeyFrameError("the body plays a clip or goes through keys; give one of them.")
+                raise KeyFrameError("a timeline takes either body= (a clip) or keys, not both.")
             if not isinstance(body, Clip) or body.linkage is not linkage:
                 raise KeyFrameError(f"the body of a timeline is a clip of its own linkage, {linkage.name!r}.")
             self.body = body

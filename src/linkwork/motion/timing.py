@@ -74,7 +74,7 @@ def fastest(
 def _stretch(shortest: float, speed: float | None, duration: float | None) -> float:
     """Return how many times longer than the shortest a motion shall last."""
     if speed is not None and duration is not None:
-        raise KeyFrameError("speed and duration both say how fast; give one of them.")
+        raise KeyFrameError("speed and duration both set the timing; give only one of them.")
     if speed is not None:
         share = check_positive(speed, "speed")
         if share > 1.0:
@@ -84,7 +84,9 @@ def _stretch(shortest: float, speed: float | None, duration: float | None) -> fl
         return 1.0
     wanted = check_positive(duration, "duration")
     if wanted < shortest * (1.0 - 1e-12):
-        raise KeyFrameError(f"a duration of {wanted:.4g} s breaks limits, which allow {shortest:.4g} s at the fastest.")
+        raise KeyFrameError(
+            f"a duration of {wanted:.4g} s exceeds the limits; the shortest they allow is {shortest:.4g} s."
+        )
     return wanted / shortest
 
 
@@ -139,7 +141,7 @@ class _Path:
         ]
 
     def swings(self) -> bool:
-        """Say whether the path leaves limits between poses that keep them, and by how much: they are too far apart."""
+        """Log by how much the path exceeds limits between poses that keep them, which are then too far apart."""
         linkage, way = self.linkage, self.poses(_grid(self.knots))
         beyond = np.maximum(linkage.lower - way, way - linkage.upper).max(axis=0, initial=0.0)
         k = int(beyond.argmax()) if len(beyond) else 0
@@ -159,11 +161,11 @@ class _Path:
         return steady_signs(self.linkage, result)
 
     def rates(self, s: FloatArray) -> FloatArray:
-        """Return the velocities (n, nv) by unit of the parameter."""
+        """Return the velocities (n, nv) per unit of the parameter."""
         return self._derivative(s, 1)
 
     def curves(self, s: FloatArray) -> FloatArray:
-        """Return how the rates change (n, nv) by unit of the parameter."""
+        """Return the second derivatives (n, nv) by the parameter."""
         return self._derivative(s, 2)
 
     def _derivative(self, s: FloatArray, order: int) -> FloatArray:
@@ -193,7 +195,7 @@ class _Profile(NamedTuple):
         return float(self.times[-1])
 
     def at(self, times: FloatArray) -> FloatArray:
-        """Return the parameters that are reached at times."""
+        """Return the parameters at times."""
         i = np.clip(np.searchsorted(self.times, times, side="right") - 1, 0, len(self.s) - 2)
         span = self.times[i + 1] - self.times[i]
         since = np.clip(times - self.times[i], 0.0, span)

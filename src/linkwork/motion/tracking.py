@@ -163,7 +163,8 @@ def _single_goals(series: Sequence[Any], steps: int | None, avoid: Avoid | None)
     """Return the one goal of each frame, which looking ahead needs; refuse what it cannot do."""
     if avoid is not None:
         raise OptionError(
-            "lookahead chooses among all solutions of one Reach a frame, and avoids nothing; give one of them."
+            "lookahead chooses among all solutions of one Reach a frame, and ignores obstacles; give either lookahead= "
+            "or avoid=."
         )
     if steps is not None:
         raise OptionError("steps solves frames one by one and lookahead all at once; give one of them.")
@@ -211,7 +212,7 @@ def _stepped(
     steps: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> Way | None:
-    """Return the way of frames that are so many steps apart, by the compiled loop; None for all else."""
+    """Return the motion with a number of steps per frame, by the compiled loop; None if it does not support that."""
     walk = None if steps is None else walk_for(method, problem, settled(settings, method))
     if walk is None or steps is None:
         method.accept(problem)

@@ -188,7 +188,7 @@ def _planned(clip: Clip, rows: slice, pair: Pair, how: Manner, known: body.Known
 
 
 def _known(clip: Clip, pair: Pair, rules: Contacts, smooth: float) -> body.Known:
-    """Return what the plans of all parts of a long motion have in common."""
+    """Return the data that the plans of all parts of a long motion share."""
     source, core = pair.source, pair.core
     footing = footing_of(clip, source, rules) if body.walks(source, core) else {}
     roles = [f"{side}_{part}" for side in SIDES for part in ("knee", "ankle")]

@@ -98,6 +98,15 @@ def joints_of(
 ) -> tuple[str, ...]:
     """Return the names of the joints that move some parts of a body; without any names, all but those of the root.
 
+    Args:
+        linkage: The body.
+        parts: Parts of the body: words of `PARTS`, such as ``"arms"``, or roles.
+        joints: Names of joints, in addition to these.
+        map: Known roles of the linkage: link by role.
+
+    Raises:
+        MappingError: If the body has no such part.
+
     Example:
         >>> import linkwork as lw
         >>> joints_of(lw.models.human(), "head")

@@ -35,8 +35,8 @@ def format_named(name: Any, compression: str | None) -> tuple[type[AnswerFormat]
     """Return a format by its name, and how its files are compressed.
 
     Raises:
-        OptionError: If there is no such format, or it does not compress so.
-        MissingExtraError: If what it needs is not installed.
+        OptionError: If there is no such format, or the format does not have this compression.
+        MissingExtraError: If a package that it needs is not installed.
     """
     if name not in FORMATS:
         raise OptionError(f"no format {name!r}; there are {listed(list(FORMATS))}.")
@@ -49,10 +49,10 @@ def format_named(name: Any, compression: str | None) -> tuple[type[AnswerFormat]
 
 
 def format_of(manifest: Mapping[str, Any]) -> AnswerFormat:
-    """Return the format of a run's answers, to be read.
+    """Return the format of a run's answers, for reading.
 
     Raises:
-        RunError: If its manifest does not say.
+        RunError: If its manifest does not name the format.
     """
     try:
         kind, _ = format_named(manifest["output"]["format"], None)
@@ -67,16 +67,16 @@ def write_part(
     block: RowBlock,
     answers: Iterable[tuple[Batch | SolutionsBatch | BodyBatch, GoalRows]],
 ) -> tuple[dict[str, int], Files]:
-    """Write the answers to a block as they come; return how many ended how, and the files that they are in.
+    """Write the answers to a block as they arrive; return the number of rows by status, and the files.
 
     Args:
         form: The format.
         run: The run.
         block: The block.
-        answers: Batches, and the rows they answer.
+        answers: Batches, and the rows that they answer.
 
     Raises:
-        FormatError: If a file cannot be written: the disk is full, or nothing may be written there.
+        FormatError: If a file cannot be written, for example because the disk is full or read-only.
     """
     counts: Counter[str] = Counter()
 
@@ -100,7 +100,7 @@ def write_companions(form: AnswerFormat, run: Run) -> list[str]:
 
 
 def record_of(name: str, item: int, first: int, rows: int, source: str, files: Files, **more: Any) -> Record:
-    """Return the record of a part; where it is more than one file, with all of them."""
+    """Return the record of a part, with all its files if there are several."""
     if list(files) == [name]:
         return Record(name, item, first, rows, source, *files[name], **more)
     digest = hashlib.sha256("".join(sha256 for sha256, _ in files.values()).encode()).hexdigest()

@@ -18,19 +18,19 @@ Tables = Iterable[tuple[int, Any]]  # the number of the first row, and a table
 
 @dataclass(frozen=True)
 class AnswerFormat:
-    """How answers are written; it travels to the workers.
+    """How answers are written; it is sent to the workers.
 
     Attributes:
-        schema: The columns, as `solvers.answer_tables` has them; None where one only reads.
+        schema: The columns, as in `solvers.answer_tables`; None for reading only.
         compression: One of the format's `compressions`.
         total: Rows of the whole input.
-        block_rows: Rows of a block at most.
+        block_rows: Largest number of rows of a block.
         coordinates: The names of a pose's values.
-        name: What users call it.
-        package: What has to be installed beside pyarrow, or nothing.
-        suffix: How the names of parts end.
-        compressions: How files may be compressed; the first is the usual one.
-        aligned: Whether every block but the last has to have exactly `block_rows` rows.
+        name: Its name for users.
+        package: The package that it needs in addition to pyarrow, or an empty text.
+        suffix: Suffix of the names of parts.
+        compressions: Possible compressions of files; the first is the default.
+        aligned: Whether every block except the last must have exactly `block_rows` rows.
     """
 
     schema: Any = None
@@ -46,31 +46,31 @@ class AnswerFormat:
     aligned: ClassVar[bool] = False
 
     def part(self, number: int) -> str:
-        """Return the name of a block's answers; names sort as numbers do, however many there are."""
+        """Return the name of a block's answers; names sort in the order of the blocks."""
         return f"part-{number:010d}{self.suffix}"
 
     def is_part(self, name: str) -> bool:
-        """Return whether a file of the folder is named as those that runs write for blocks."""
+        """Return whether a file of the folder has a name that runs give to blocks."""
         stem = name.removeprefix("part-").removesuffix(self.suffix)
         return stem.isdecimal() and len(stem) >= 10 and name == self.part(int(stem))
 
     def is_data(self, name: str) -> bool:
-        """Return whether those who read the folder would take a file for answers, whoever wrote it."""
+        """Return whether readers of the folder would take a file for answers, whatever program wrote it."""
         return name.startswith("part-") or name.lower().endswith(self.suffix)
 
     def check(self) -> None:
-        """Raise OptionError if the format cannot hold what the columns have."""
+        """Raise OptionError if the format cannot store the columns."""
 
     def companions(self) -> Mapping[str, bytes]:
         """Return files that go with the parts, by name; the first gives their record its name."""
         return {}
 
     def write(self, folder: Place, run: str, block: RowBlock, tables: Tables) -> Files:
-        """Write the answers to a block as they come; return the digests and sizes of the files that they are in.
+        """Write the answers to a block as they arrive; return the digests and sizes of the files.
 
         Args:
-            folder: Where to.
-            run: What tells this run from another.
+            folder: The folder to write to.
+            run: Identifier of the run.
             block: The block.
             tables: The answers.
         """
@@ -80,9 +80,9 @@ class AnswerFormat:
         """Yield the answers of a part as tables.
 
         Args:
-            folder: Where from.
-            record: What is known of the part.
-            names: Columns that are enough, as far as they are there.
+            folder: The folder to read from.
+            record: The record of the part.
+            names: Names of the needed columns; missing ones are ignored.
 
         Raises:
             FormatError: If the part cannot be read.
@@ -91,14 +91,14 @@ class AnswerFormat:
 
 
 def write_files(folder: Place, files: Mapping[str, bytes]) -> Files:
-    """Write files, each whole or not at all."""
+    """Write files, each completely or not at all."""
     for name, data in files.items():
         folder.below(name).write(data)
     return {name: (hashlib.sha256(data).hexdigest(), len(data)) for name, data in files.items()}
 
 
 def refuse_types(schema: Any, what: str) -> None:
-    """Raise OptionError for a column that is neither of numbers nor of texts."""
+    """Raise OptionError for a column that contains neither numbers nor texts."""
     import pyarrow.types as kinds
 
     held = (kinds.is_integer, kinds.is_floating, kinds.is_boolean, kinds.is_string, kinds.is_large_string)

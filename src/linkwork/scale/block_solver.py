@@ -58,22 +58,22 @@ class _Log:
 
 
 class BlockSolver:
-    """Reads a block of goals, solves it and writes its part; it travels to the workers.
+    """Reads a block of goals, solves it and writes its part; it is sent to the workers.
 
     Args:
         linkage: The linkage.
-        frame: The frame that goals are for; what is asked of several; or None where a column names that of each row.
+        frame: The frame of the goals; several goals per row; or None if a column names the frame of each row.
         goals: The dataset.
-        start: The pose to begin with where no column says so, or None.
+        start: The start pose if there are no start columns, or None.
         options: As in `solve_batch`.
         device: Where to solve.
-        store: How numbers are written: ``"float64"`` or ``"float32"``.
+        store: Number type of the answers: ``"float64"`` or ``"float32"``.
         form: The format of the answers, and how its files are compressed.
-        block_rows: Rows of a block at most.
+        block_rows: Largest number of rows of a block.
 
     Attributes:
         run: The run whose parts it writes.
-        threads: How many solve a block.
+        threads: Number of threads that solve a block.
     """
 
     def __init__(
@@ -121,11 +121,11 @@ class BlockSolver:
         return vars(self) | {"_readers": {}, "_cards": None, "_frames": None}
 
     def close(self) -> None:
-        """Close what is open; a thread that ended with it at the end of the process would take that down."""
+        """Close open files; a thread that still had them at the end of the process could crash it."""
         self._readers.clear()
 
     def check(self, device: str) -> None:
-        """Raise what is wrong with the options, or with a device that is here, before anything is written."""
+        """Raise an error if options, or a device of this computer, cannot be used, before anything is written."""
         self.form.check()
         columns = self.goals.columns
         if self.frame is None:
@@ -149,7 +149,7 @@ class BlockSolver:
         return cast(BodyBatch, found)
 
     def facts(self) -> dict[str, Any]:
-        """Return what decides the answers and how they are parted, as plain data; `inputs` are apart from it."""
+        """Return the settings that determine answers and blocks, as plain data, without `inputs`."""
         plain: dict[str, Any] = DEFAULTS | self.options  # whether a default was said or not is no difference
         plain["tolerance"] = given_tolerance(self.linkage, plain["tolerance"])
         free = plain["free"]
@@ -185,7 +185,7 @@ class BlockSolver:
     def items(self) -> tuple[list[str], list[tuple[int, int]]]:
         """Return the names of all records, and the first row and the number of rows of each block.
 
-        What goes with the parts is written here. Without goals there is a part all the same: it has the columns.
+        Companion files are written here. Without goals there is one empty part, which has the columns.
         """
         spans = [(block.first, block.rows) for block in self.goals.blocks]
         names = write_companions(self.form, self.run)
@@ -193,7 +193,7 @@ class BlockSolver:
         return [*parts, *names], spans
 
     def kept(self) -> dict[int, Mapping[str, int]]:
-        """Return how the rows of blocks ended whose parts are there, whole and made from what the input is now."""
+        """Return the statuses of rows in blocks whose parts exist, undamaged and made from the current input."""
         blocks = {self.form.part(block.number): block for block in self.goals.blocks}
 
         def fits(record: Record) -> bool:
@@ -204,7 +204,7 @@ class BlockSolver:
         return {blocks[record.file].number: record.counts for record in self.run.kept(blocks, fits)}
 
     def sweep(self) -> list[str]:
-        """Remove parts that no record has; return what is not of this run and would be read with its answers."""
+        """Remove parts without a record; return foreign files that would be read together with the answers."""
         return self.run.sweep(self.form.is_part, self.form.is_data)
 
     def receipts(
@@ -217,7 +217,7 @@ class BlockSolver:
         gpu: bool,
         devices: Sequence[int] | None,
     ) -> Receipts:
-        """Do blocks, and yield a receipt for each."""
+        """Process blocks, and yield a receipt for each."""
         if engine == "ray":
             return run_ray(self, blocks, workers, address=address, gpu=gpu)
         if engine == "cuda":
@@ -252,7 +252,7 @@ class BlockSolver:
             self._cards.put(name)
 
     def __call__(self, number: int) -> Receipt:
-        """Do one block; a block that cannot be read is told of, anything else raises."""
+        """Process one block. A block that cannot be read is reported in the receipt; other errors are raised."""
         block = self.goals.blocks[number]
         log = _Log()
         try:

@@ -43,7 +43,7 @@ def read_header(line: str | bytes, source: str | Path) -> list[str]:
 
 
 def header_of(place: Place) -> list[str]:
-    """Return the names of the columns, in the first line of a file."""
+    """Return the names of the columns, from the first line of a file."""
     with place.open() as file:
         return read_header(file.readline(LONGEST_LINE), str(place))
 
@@ -51,17 +51,17 @@ def header_of(place: Place) -> list[str]:
 def read_rows(
     lines: Iterable[str], source: str | Path, header: Sequence[str], numbers: Collection[str], first: int = 0
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a text by column: numbers in the columns named so, NaN where one is empty, else text.
+    """Yield the rows of a text by column: numbers in numeric columns, NaN for empty cells; text in others.
 
     Args:
-        lines: The lines after the header; blank ones do not count.
-        source: Where they are from.
+        lines: The lines after the header; blank ones are ignored.
+        source: Their source, for messages.
         header: The names of the columns.
-        numbers: Those that hold numbers.
+        numbers: Names of the columns with numbers.
         first: The number of the first row, for messages.
 
     Raises:
-        FormatError: If a cell is not a number, or a row has too few or too many.
+        FormatError: If a cell is not a number, or a row has too few or too many cells.
     """
     for row, line in enumerate((line for line in lines if line.strip()), start=first):
         try:
@@ -91,14 +91,14 @@ def _cells(line: str, header: Sequence[str], numbers: Collection[str]) -> dict[s
 
 
 def plan_lines(place: Place, most: int, room: int) -> Iterator[tuple[int, int, int, int]]:
-    """Yield blocks of lines: how many, the first byte, the one after the last, and the number of the first line.
+    """Yield blocks of lines: their number, the first byte, the byte after the last, and the number of the first line.
 
-    Blank lines at the end of a file are none; those before are rows without numbers.
+    Blank lines at the end of a file are ignored; those before are rows without numbers.
 
     Args:
         place: The file.
-        most: Lines of a block.
-        room: Lines of the first block.
+        most: Largest number of lines of a block.
+        room: Largest number of lines of the first block.
     """
     with place.open() as file:
         begin = at = last = len(file.readline(LONGEST_LINE))  # last: where the last whole line ends
@@ -156,10 +156,10 @@ def read_lines(
 
     Args:
         data: The bytes of the lines.
-        rows: How many lines.
+        rows: Number of lines.
         header: The names of the file's columns.
-        numbers: Columns that hold numbers; the others are text.
-        names: All columns to be read.
+        numbers: Columns with numbers; the others are text.
+        names: All columns to read.
         line: The number of the first line, counted from one.
     """
     import pyarrow as pa

@@ -197,9 +197,9 @@ def _page(found: Description) -> str:
         (name, f"{one.least:.4g}", f"{one.mean:.4g}", f"{one.largest:.4g}", _bars(one))
         for name, one in (("solutions", found.solutions), ("diversity", found.diversity))
     ])  # fmt: skip
-    said = {"How they ended": ended, "How far they are off [m, rad]": missed}
-    said |= {"How many solutions they have, and how far apart": several} if found.solutions.count else {}
-    said |= {"How the joints are used [rad, m]": joints}
+    said = {"Statuses": ended, "Errors [m, rad]": missed}
+    said |= {"Solutions per row, and their distances": several} if found.solutions.count else {}
+    said |= {"Joint values [rad, m]": joints}
     parts = [part for head, body in said.items() for part in (_head(head), body)]
     style = "font-family:system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color-scheme:light dark"
     body = styled(joined([styled(title, "font-size:20px;margin:0", "h1"), *parts]), style, "main")

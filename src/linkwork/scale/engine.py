@@ -61,7 +61,7 @@ def linkage_digest(linkage: Linkage) -> str:
 
 
 def avoid_facts(avoid: Avoid) -> dict[str, Any]:
-    """Return what tells one thing to keep clear of from another, as plain data."""
+    """Return an identifier of what to keep clear of, as plain data."""
     text = dump(None, "json", World() if avoid.world is None else avoid.world)
     links = None if avoid.links is None else list(avoid.links)
     digest = hashlib.sha256(text.encode()).hexdigest()
@@ -99,7 +99,7 @@ def run_ray(
 ) -> Receipts:
     """Process items with Ray Data: each actor has a core, or a GPU, of its own.
 
-    An item whose worker dies is done again by another. Where Ray is started on this computer, threads begin meanwhile.
+    If a worker dies, its item is done again by another. If Ray is started on this computer, threads begin meanwhile.
     """
     require("ray", "the engine ray")
     if not items:
@@ -173,7 +173,7 @@ class _Tally:
         self.begun: Counter[int] = Counter()
 
     def begin(self, item: int) -> int:
-        """Return how often an item was begun, this time included."""
+        """Return how often an item was started, including this time."""
         self.begun[item] += 1
         return self.begun[item]
 
@@ -192,7 +192,7 @@ class _Worker:
         import ray
 
         if ray.get(self.tally.begin.remote(item)) > MOST_TRIES:
-            return Receipt(item, fatal=f"item {item} has ended {MOST_TRIES} workers of Ray; has it memory enough?")
+            return Receipt(item, fatal=f"item {item} ended {MOST_TRIES} Ray workers; give them more memory.")
         return _receipt(self.work, item)
 
 

@@ -28,14 +28,14 @@ class Piece:
 
     Attributes:
         place: The file.
-        types: The types of all its columns, by name; those of a CSV file are texts.
+        types: Types of all its columns, by name; in a CSV file, all are texts.
         first: Number of its first row, counted through all files.
         rows: How many rows.
-        begin: The first row group, or byte of a CSV file.
-        end: The one after the last.
-        skip: Rows of the first row group that belong to pieces before; of a CSV file, the number of its first line.
-        span: The first byte and the one after the last of what it is made from.
-        partition: Columns that the names of its folders give, as ``robot=panda`` does.
+        begin: The first row group, or the first byte in a CSV file.
+        end: The row group, or byte, after the last.
+        skip: Rows of the first row group that belong to earlier pieces; in a CSV file, the number of the first line.
+        span: The first byte of its data, and the byte after the last.
+        partition: Columns defined by the names of its folders, such as ``robot=panda``.
     """
 
     place: Place
@@ -49,7 +49,7 @@ class Piece:
     partition: Mapping[str, str] = field(default_factory=dict)
 
     def unreadable(self, why: object, done: int = 0) -> BlockError:
-        """Return an error that says which rows cannot be read, after those that were."""
+        """Return an error that names the rows that cannot be read, after those that were read."""
         rows = f"rows {self.first + done} to {self.first + self.rows - 1}"
         return BlockError(str(self.place), f"{rows} cannot be read: {' '.join(str(why).split()).rstrip('.')}.")
 
@@ -59,10 +59,10 @@ class RowBlock:
     """Rows that are solved and written together.
 
     Attributes:
-        number: Its place among all blocks.
+        number: Its number among all blocks.
         first: Number of its first row, counted through all files.
         rows: How many rows.
-        pieces: Where they are, in order.
+        pieces: Its pieces, in order.
     """
 
     number: int
@@ -71,20 +71,20 @@ class RowBlock:
     pieces: tuple[Piece, ...] = ()
 
     def unreadable(self, why: object) -> BlockError:
-        """Return an error that says which rows cannot be read."""
+        """Return an error that names the rows that cannot be read."""
         return replace(self.pieces[0], first=self.first, rows=self.rows).unreadable(why)
 
 
 @dataclass(frozen=True)
 class GoalFile:
-    """A file that was looked at.
+    """A file of goals: its columns and row groups.
 
     Attributes:
-        place: Where it is.
+        place: Its location.
         types: The types of its columns, by name.
-        groups: The row groups, as pyarrow tells of them; a CSV file has none.
-        schema: The columns as pyarrow tells of them; a CSV file has none.
-        footer: All that is in the footer; a CSV file has none.
+        groups: The row groups, from pyarrow; a CSV file has none.
+        schema: The schema, from pyarrow; a CSV file has none.
+        footer: The content of the footer; a CSV file has none.
     """
 
     place: Place
@@ -94,12 +94,12 @@ class GoalFile:
     footer: Any = None
 
     def pieces(self, first: int, most: int, partition: Mapping[str, str], *, aligned: bool) -> Iterator[Piece]:
-        """Yield pieces of a block's size at most.
+        """Yield pieces of at most the size of a block.
 
         Args:
             first: Number of the file's first row.
             most: Rows of a block.
-            partition: Columns that its folders give.
+            partition: Columns defined by its folders.
             aligned: Whether to cut at multiples of a block's rows instead of between row groups.
         """
         room = most - first % most if aligned else most
@@ -123,7 +123,7 @@ class GoalFile:
 
 
 def look_at(place: Place, before: GoalFile | None = None) -> GoalFile:
-    """Open a file once, for its columns and where its rows are.
+    """Open a file once, to read its columns and the locations of its rows.
 
     Args:
         place: The file.
@@ -150,12 +150,13 @@ def look_at(place: Place, before: GoalFile | None = None) -> GoalFile:
 
 
 def parquet(place: Place, buffer: int = BUFFER, footer: Any = None) -> Any:
-    """Open a Parquet file, pages checked as they are read.
+    """Open a Parquet file; checksums of pages are checked when they are read.
 
     Args:
         place: The file.
-        buffer: Bytes that are read of a column at a time; 0 for all of a row group, which is faster where it is small.
-        footer: What is in its footer, if that was read before.
+        buffer: Number of bytes of a column to read at a time; 0 reads whole row groups, which is faster if they are
+            small.
+        footer: The content of its footer, if that was read before.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -170,7 +171,7 @@ def parquet(place: Place, buffer: int = BUFFER, footer: Any = None) -> Any:
 
 
 def put_together(pieces: Iterable[Piece], most: int) -> Iterator[RowBlock]:
-    """Yield blocks of as many pieces as their rows allow."""
+    """Combine pieces into blocks, up to the largest number of rows."""
     waiting: list[Piece] = []
     number = rows = 0
     for piece in pieces:
@@ -222,7 +223,7 @@ def _span(groups: Sequence[Any]) -> tuple[int, int]:
 
 
 class Footers:
-    """Footers of Parquet files that were read once, as many as there is room for: a small file is mostly footer.
+    """A bounded cache of the footers of Parquet files; small files consist mostly of their footer.
 
     Example:
         >>> Footers().of(Here("goals.parquet"))
@@ -247,7 +248,7 @@ class Footers:
 
 
 class Digests:
-    """Digests of what blocks are made from: every byte of their row groups or lines, each read once.
+    """Digests of the input of blocks: of every byte of their row groups or lines, each read once.
 
     Example:
         >>> Digests().kept
@@ -261,7 +262,7 @@ class Digests:
         return Digests, ()
 
     def of(self, block: RowBlock) -> str:
-        """Return the digest of a block's input, or nothing if some of it cannot be read."""
+        """Return the digest of a block's input, or an empty text if a part of it cannot be read."""
         digest = hashlib.sha256()
         for piece in block.pieces:
             key = piece.place, piece.span

@@ -19,14 +19,14 @@ START = "start."
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns of a table of goals ask for.
+    """The meaning of the columns of a table of goals.
 
     Attributes:
-        position: True, False, or ``"xy"`` where there is no column z.
-        turn: The columns that give the orientation, none if it does not matter.
+        position: True, False, or ``"xy"`` if there is no column z.
+        turn: The columns of the orientation; empty if it does not matter.
         starts: Coordinates of the pose to start from, each in a column ``start.NAME``.
         identified: Whether rows have an id of their own.
-        frame: The frame that columns begin with the name of, as ``left_hand.x`` does; none if they are just x, y, z.
+        frame: The frame whose name the columns begin with, as in ``left_hand.x``; empty for plain x, y, z.
     """
 
     position: bool | str
@@ -37,7 +37,7 @@ class Columns:
 
     @property
     def place(self) -> tuple[str, ...]:
-        """The columns that give the position."""
+        """The columns of the position."""
         return _of_frame(self.frame, POSITION[: {True: 3, "xy": 2, False: 0}[self.position]])
 
     @property
@@ -47,7 +47,7 @@ class Columns:
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """The columns of the answers that say how far they are off."""
+        """The columns of the errors in the answers."""
         return tuple(name for name, asked in zip(ERRORS, (self.position, self.turn), strict=True) if asked)
 
     @property
@@ -63,10 +63,10 @@ class Columns:
 
 @dataclass(frozen=True)
 class BodyColumns:
-    """What the columns of a table of goals with several frames a row ask for.
+    """The meaning of the columns of a table of goals with several frames per row.
 
     Attributes:
-        frames: What is asked of each frame, in columns that begin with its name and a dot.
+        frames: The columns of each frame, which begin with its name and a dot.
         starts: Coordinates of the pose to start from, each in a column ``start.NAME``.
         identified: Whether rows have an id of their own.
     """
@@ -99,7 +99,7 @@ def read_columns(
     position: bool = True,
     orientation: bool = True,
 ) -> Columns:
-    """Return what columns ask for.
+    """Return the meaning of columns.
 
     Args:
         source: Where they are from.
@@ -131,7 +131,7 @@ def read_columns(
 def read_body_columns(
     source: str | os.PathLike[str], names: Sequence[str], linkage: Linkage, frames: Sequence[str]
 ) -> BodyColumns:
-    """Return what columns ask for of several frames.
+    """Return the meaning of columns of several frames.
 
     A column belongs to the frame whose whole name stands before its last dot: ``left hand.x`` to ``left hand``,
     ``arm.tip.qw`` to ``arm.tip``. What begins with ``start.`` and names a coordinate is the pose to start from.
@@ -167,7 +167,7 @@ def read_body_columns(
 
 
 def _mended(name: str, may_be_kept: bool) -> str:
-    """Return what to do about a column that says nothing of goals."""
+    """Return advice on a column that does not belong to goals."""
     if not may_be_kept:
         return "Rename it, or leave it out."
     return f"Copy it to answers, keep=[{name!r}] (--keep {name}), or ignore it, ignore=[{name!r}] (--ignore {name})."

@@ -24,17 +24,16 @@ MOST_UNREAD = 1000  # files that are named
 
 @dataclass(frozen=True)
 class Goals:
-    """A dataset of goals that was looked at, not yet read.
+    """A dataset of goals whose columns and blocks are known; its rows are not read yet.
 
     Attributes:
-        columns: What its columns ask for.
-        blocks: How it will be read.
-        files: The names of its files and how many rows they have, in order.
-        types: The types of the columns that are carried along, by the names they have in the answers; of the ids too
-            if they have any.
-        carried: What these are called in the answers, by their names in the goals.
-        unread: Files that are none of goals, and links that lead nowhere.
-        footers: Of its files, as they were looked at; workers elsewhere read their own.
+        columns: The meaning of its columns.
+        blocks: Its blocks.
+        files: The names of its files and their numbers of rows, in order.
+        types: Types of the copied columns, by their names in the answers; including ids if there are any.
+        carried: Names of these columns in the answers, by their names in the goals.
+        unread: Files that contain no goals, and dead links.
+        footers: Footers of its files; workers on other machines read their own.
     """
 
     columns: Columns | BodyColumns
@@ -47,7 +46,7 @@ class Goals:
 
     @property
     def rows(self) -> int:
-        """How many goals there are."""
+        """Number of goals."""
         return sum(block.rows for block in self.blocks)
 
 
@@ -64,7 +63,7 @@ def open_goals(
     known: Sequence[str] = (),
     aligned: bool = False,
 ) -> Goals:
-    """Look at a dataset of goals: its columns and how it falls into blocks.
+    """Examine a dataset of goals: its columns and its blocks.
 
     Args:
         source: A file; a folder of files with the same columns, in whatever folders, taken in the order of their names;
@@ -72,12 +71,12 @@ def open_goals(
         linkage: The linkage that the goals are for.
         block_rows: Rows of a block at most.
         ignore: Columns to leave out.
-        keep: Columns of any kind to carry along to the answers; in a mapping, with the names that they have there.
-        position: Whether positions are to be read.
-        orientation: Whether orientations are.
-        frames: The frames whose columns begin with their names, where each row has goals of several.
-        known: Names of files that come first: those of a run that goes on, so that rows keep their numbers.
-        aligned: Whether every block but the last is to have exactly so many rows, whatever row groups are cut for it.
+        keep: Columns of any type to copy to the answers; a mapping gives their names there.
+        position: Whether to read positions.
+        orientation: Whether to read orientations.
+        frames: The frames, for several goals per row; columns begin with their names.
+        known: Names of files to take first: those of a resumed run, so that rows keep their numbers.
+        aligned: Whether every block except the last has exactly this number of rows, even if row groups must be cut.
 
     Raises:
         FormatError: If there is no such dataset, or a column is missing, unknown or of another kind.
@@ -132,7 +131,7 @@ def _called(keep: Sequence[str] | Mapping[str, str], carried: Iterable[str]) -> 
 
 
 def _files(source: str | os.PathLike[str]) -> tuple[Place, list[str], list[str]]:
-    """Return a folder, the names of the files of goals in it, and of files that are none; '' is the place itself."""
+    """Return a folder, the names of the files of goals in it, and of other files; '' is the place itself."""
     found = matching(source)
     place = place_of(source) if found is None else found[0]
     if found is None and not place.is_folder():
@@ -172,7 +171,7 @@ def _check_once(file: GoalFile, partition: Mapping[str, str], ignore: Sequence[s
 
 
 def partition_types(partition: Mapping[str, str]) -> dict[str, Any]:
-    """Return the types of columns that folders name: numbers where goals have them, else texts."""
+    """Return the types of columns defined by folders: numbers for columns of goals, otherwise texts."""
     import pyarrow as pa
 
     return {name: pa.float64() if name in NUMBERS or name.startswith(START) else pa.string() for name in partition}
@@ -190,7 +189,7 @@ def _asked(
     partition: Mapping[str, str],
     parts: Mapping[str, bool] | Sequence[str],
 ) -> tuple[Columns | BodyColumns, dict[str, Any]]:
-    """Return what the columns of a file ask for, and the types of those that are carried along."""
+    """Return the meaning of the columns of a file, and the types of copied columns."""
     import pyarrow as pa
 
     unknown = [name for name in keep if name not in types]

@@ -55,13 +55,13 @@ class MissingRows:
 
 @dataclass
 class RowReader:
-    """Reads blocks; of a row group that was cut into many, on from where it stopped.
+    """Reads blocks; in a row group that was cut, it continues where it stopped.
 
     Attributes:
-        goals: What is read.
+        goals: The dataset.
         linkage: The linkage that the goals are for.
-        base: Values that a start has where no column gives them, shape (nq,).
-        chunk: Rows at a time.
+        base: Values of starts without a column, shape (nq,).
+        chunk: Number of rows to read at a time.
     """
 
     goals: Goals
@@ -72,9 +72,9 @@ class RowReader:
     _kept: dict[str, FloatArray] = field(default_factory=dict, repr=False)
 
     def read(self, block: RowBlock) -> Iterator[GoalRows | MissingRows]:
-        """Yield the rows of a block, so many at a time, and which rows of a piece are missing since it is corrupt.
+        """Yield the rows of a block in chunks, and `MissingRows` for corrupt pieces.
 
-        Targets are good until the next rows are asked for.
+        Targets are valid until the next rows are requested.
         """
         import pyarrow as pa
 

@@ -12,16 +12,17 @@ BUFFER = 2**22  # bytes that Arrow hands on at once
 
 
 class HashedFile:
-    """A file that is written from its first byte to its last, and its digest meanwhile."""
+    """A file that is written sequentially, with a digest of its content."""
 
     def __init__(self, file: Any) -> None:
         self.file, self.digest, self.size, self.closed = file, hashlib.sha256(), 0, False
 
     @contextmanager
     def for_arrow(self) -> Iterator[Any]:
-        """Give what Arrow writes to, which is the whole of the file.
+        """Return the object that Arrow writes the whole file to.
 
-        A file of this computer it writes itself: threads that come back to Python for every page hold each other up.
+        Arrow writes a file of this computer itself, because threads that return to Python for every page block each
+        other.
         """
         import pyarrow as pa
 

@@ -11,11 +11,11 @@ from ..kernels.threads import LOOK, dealt
 
 
 class HeadStart:
-    """Items that threads do from now on, a few at a time, until someone else takes over.
+    """Items that threads process, a few at a time, until other workers take over.
 
     Args:
-        work: What is made of an item; what it raises is raised by `finish`.
-        items: All that there is to do.
+        work: Function that processes an item; its errors are raised by `finish`.
+        items: All items.
         threads: How many.
 
     Example:
@@ -43,7 +43,7 @@ class HeadStart:
             self._answers.put(None)
 
     def finish(self) -> Iterator[Any]:
-        """Begin no more items; yield what came of those that were done. The first `done` are."""
+        """Start no more items; yield the results of those that were done, which are the first `done`."""
         self._over = True
         while not self._ended:
             try:

@@ -16,13 +16,13 @@ TRIES = 100  # runs may end, and remove their locks, while this one looks
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Keep other runs out of a folder.
+    """Lock a folder against other runs.
 
-    A file there is locked, which ends with the process, however that ends. On a disk without locks, as some of a
-    network are, a file is made that no one else can make. It stays if the process is killed, and the next run says so.
+    A lock file there is locked until the process ends, however that happens. On a disk without locks, such as some
+    network disks, a file is created exclusively. It stays if the process is killed, and the next run reports it.
 
     Raises:
-        RunError: If another run is at work there, or nothing can be written there.
+        RunError: If another run is active there, or the folder is not writable.
     """
     handle, path = _taken(folder)
     try:

@@ -56,7 +56,7 @@ class ParquetAnswers(AnswerFormat):
 
 
 class HuggingFaceAnswers(ParquetAnswers):
-    """The same with a card, so that ``datasets.load_dataset("FOLDER")`` takes the parts, and nothing else, for data."""
+    """Parquet files with a dataset card, so that ``datasets.load_dataset("FOLDER")`` reads only the parts."""
 
     name: ClassVar[str] = "huggingface"
 

@@ -52,29 +52,29 @@ class Place:
 
     @cached_property
     def suffix(self) -> str:
-        """How its name ends, in small letters."""
+        """The suffix of its name, in lower case."""
         return os.path.splitext(self.name)[1].lower()  # noqa: PTH122  # asked of every file; a path is ten times slower
 
     @property
     def stem(self) -> str:
-        """The last part of its name without its ending."""
+        """The last part of its name without the suffix."""
         return os.path.splitext(self.name)[0]  # noqa: PTH122  # as above
 
     @property
     def native(self) -> Path | str:
-        """As people write it: a path of this computer, or a URL."""
+        """The form that users write: a path of this computer, or a URL."""
         return self.whole
 
     def below(self, name: str) -> Place:
-        """Return what has a name, with slashes between folders, in this folder."""
+        """Return the file or folder of a name in this folder; slashes separate folders."""
         raise NotImplementedError
 
     def is_folder(self) -> bool:
-        """Return whether a folder is there."""
+        """Return whether it is an existing folder."""
         raise NotImplementedError
 
     def is_file(self) -> bool:
-        """Return whether a file is there."""
+        """Return whether it is an existing file."""
         raise NotImplementedError
 
     def files(self) -> list[str]:
@@ -86,27 +86,27 @@ class Place:
         return []
 
     def open(self) -> IO[bytes]:
-        """Open a file to be read at any place of it."""
+        """Open a file for reading at any position."""
         raise NotImplementedError
 
     def make(self) -> bool:
-        """Make the folder; return whether it was not there before."""
+        """Make the folder; return whether it is new."""
         raise NotImplementedError
 
     def writing(self, *, flushed: bool = True) -> Any:
-        """Open a file to be written whole or not at all: a context, as `atomic_files.replacing`."""
+        """Open a file for writing, completely or not at all: a context, as `atomic_files.replacing`."""
         raise NotImplementedError
 
     def remove(self) -> None:
-        """Remove a file, or an empty folder, if it is there."""
+        """Remove a file, or an empty folder, if it exists."""
         raise NotImplementedError
 
     def read(self, limit: int | None = None) -> bytes:
-        """Return what is in a file of a limited size."""
+        """Return the content of a file of a limited size."""
         raise NotImplementedError
 
     def write(self, data: bytes, *, flushed: bool = True) -> None:
-        """Write a file whole or not at all; one that is not flushed may be lost if the power fails."""
+        """Write a file completely or not at all; without flushing, a power failure may lose it."""
         with self.writing(flushed=flushed) as file:
             file.write(data)
 
@@ -120,7 +120,7 @@ class Place:
         return found.hexdigest(), size
 
     def clear_drafts(self) -> None:
-        """Remove what a killed run had begun to write."""
+        """Remove the temporary files of a killed run."""
 
 
 class Here(Place):
@@ -134,7 +134,7 @@ class Here(Place):
 
     @cached_property
     def path(self) -> Path:
-        """The same as a path; that of a file among millions is made when it is used."""
+        """Its path, made when it is first used."""
         return Path(self.whole)
 
     @cached_property
@@ -281,7 +281,7 @@ class There(Place):
         return data
 
     def _asked(self, what: str, *words: Any, **options: Any) -> Any:
-        """Return what the store answers; whatever it raises becomes a FormatError."""
+        """Return the answer of the store; its errors become FormatError."""
         try:
             return getattr(self.system, what)(self.path, *words, **options)
         except Exception as error:  # stores raise what their libraries do
@@ -302,7 +302,7 @@ class _Stream(io.RawIOBase):
         self.place, self.file, self.done = place, file, done
 
     def ask(self, what: Callable[..., Any], *words: Any) -> Any:
-        """Return what the file answers."""
+        """Return the result of a request to the file system."""
         try:
             return what(*words)
         except Exception as error:
@@ -339,10 +339,10 @@ class _Stream(io.RawIOBase):
 
 
 def place_of(where: str | os.PathLike[str] | Place) -> Place:
-    """Return where a path or a URL leads.
+    """Return the `Place` of a path or a URL.
 
     Raises:
-        MissingExtraError: If it is a URL and fsspec, or what it needs for that URL, is not installed.
+        MissingExtraError: If it is a URL and fsspec, or the package that it needs for that URL, is not installed.
 
     Example:
         >>> place_of("answers").below("part.parquet").name
@@ -363,7 +363,7 @@ def place_of(where: str | os.PathLike[str] | Place) -> Place:
 def matching(where: str | os.PathLike[str] | Place) -> tuple[Place, list[str]] | None:
     """Return the folder before the first wildcard of a name, and the files that match; None if it has no wildcard.
 
-    ``**`` stands for any folders. A file or a folder that is there under that very name is no pattern.
+    ``**`` stands for any folders. A name of an existing file or folder is not a pattern.
     """
     if isinstance(where, Place) or not WILD.search(text := os.fspath(where)):
         return None
@@ -377,7 +377,7 @@ def matching(where: str | os.PathLike[str] | Place) -> tuple[Place, list[str]] |
 
 
 def is_below(inner: Place, outer: Place) -> bool:
-    """Return whether a place is a folder, or lies in it where its files would be seen."""
+    """Return whether a place is a folder, or is visible in it."""
     if isinstance(inner, Here) and isinstance(outer, Here):
         one, other = inner.path.resolve(), outer.path.resolve()
         return one.is_relative_to(other) and bool(visible(["/".join(one.relative_to(other).parts)]))
@@ -387,7 +387,7 @@ def is_below(inner: Place, outer: Place) -> bool:
 
 
 def visible(names: Iterable[str]) -> list[str]:
-    """Return names of files without those that begin, or whose folders do, with a dot or ``_``.
+    """Return names of files, without those in which the file or a folder begins with a dot or ``_``.
 
     Example:
         >>> visible(["a.csv", "_old/b.csv", "day/.c.csv"])

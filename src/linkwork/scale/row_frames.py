@@ -15,11 +15,11 @@ COLUMN = "frame"
 
 
 class RowFrames:
-    """The frames of a linkage that goals may be for.
+    """The frames of a linkage that goals can be for.
 
     Args:
         linkage: The linkage.
-        tried: Solves no goals at all for a frame, and raises what is wrong with that.
+        tried: Function that solves an empty batch for a frame, and raises an error if the frame cannot be used.
 
     Raises:
         GoalError: If the linkage has no frame that can be moved to a goal.
@@ -33,7 +33,7 @@ class RowFrames:
             raise GoalError(f"linkage {linkage.name!r} has no frame that can be moved to a goal.")
 
     def why_not(self, name: Any) -> str:
-        """Return why goals cannot be for a frame, or nothing."""
+        """Return why goals cannot be for a frame; empty if they can."""
         if not name or not isinstance(name, str):
             return "no frame is given"
         if name not in self.known:
@@ -45,7 +45,7 @@ class RowFrames:
         return self.known[name]
 
     def of(self, names: list[Any], targets: FloatArray, first: int) -> tuple[list[str], FloatArray, list[str]]:
-        """Return a frame for each row, targets that are not finite where it is of no use, and notes on those rows."""
+        """Return a frame for each row, targets (not finite in rows with an unusable frame), and notes on those rows."""
         wrong = {k: why for k, name in enumerate(names) if (why := self.why_not(name))}
         if not wrong:
             return names, targets, []
@@ -56,7 +56,7 @@ class RowFrames:
 
 
 def with_frames(keep: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
-    """Return the columns to carry along, by the names that they have in the answers, with that of frames."""
+    """Return the columns to copy, by their names in the answers, including that of frames."""
     every = dict(keep) if isinstance(keep, Mapping) else {name: name for name in keep}
     if every.setdefault(COLUMN, COLUMN) != COLUMN:
         raise OptionError(f"the column {COLUMN} names the frame of each goal and keeps its name in the answers.")
@@ -64,7 +64,7 @@ def with_frames(keep: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
 
 
 def check_column(goals: object, types: Mapping[str, Any]) -> None:
-    """Raise FormatError unless a dataset has the column, as texts."""
+    """Raise FormatError unless a dataset has the column of frames, with texts."""
     kind = types.get(COLUMN)
     if str(kind) not in ("string", "large_string") and not str(kind).startswith("dictionary<values=string"):
         raise FormatError(str(goals), f"column {COLUMN!r} names the frame of each goal; it holds {kind}, not texts.")

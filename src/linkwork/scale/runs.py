@@ -30,20 +30,20 @@ LARGEST = 2**28  # bytes of a list of records
 
 @dataclass(frozen=True)
 class Record:
-    """What is known of a file that a run wrote.
+    """The record of a file that a run wrote.
 
     Attributes:
         file: Its name in the folder.
-        item: The number of its item: of a block of rows, or of a motion.
+        item: Number of its item: a block of rows, or a motion.
         first: Number of its first row, counted through the whole input.
-        rows: How many rows it has.
-        input: Digest of what it was made from.
+        rows: Number of rows.
+        input: Digest of its input.
         sha256: Digest of the file itself.
         size: Its size [bytes].
-        counts: How many of its rows ended how.
-        notes: What is to be known about single rows, such as lines of a CSV file that could not be read.
-        more: What else a run keeps of it.
-        files: Where it is not one file but several: their names, digests and sizes.
+        counts: Number of rows by status.
+        notes: Notes on single rows, such as lines of a CSV file that could not be read.
+        more: Further data that a run stores about it.
+        files: If there are several files: their names, digests and sizes.
     """
 
     file: str
@@ -66,22 +66,22 @@ class Record:
 
 @dataclass(frozen=True)
 class Run:
-    """A run over items in a folder; it travels to the workers, who write records.
+    """A run over items in a folder; it is sent to the workers, which write records.
 
     Attributes:
-        folder: Where it writes.
-        digest: Of what it was begun with.
+        folder: The folder that it writes to.
+        digest: Digest of its settings.
     """
 
     folder: Place
     digest: str
 
     def keep(self, record: Record) -> None:
-        """Keep the record of a file that was written; one that is lost with the power costs that file alone."""
+        """Store the record of a written file; if a power failure loses the record, only that file is made again."""
         self.folder.below(f"{RECORDS}/{record.file}.json").write(_text(asdict(record)), flushed=False)
 
     def kept(self, names: Container[str], fits: Callable[[Record], bool]) -> list[Record]:
-        """Return the records of this run's files, of some names, that are as they were written and fit their input."""
+        """Return the records of files of this run, by name, that are undamaged and fit their input."""
         mine = [r for r in read_records(self.folder) if r.file in names and r.more.get("run") == self.digest]
         wrong = sound(self.folder, mine)
         whole = [record for record in mine if record.file not in wrong]
@@ -89,7 +89,7 @@ class Run:
         return [record for record in looked if record is not None]
 
     def finish(self, wanted: Iterable[str]) -> None:
-        """Put the records together; what nobody wants any more is removed."""
+        """Combine the records, and remove files that are no longer needed."""
         names, records = {*wanted}, {record.file: record for record in read_records(self.folder)}
         left = {file for name in records.keys() & names for file in records[name].sealed}
         for name in records.keys() - names:
@@ -100,9 +100,9 @@ class Run:
         _remove_singles(self.folder)
 
     def sweep(self, is_part: Callable[[str], bool], is_data: Callable[[str], bool]) -> list[str]:
-        """Remove files that are named as parts and have no record; return others that readers would take for data.
+        """Remove parts without a record; return other files that readers would take for data.
 
-        A run that was killed leaves such parts, and so does one whose records were lost.
+        Such parts are left by a run that was killed, or whose records were lost.
         """
         known = {file for record in read_records(self.folder) for file in record.sealed}
         foreign = []
@@ -116,7 +116,7 @@ class Run:
         return foreign
 
     def close(self, missing: Sequence[Mapping[str, Any]]) -> None:
-        """Say in the folder whether it is complete."""
+        """Mark the folder as complete or incomplete."""
         if missing:
             self.folder.below(MISSING).write(_text(list(missing)))
         else:
@@ -127,19 +127,18 @@ class Run:
 def run_folder(
     where: str | os.PathLike[str] | Place, facts: Mapping[str, Any], inputs: Mapping[str, Any], *, resume: bool
 ) -> Iterator[Run]:
-    """Make a folder ready for a run, or find it so, and hold it until the run ends.
+    """Prepare a folder for a run, and lock it until the run ends.
 
-    A folder of this computer is held: no other run enters it. At a URL nothing holds, and nothing needs to: two runs
-    write the same parts.
+    Only a folder of this computer is locked. A URL needs no lock, because two runs would write the same parts.
 
     Args:
-        where: Where to write.
-        facts: What decides the answers, as plain data.
-        inputs: What goes in, which may grow or be mended between runs: each record knows its own part of it.
-        resume: Whether to continue what is there.
+        where: The folder or URL to write to.
+        facts: The settings that determine the answers, as plain data.
+        inputs: The input, which may be extended or repaired between runs; each record has the digest of its own part.
+        resume: Whether to continue an existing run.
 
     Raises:
-        RunError: If the folder holds another run, or one to be resumed, or is in use.
+        RunError: If the folder holds another run, holds a run and `resume` is False, or is in use.
     """
     folder = place_of(where)
     try:
@@ -232,10 +231,10 @@ def _short(value: Any) -> str:
 
 
 def read_manifest(folder: Place) -> dict[str, Any]:
-    """Return what a run was begun with.
+    """Return the settings of a run.
 
     Raises:
-        RunError: If there is no manifest, or none of this version.
+        RunError: If there is no manifest, or one of another version.
     """
     place = folder.below(MANIFEST)
     if not place.is_file():
@@ -253,7 +252,7 @@ def read_manifest(folder: Place) -> dict[str, Any]:
 
 
 def earlier_input(where: str | os.PathLike[str] | Place) -> Mapping[str, Any]:
-    """Return what went into the run that a folder holds; nothing if there is none."""
+    """Return the input of the run in a folder; empty if there is no run."""
     folder = place_of(where)
     if not folder.below(MANIFEST).is_file():
         return {}
@@ -280,7 +279,7 @@ def read_records(folder: Place) -> list[Record]:
 
 
 def sound(folder: Place, records: Iterable[Record]) -> dict[str, str]:
-    """Return, by name, what is wrong with files that have records; empty where all are as they were written."""
+    """Return the faults of recorded files, by name; empty if all are undamaged."""
     every = list(records)
 
     def look(record: Record) -> tuple[str, str]:

@@ -16,10 +16,10 @@ from .engine import avoid_facts
 
 @dataclass(frozen=True)
 class SeveralGoals:
-    """Goals of a body, as a dataset has them.
+    """The goals of a dataset with several goals per row.
 
     Attributes:
-        asked: What columns give targets of: frames by name, or goals with a frame.
+        asked: Frames by name, or goals with a frame, whose targets are in columns.
         also: Goals that are the same in all rows.
     """
 
@@ -28,21 +28,21 @@ class SeveralGoals:
 
     @property
     def frames(self) -> tuple[str, ...]:
-        """The frames that columns begin with the names of."""
+        """The frames whose names columns begin with."""
         return tuple(one if isinstance(one, str) else one.__dict__["frame"] for one in self.asked)
 
     def keyed(self, targets: Mapping[str, FloatArray]) -> dict[str | Goal, FloatArray]:
-        """Return arrays by frame as `solve_batch` takes them: by goal, where one was given in place of a frame."""
+        """Return arrays by frame, or by goal if one was given in place of a frame, for `solve_batch`."""
         return {one: targets[frame] for one, frame in zip(self.asked, self.frames, strict=True)}
 
     def facts(self) -> dict[str, Any]:
-        """Return what decides the answers, as plain data."""
+        """Return the settings that determine the answers, as plain data."""
         asked = [one if isinstance(one, str) else goal_facts(one) for one in self.asked]
         return {"frame": asked, "also": [goal_facts(goal) for goal in self.also]}
 
 
 def several_goals(asked: Sequence[str | Goal], also: Sequence[Goal]) -> SeveralGoals:
-    """Return what a dataset asks for, or say what is wrong with it."""
+    """Return the goals of a dataset; raise GoalError if they are invalid."""
     wrong = [one for one in asked if not (isinstance(one, str) or isinstance(getattr(one, "frame", None), str))]
     if wrong or not asked:
         what = "nothing" if not asked else repr(wrong[0])
@@ -59,7 +59,7 @@ def several_goals(asked: Sequence[str | Goal], also: Sequence[Goal]) -> SeveralG
 
 
 def goal_facts(goal: Goal) -> dict[str, Any]:
-    """Return what tells a goal from another, as plain data."""
+    """Return an identifier of a goal, as plain data."""
     if isinstance(goal, Avoid):
         return {"kind": "Avoid", **avoid_facts(goal)}
     names = {*(one.name for one in fields(goal)), *type(goal).__annotations__}

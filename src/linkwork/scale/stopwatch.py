@@ -9,7 +9,7 @@ KINDS = ("digest", "read", "wait", "solve", "write")
 
 
 class Stopwatch:
-    """Seconds that one worker has spent, by kind of work: what passed since the last lap belongs to this one.
+    """Time spent by one worker, by kind of work [s]; the time since the last lap belongs to the current one.
 
     Example:
         >>> watch = Stopwatch()
@@ -23,7 +23,7 @@ class Stopwatch:
         self._since = time.perf_counter()
 
     def lap(self, kind: str) -> None:
-        """Say what was done until now."""
+        """Add the time since the last lap to a kind of work."""
         now = time.perf_counter()
         self.times[kind] += now - self._since  # type: ignore[assignment]  # counters count whole numbers for mypy
         self._since = now

@@ -79,5 +79,5 @@ def _npy(pose: Any) -> bytes:
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """Return what JSON has words for: it has none for numbers that are not finite."""
+    """Return a value for JSON, which cannot store numbers that are not finite."""
     return {name: None if isinstance(x, float) and not math.isfinite(x) else x for name, x in row.items()}

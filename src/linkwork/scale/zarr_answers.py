@@ -26,7 +26,7 @@ BLOSC: dict[str, Any] = {"zstd": "zstd", "lz4": "lz4"}
 
 
 class Kind(NamedTuple):
-    """How a column is held: its type, what stands for an empty cell, and what is said of it."""
+    """How a column is stored: its type, the value of an empty cell, and its attributes."""
 
     dtype: Any
     empty: Any

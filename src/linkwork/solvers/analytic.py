@@ -35,17 +35,17 @@ class Analytic(Method):
     """Closed forms: planar arms of two and three revolute joints, and two-bone limbs in space.
 
     A limb is a shoulder (three revolute joints through one point, or a ball) and a revolute elbow. Joints before the
-    shoulder and beyond the elbow stay as they are; with an orientation to reach, a wrist of three revolute joints
-    through one point, or a ball, makes it. Out of reach, the pose that points straight at the goal comes back. What is
-    left free is chosen nearest to the start, and otherwise only if a limit asks for it.
+    shoulder and beyond the elbow keep their values. If the goal has an orientation, the limb needs a wrist: three
+    revolute joints through one point, or a ball. If the goal is out of reach, the result is the pose that points
+    straight at it. Remaining freedom is chosen nearest to the start, or as limits require.
 
     Args:
-        elbow: ``"down"`` (its value at or above the straight one), ``"up"``, or ``"nearest"`` to the start.
+        elbow: ``"down"`` (a value at or above that of the straight arm), ``"up"``, or ``"nearest"`` to the start.
         pole: The direction, as seen from the shoulder of a limb, in which the elbow should lie.
-        swivel: In place of that the angle of the elbow about the line from shoulder to wrist [rad], zero where it is
+        swivel: Instead of `pole`, the angle of the elbow about the line from shoulder to wrist [rad], zero where it is
             lowest.
-        direction: Where the last of three planar links should point, as an angle about the first joint's axis from x
-            [rad]; towards the goal by default, or as little off as it must.
+        direction: Direction of the last of three planar links, as an angle about the first joint's axis from x [rad];
+            by default towards the goal, or with the smallest possible deviation.
     """
 
     elbow: str = "nearest"
@@ -58,7 +58,7 @@ class Analytic(Method):
     def __post_init__(self) -> None:
         one_of("elbow", self.elbow, (*ELBOWS, "nearest"))
         if self.pole is not None and self.swivel is not None:
-            raise OptionError("pole and swivel say the same thing in two ways; give one of them.")
+            raise OptionError("pole and swivel both determine where the elbow is; give only one of them.")
         self._wish()
 
     @property
@@ -75,17 +75,19 @@ class Analytic(Method):
 
     def check(self, problem: Problem) -> None:
         if len(problem.goals) != 1:
-            raise GoalError(f"method 'analytic' serves one goal, got {len(problem.goals)}; use 'damped' or 'robust'.")
+            raise GoalError(f"method 'analytic' supports one goal, got {len(problem.goals)}; use 'damped' or 'robust'.")
         start = problem.start.reshape(-1, problem.linkage.nq)
         begin = start[0] if len(start) and problem.group is not None else problem.linkage.neutral()
         self.arm(problem.linkage, problem.goals[0], begin, problem.group)
 
     def arm(self, linkage: Linkage, goal: Goal, start: FloatArray, group: Group | None = None) -> PlanarArm | Limb:
-        """Return the arm to be solved, or say why there is none."""
+        """Return the arm to solve; raise GoalError if there is none."""
         if not isinstance(goal, Reach):
-            raise GoalError(f"method 'analytic' serves Reach goals only, got {type(goal).__name__}; use 'damped'.")
+            raise GoalError(f"method 'analytic' supports Reach goals only, got {type(goal).__name__}; use 'damped'.")
         if goal.partial:
-            raise GoalError(f"method 'analytic' takes no goal of {goal.frame!r} with {goal.partial}; use 'damped'.")
+            raise GoalError(
+                f"method 'analytic' does not support a goal of {goal.frame!r} with {goal.partial}; use 'damped'."
+            )
         if linkage.constrained:
             raise GoalError(f"method 'analytic' cannot close the loops of linkage {linkage.name!r}; use 'damped'.")
         arm = arm_of(linkage, goal, start, None if group is None else group.free)
@@ -97,7 +99,7 @@ class Analytic(Method):
         return arm
 
     def solve(self, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
-        """Return a solution; a start that is there already still moves to the elbow, pole or swivel asked for."""
+        """Return a solution; a start that reaches the goal still moves to the requested elbow, pole or swivel."""
         solution = run(self, problem, start, settings)
         asked = self.elbow != "nearest" or any(w is not None for w in (self.pole, self.swivel, self.direction))
         if not asked or np.all(solution.iterations):
@@ -146,8 +148,7 @@ class Analytic(Method):
     ) -> list[FloatArray]:
         """Return all distinct poses that reach a goal within limits.
 
-        If what is chosen freely breaks a limit, other choices are tried, the nearest first, and the first that serves
-        is taken.
+        If a free choice violates a limit, other choices are tried, the nearest first, until one keeps all limits.
         """
         lower, upper = _bounds(linkage, limited)
         arm, wish = self.arm(linkage, goal, start, group), self._wish()
@@ -172,16 +173,16 @@ def analytic_solutions(
 ) -> list[FloatArray]:
     """Return all poses, distinct and within limits, that bring an arm with a closed form to a goal.
 
-    None, if the goal is out of reach. A planar arm has two, one for each elbow, which are one at the edge of reach.
-    Where there are infinitely many, because a direction or swivel is free, those for the choice of `Analytic` come
-    back. A shoulder of three revolute joints has two sets of angles for each.
+    The result is None if the goal is out of reach. A planar arm has two poses, elbow up and down, which coincide at the
+    edge of reach. If there are infinitely many, because a direction or swivel is free, those for the choice of
+    `Analytic` are returned. A shoulder of three revolute joints has two sets of angles for each.
 
     Args:
         linkage: The linkage.
         goal: A `Reach`.
-        start: Pose from which what is free is chosen; the neutral one by default.
+        start: Pose nearest to which remaining freedom is chosen; the neutral pose by default.
         limits: ``"ignore"`` keeps poses beyond a limit; see `Settings`.
-        **options: As `Analytic` takes them.
+        **options: Options of `Analytic`.
 
     Example:
         >>> import linkwork as lw

@@ -27,7 +27,7 @@ X, _, Z = np.eye(3)
 
 @dataclass(frozen=True, eq=False)
 class Wish:
-    """What to make of the freedom that is left; see `Analytic`."""
+    """How to use remaining freedom; see `Analytic`."""
 
     elbow: str = "nearest"
     pole: FloatArray | None = None
@@ -37,7 +37,7 @@ class Wish:
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """An elementary turn as it stands in the world.
+    """An elementary rotation, in the world.
 
     Attributes:
         point: A point on the axis, shape (3,); the centre of a ball.
@@ -54,7 +54,7 @@ class Line:
     alone: bool
 
     def rotation(self, q: FloatArray) -> FloatArray:
-        """Return the turn in the world (3, 3) that a pose asks of it."""
+        """Return its rotation in the world (3, 3) for a pose."""
         if self.axis is None:
             return np.asarray(self.frame @ quaternion_matrix(q[self.q : self.q + 4]) @ self.frame.T)
         return axis_rotation(self.axis, q[self.q])
@@ -63,9 +63,9 @@ class Line:
 def lines_to(
     linkage: Linkage, frame: str, q: FloatArray, free: NDArray[np.bool_] | None = None
 ) -> tuple[list[Line], FloatArray]:
-    """Return the turns on the way to a frame as they stand at a pose, and world_from_frame.
+    """Return the rotations on the path to a frame, in the world at a pose, and world_from_frame.
 
-    Only those whose velocities are free (nv,) are given; all by default.
+    Only those whose velocities are free (nv,) are returned; all by default.
     """
     path, placement = linkage.path_to(frame)
     lines: list[Line] = []
@@ -93,12 +93,12 @@ def lines_to(
 
 
 def arm_of(linkage: Linkage, goal: Reach, start: FloatArray, free: NDArray[np.bool_] | None = None) -> PlanarArm | Limb:
-    """Return the arm with a closed form that a goal's frame hangs on, its other joints held as they are at a start.
+    """Return the arm with a closed form that moves a goal's frame, with all other joints at their start values.
 
     Joints whose velocities are not free (nv,) are held too.
 
     Raises:
-        GoalError: If there is none, or it cannot do what the goal asks.
+        GoalError: If there is none, or it does not support the goal.
     """
     lines, tip = lines_to(linkage, goal.frame, start, free)
     if len(lines) in (2, 3) and _parallel(lines):
@@ -152,7 +152,7 @@ def _shoulder(lines: Sequence[Line], tip: FloatArray) -> tuple[int, int] | None:
 
 
 def meeting_point(lines: Sequence[Line]) -> FloatArray | None:
-    """Return the point about which a ball, or three revolute joints, turn in every way; None if there is none."""
+    """Return the point about which a ball, or three revolute joints, can rotate freely; None if there is none."""
     if len(lines) == 1 and lines[0].axis is None:
         return lines[0].point
     axes = [line.axis for line in lines if line.axis is not None]
@@ -176,11 +176,15 @@ class PlanarArm:
     def __init__(self, goal: Reach, lines: list[Line], tip: FloatArray) -> None:
         axis = lines[0].axis
         if axis is None or goal.position is None:
-            raise GoalError("method 'analytic' brings a planar arm to a position; for an orientation use 'damped'.")
+            raise GoalError(
+                "method 'analytic' needs a position for a planar arm; for an orientation alone use 'damped'."
+            )
         if goal.orientation is not None and len(lines) == 2:
             raise GoalError("method 'analytic' cannot place and orient a tip by two revolute joints; use 'damped'.")
         if len(goal.position) == 2 and np.abs(axis[:2]).max() > ROUND:
-            raise GoalError("a goal (x, y) serves an arm in the xy plane; this one lies in another: give x, y and z.")
+            raise GoalError(
+                "a goal (x, y) is for an arm in the xy plane; this arm is in another plane: give x, y and z."
+            )
         self.indices = [line.q for line in lines]
         self.signs = np.array([np.sign(axis @ np.asarray(line.axis)) for line in lines])
         basis = plane_basis(axis)[:, :2].T
@@ -196,7 +200,7 @@ class PlanarArm:
         self.free = len(lines) == 3 and self.turned is None
 
     def numbers(self, wish: Wish) -> tuple[NDArray[np.int64], FloatArray]:
-        """Return the arm, whatever its target, as the compiled analysis takes it."""
+        """Return the arm without its target, as data for the compiled analysis."""
         links = len(self.indices)
         shape = PLACES.pack(
             dtype=np.int64,
@@ -222,7 +226,7 @@ class PlanarArm:
     def poses(
         self, start: FloatArray, wish: Wish, lower: FloatArray, upper: FloatArray, shift: float = 0.0
     ) -> Iterator[FloatArray]:
-        """Give the poses that reach the target, or come closest; those of three links turned by `shift` at the last."""
+        """Return the poses that reach the target, or come closest; with three links, the last is turned by `shift`."""
         facing = float(self.signs[0] * start[self.indices[0]] + self.zeros[0])
         for side, angles in enumerate(self._angles(facing, wish, shift)):
             name = ELBOWS[side if self.signs[1] > 0 else 1 - side]
@@ -262,10 +266,10 @@ class PlanarArm:
 
 
 class Limb:
-    """A shoulder that turns in every way about one point, a revolute elbow, and what lies beyond.
+    """A shoulder that rotates freely about one point, a revolute elbow, and the joints beyond it.
 
-    The elbow makes the distance from shoulder to wrist what it should be; the shoulder turns that line onto the target;
-    what is left is the swivel about it. All vectors are those of the pose with the limb's joints at zero.
+    The elbow sets the distance from shoulder to wrist, and the shoulder turns that line onto the target. The swivel
+    about the line remains free. All vectors belong to the pose with the limb's joints at zero.
     """
 
     free = True
@@ -273,7 +277,7 @@ class Limb:
     def __init__(self, goal: Reach, shoulder: list[Line], elbow: Line, beyond: list[Line], tip: FloatArray) -> None:
         center = meeting_point(shoulder)
         if center is None or elbow.axis is None or goal.position is None or len(goal.position) < 3:
-            raise GoalError("method 'analytic' brings a limb to a position (x, y, z); for less use 'damped'.")
+            raise GoalError("method 'analytic' needs a position (x, y, z) for a limb; for other goals use 'damped'.")
         self.shoulder, self.elbow, self.axis = shoulder, elbow, elbow.axis
         self.wrist: list[Line] = []
         self.turned: FloatArray | None = None
@@ -298,7 +302,7 @@ class Limb:
     def poses(
         self, start: FloatArray, wish: Wish, lower: FloatArray, upper: FloatArray, shift: float = 0.0
     ) -> Iterator[FloatArray]:
-        """Give the poses that reach the target, or come closest, with the swivel turned by `shift`."""
+        """Return the poses that reach the target, or come closest, with the swivel turned by `shift`."""
         r, k = float(np.linalg.norm(self.target)), self.elbow.q
         bend = elbow_bend(self.sides[0], self.sides[1], math.sqrt(max((r - self.along) * (r + self.along), 0.0)))
         for name, angle in zip(ELBOWS, (self.straight + bend, self.straight - bend), strict=True):
@@ -342,10 +346,10 @@ class Limb:
 
 
 def values_for(lines: Sequence[Line], turned: FloatArray, start: FloatArray) -> list[list[Any]]:
-    """Return the values with which a ball, or three revolute joints through one point, make a rotation in the world.
+    """Return the values of a ball, or of three revolute joints through one point, for a rotation in the world.
 
     Three revolute joints have two sets of angles. The second angle tilts the third axis against the first as far as the
-    rotation does; the first then brings it home, and the third makes the rest.
+    rotation does, the first then turns it into place, and the third makes the remaining rotation.
     """
     if lines[0].axis is None:
         own = lines[0].frame.T @ turned @ lines[0].frame
@@ -370,7 +374,7 @@ def values_for(lines: Sequence[Line], turned: FloatArray, start: FloatArray) -> 
 def assign(
     pose: FloatArray, lines: Sequence[Line], values: Sequence[Any], lower: FloatArray, upper: FloatArray
 ) -> None:
-    """Write values of lines into a pose, angles by the turn that suits its limits and what was there."""
+    """Write values of lines into a pose; angles are shifted by whole turns to fit limits and the old values."""
     for line, value in zip(lines, values, strict=True):
         k = line.q
         if line.axis is None:
@@ -380,7 +384,7 @@ def assign(
 
 
 def nearest_turn(angle: float, near: float, low: float, high: float) -> float:
-    """Return an angle, whole turns added, within limits if that can be, and then as near another as can be."""
+    """Return an angle plus whole turns: within limits if possible, and then as near to another as possible."""
     angle += TURN * round((near - angle) / TURN)
     choices = [angle + TURN * k for k in (0, 1, -1, 2, -2)]
     slack = 1e-12
@@ -391,17 +395,17 @@ def nearest_turn(angle: float, near: float, low: float, high: float) -> float:
 
 
 def across(axis: FloatArray, vector: FloatArray) -> float:
-    """Return how far a vector goes off a unit axis."""
+    """Return the distance of a vector from a unit axis."""
     return float(np.linalg.norm(np.cross(axis, vector)))
 
 
 def signed_angle(axis: FloatArray, a: FloatArray, b: FloatArray) -> float:
-    """Return the turn about a unit axis that brings one vector into the half plane of another."""
+    """Return the angle about a unit axis that turns one vector into the half plane of another."""
     return math.atan2(float(axis @ np.cross(a, b)), float(a @ b - (axis @ a) * (axis @ b)))
 
 
 def angle_about(axis: FloatArray, rotation: FloatArray) -> float:
-    """Return the turn about a unit axis that comes nearest to a rotation."""
+    """Return the angle about a unit axis that comes nearest to a rotation."""
     R = rotation
     twist = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
     return math.atan2(float(axis @ twist), float(np.trace(R) - axis @ R @ axis))

@@ -33,17 +33,17 @@ GOAL_STATUSES = ("reached", "missed", "wish", "invalid", "unsolved")  # of a sin
 
 
 def errors_of(goal: Reach) -> tuple[str, ...]:
-    """Return the columns that say how far answers to a goal are off."""
+    """Return the columns with the errors of answers to a goal."""
     return tuple(UNITS[block.unit] for block in goal.blocks)
 
 
 def taken_names(names: Iterable[str], linkage: Linkage, more: Sequence[str]) -> list[str]:
-    """Return those names that a column of answers has, and another must not have.
+    """Return the names that columns of answers already have.
 
     Args:
-        names: Names of columns that are to be carried along.
-        linkage: Whose poses the answers are.
-        more: Columns of these answers beside `RESERVED` and the poses: errors and statuses of several goals.
+        names: Names of columns to copy.
+        linkage: The linkage of the poses.
+        more: Columns of these answers in addition to `RESERVED` and the poses: errors and statuses of several goals.
     """
     own = {*RESERVED, *more, *(VALUE + name for name in linkage.coordinates)}
     return [name for name in names if name in own or name.startswith(VALUE)]
@@ -51,7 +51,7 @@ def taken_names(names: Iterable[str], linkage: Linkage, more: Sequence[str]) -> 
 
 @contextmanager
 def known_rows(row: Any, shape: tuple[int, ...]) -> Iterator[None]:
-    """Say which rows there are where one is asked for that is not."""
+    """Turn an error about a missing row into one that names the existing rows."""
     try:
         yield
     except IndexError as error:
@@ -60,12 +60,12 @@ def known_rows(row: Any, shape: tuple[int, ...]) -> Iterator[None]:
 
 
 def picked_rows(rows: NDArray[np.int64] | None, shape: tuple[int, ...], key: Any) -> NDArray[np.int64]:
-    """Return the numbers that rows of a batch keep when they are picked from it.
+    """Return the original numbers of rows that are selected from a batch.
 
     Args:
-        rows: The numbers of the batch's rows; None where it is whole, and counts them.
+        rows: The numbers of the batch's rows; None for an original batch.
         shape: Its leading axes.
-        key: What is picked, of NumPy or of a library of the graphics card.
+        key: The index, of NumPy or of a GPU library.
     """
     if rows is None and len(shape) == 1 and isinstance(key, slice):
         return np.arange(*key.indices(shape[0]))
@@ -76,7 +76,7 @@ def picked_rows(rows: NDArray[np.int64] | None, shape: tuple[int, ...], key: Any
 
 
 def body_columns(batch: BodyBatch) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the columns that say how far the goals of bodies are off, and those that say how each of them ended."""
+    """Return the columns with the errors of the goals of bodies, and those with the status of each goal."""
     blocks = [(name, block.unit) for name, goal in zip(batch.names, batch.goals, strict=True) for block in goal.blocks]
     return tuple(f"{name}.{UNITS[unit]}" for name, unit in blocks), tuple(f"{name}.status" for name in batch.names)
 
@@ -90,15 +90,15 @@ def schema_of(
     several: bool = False,
     statuses: Sequence[str] = (),
 ) -> Any:
-    """Return the columns of answers: id, a pose, how it ended, how far it is off, and what is carried along.
+    """Return the columns of answers: id, pose, status, errors, and copied columns.
 
     Args:
-        linkage: Whose poses they are.
-        errors: Those of `ERRORS` that goals ask for.
-        types: The types of columns that are carried along, by name; of ids too if rows have any.
-        store: How numbers are stored: ``"float64"`` or ``"float32"``.
-        several: Whether rows have several solutions: poses and errors are lists then, as long as there are solutions.
-        statuses: Columns that say how single goals ended, where rows have several.
+        linkage: The linkage of the poses.
+        errors: The errors in `ERRORS` that the goals have.
+        types: Types of the copied columns by name, including ids if there are any.
+        store: Number type: ``"float64"`` or ``"float32"``.
+        several: Whether rows have several solutions; poses and errors are then lists of that length.
+        statuses: Columns with the status of single goals, if rows have several.
     """
     import pyarrow as pa
 
@@ -125,13 +125,13 @@ def table_of(
 ) -> Any:
     """Return answers as a table; rows without an id have their number, and invalid ones have no pose.
 
-    Rows that were picked from a batch have the numbers that they had there.
+    Rows selected from a batch keep their numbers.
 
     Args:
         batch: The answers.
         schema: The columns.
         first: Number of the first row.
-        carried: Columns that go along, as arrays of Arrow, the ids among them.
+        carried: Columns to copy, as Arrow arrays, including ids.
     """
     import pyarrow as pa
 

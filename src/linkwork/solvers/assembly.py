@@ -35,7 +35,7 @@ PACE = {"reach": RATE.reach, "most": MOST, "leap": LEAP / STRIDE, "cycles": CYCL
 
 
 def assembly_data(linkage: Linkage, settings: Settings, restarts: int, seed: int) -> Data | None:
-    """Return the numbers of every column, of loops and of settings; None of a linkage that nothing moves."""
+    """Return the numbers of every column, of loops and of settings; None for a linkage without moving joints."""
     if not linkage.nv:
         return None
     solver = body_solver_for(Problem(linkage, Rest()), settings, restarts, seed)  # a goal that is about all columns
@@ -68,7 +68,7 @@ def assembly_data(linkage: Linkage, settings: Settings, restarts: int, seed: int
 
 
 def assembly_layouts() -> Data:
-    """Return how the arrays of a body are made of tables and records: names in order, sizes, and codes."""
+    """Return the layout of the arrays of a body: names of tables and records in order, sizes, and codes."""
     shift = program_of([Motions(after=translation((1.0, 1.0, 1.0)))])  # a point on a link: a row that moves nothing
     place = {"kind": goal_layout.PLACE, "any_spin": goal_layout.ANY_SPIN, "size": PLACE.size}
     rest: Data = {"kind": goal_layout.REST, "ball": goal_layout.BALL_REST, "first_cone": goal_layout.FIRST_CONE_REST}
@@ -96,7 +96,7 @@ def assembly_layouts() -> Data:
 
 
 def fields_of(layout: Layout) -> dict[str, list[int]]:
-    """Return where each field of a record begins, and how many numbers it has."""
+    """Return the offset and the size of each field of a record."""
     places = zip(layout.names, layout, layout[1:], strict=False)
     return {name: [at, end - at] for name, at, end in places}
 

@@ -117,7 +117,7 @@ def solve_batch(
     several = _asked(solutions, apart)
     if isinstance(frame, Mapping):
         if targets is not None:
-            raise OptionError("targets of several frames stand in the mapping; there is no other argument for them.")
+            raise OptionError("targets of several frames are given in the mapping; leave out the argument targets.")
         return solve_bodies(linkage, frame, start, several | options)
     return _solved(linkage, frame, targets, start, {**DEFAULTS, **several, **options})
 
@@ -127,7 +127,7 @@ def _asked(solutions: int | None, apart: float | None) -> dict[str, Any]:
     if solutions is None and apart is None:
         return {}
     if solutions is None:
-        raise OptionError(f"apart is for several solutions of a target; give solutions=, too, got apart={apart!r}.")
+        raise OptionError(f"apart={apart!r} needs solutions=, the largest number of solutions of a target.")
     if apart is not None:
         positive("apart", apart, finite=True)
     return {"solutions": whole("solutions", solutions, least=1, most=MOST_SOLUTIONS), "apart": apart}
@@ -140,7 +140,7 @@ def _solved(
     there = on_card(targets)
     array = targets if there else as_targets(targets, frame if isinstance(frame, str) else "frames")
     if not isinstance(frame, str):
-        _refuse_several(every, "a frame for each target: solve those of each frame on their own")
+        _refuse_several(every, "a frame for each target; solve the targets of each frame separately")
         return solved_by_frame(solve_batch, linkage, frame, array, start, every)
     lead = () if there else leading_axes(array.shape, every.get("orientation", True))
     if len(lead) > 1:
@@ -156,21 +156,21 @@ def _solved(
     work = work_on(device, linkage, frame, dtype, threads, budget, options)
     work.first, work.closest, work.nearest = whole("first", first), effort_of(closest), yes_or_no("nearest", nearest)
     if isinstance(work, CardWork) and there:
-        _refuse_several(every, "an array on a graphics card: hand over NumPy arrays, or solve_all_batch of six joints")
+        _refuse_several(every, "an array on a graphics card; pass NumPy arrays, or use solve_all_batch for six joints")
         return work.solve_there(array, start)
     array, stiff = as_targets(array, frame), work.prepared.stiff
     base = _starts(linkage, start, len(array))
     if base.ndim == 1 or stiff is None or len(base) < 2 or (base[:, stiff] == base[0, stiff]).all():
         given = array, base, start is not None, progress
         return work.solve(*given) if several[0] is None else work.solve_several(*given, *several)
-    _refuse_several(every, "joints that stay, and lead to the frame, differ from start to start")
+    _refuse_several(every, "held joints that move the frame and differ between starts")
     return _solved_apart(work, array, base, stiff, progress)
 
 
 def _refuse_several(every: dict[str, Any], why: str) -> None:
     """Raise OptionError if several solutions are asked for where there is one a target."""
     if "solutions" in every:
-        raise OptionError(f"several solutions are found of one chain only; here is {why}.")
+        raise OptionError(f"solutions= does not support {why}.")
 
 
 def _solved_apart(
@@ -202,6 +202,16 @@ def solve_blocks(
     """Yield a batch for each block of targets as it arrives; only one block is in memory at a time.
 
     Random starts are drawn as if all blocks were one batch, so the results are the same.
+
+    Args:
+        linkage: The linkage.
+        frame: Name of the frame of all targets.
+        blocks: Arrays of targets, each as in `solve_batch`.
+        device: ``"cpu"`` or ``"cuda"``, as in `solve_batch`.
+        threads: Number of threads; by default the number of cores.
+        dtype: ``"float64"`` or ``"float32"``, as in `solve_batch`.
+        closest: How to find the closest pose to targets that were missed, as in `solve_batch`.
+        **options: As in `prepare`.
     """
     check_linkage(linkage)
     work = work_on(device, linkage, frame, dtype, threads, None, options)
@@ -224,10 +234,10 @@ def settle_card(
     closest: Closest = "quick",  # noqa: ARG001  # an option of batches that makes no difference here
     **options: Unpack[PrepareOptions],
 ) -> None:
-    """Choose the kernels of a card for as many targets as are to come, once for good.
+    """Choose the kernels of a GPU once for a given number of coming targets.
 
-    Otherwise they are chosen anew as targets come, and which answer has which depends on what was solved before.
-    `targets` and `start` are like those to come: some of them.
+    Otherwise they are chosen again as targets come, so the kernels of an answer depend on what was solved before.
+    `targets` and `start` are examples of those to come.
     """
     if linkage.loops or couplings_of(linkage, frame):
         return

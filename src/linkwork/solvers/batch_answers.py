@@ -151,7 +151,7 @@ class Batch(Shown):
         with known_rows(row, self.shape):
             found: BatchRow | Batch = self[row]
         if isinstance(found, Batch):
-            raise OptionError(f"a reason is that of one row; {row!r} are {found.shape} of them.")
+            raise OptionError(f"reason takes a single row; {row!r} selects rows of shape {found.shape}.")
         return found.reason
 
     def to_arrow(self) -> Any:
@@ -197,7 +197,7 @@ class Batch(Shown):
         return replace(self, **arrays, **told)
 
     def __getitem__(self, key: Any) -> Any:
-        """Return a row, or the batch of some rows; on a card, as the library of its arrays picks them."""
+        """Return a row, or the batch of some rows; for arrays on a GPU, indexed as by their library."""
         if not hasattr(self.q, "__getitem__"):  # arrays on a card that belong to no library
             return self.on_host()[key]
         deep = (*key, slice(None)) if isinstance(key, tuple) and any(part is ... for part in key) else key
@@ -216,9 +216,7 @@ class Batch(Shown):
 
     def __bool__(self) -> bool:
         if self.shape != (1,):
-            raise OptionError(
-                f"{len(self)} answers are neither true nor false together; use success.all() or success.any()."
-            )
+            raise OptionError(f"{len(self)} answers have no common truth value; use success.all() or success.any().")
         return bool(to_host(self.success)[0])
 
     def __len__(self) -> int:

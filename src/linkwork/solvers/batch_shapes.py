@@ -50,7 +50,7 @@ def solved_by_frame(
     start: PoseLike | None,
     options: dict[str, Any],
 ) -> Batch:
-    """Solve targets that have a frame each: those of one frame together. Results are in the order of the targets.
+    """Solve targets that each have a frame, grouped by frame. Results are in the order of the targets.
 
     Random starts depend on a target's number among those of its frame.
 

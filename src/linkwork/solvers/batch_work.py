@@ -34,11 +34,11 @@ SMALLEST, BLOCK, SHARES = 1024, 8192, 4  # targets in a block, and blocks for ea
 ALONE = 32768  # targets in a block of one thread that nobody watches
 CARD_BLOCK, CARD_BLOCKS = 1 << 18, 4  # targets that travel to a card together, and blocks under way at once
 More = Callable[[slice, NDArray[Any], FloatArray, bool, int, tuple[Any, ...]], None]
-TRAVELS = "a base that travels on long slides is aimed on the processor only; leave out device='cuda'."
+TRAVELS = "a mobile base on long slides is supported on the processor only; leave out device='cuda'."
 
 
 class Work:
-    """The prepared chain, and how its work is dealt out to the threads of a processor."""
+    """The prepared chain, and the distribution of its work to CPU threads."""
 
     PRECISION = "float64"
     picking = False  # whether several solutions of each target are picked, which keeps all threads busy
@@ -62,7 +62,7 @@ class Work:
     def solve(
         self, targets: NDArray[Any], base: FloatArray, given: bool, progress: Progress, more: More | None = None
     ) -> Batch:
-        """Return an answer to each target; tell `more` of the answers of each block."""
+        """Return an answer for each target; call `more` with the answers of each block."""
         self._hold(base)
         prepared, count = self.prepared, len(targets)
         linkage = prepared.linkage
@@ -122,7 +122,7 @@ class Work:
         return several.result(targets, self.solve(targets, base, given, progress, several.add))
 
     def source(self, solutions: int) -> Source:
-        """Return where several solutions of a target come from."""
+        """Return the source of several solutions of a target."""
         from .solution_sources import source_for
 
         return source_for(self.prepared, solutions)
@@ -134,16 +134,16 @@ class Work:
 
     @property
     def quick(self) -> bool:
-        """Whether poses that miss are brought close with little effort."""
+        """Whether missed targets get a closest pose by the quick method."""
         return self.closest == "quick"
 
     def get_ready(self, _targets: NDArray[Any], _given: bool) -> None:
-        """Do what need not be done in every thread."""
+        """Do the preparations that threads share."""
         for kind in {self.dtype, np.dtype(np.float64)}:
             self.prepared.packed(kind, bounded=True)
 
     def block(self, count: int, *, watched: bool) -> int:
-        """Return how many targets go together; fewer where somebody watches, or a clock."""
+        """Return the number of targets of a block; fewer with a progress display or a time budget."""
         if self.threads == 1 and not watched:
             return min(max(count, SMALLEST), ALONE)
         return min(max(count // (SHARES * self.threads), SMALLEST), BLOCK)
@@ -206,7 +206,7 @@ class Work:
 
 
 class CardWork(Work):
-    """The same on a graphics card: a few threads keep blocks under way there, one travels while another is solved."""
+    """The same on a GPU: a few threads keep it busy; one block is copied while another is solved."""
 
     PRECISION = "float32"
     number: int | None = None  # of the card; None for the one that the thread is at
@@ -223,7 +223,7 @@ class CardWork(Work):
 
     @property
     def card(self) -> Any:
-        """The prepared chain on the card; it is kept there."""
+        """The prepared chain on the GPU; it is cached."""
         from .card_sources import card_of
 
         return card_of(self.prepared, self.dtype, self.number)
@@ -272,7 +272,7 @@ class CardWork(Work):
         q[missed], residuals[missed], codes[missed] = prepared.pose(values, base), prepared.residuals(report), status
 
     def solve_there(self, targets: Any, start: Any) -> Batch:
-        """Return answers, on the card, to targets that are there."""
+        """Return answers on the GPU for targets there."""
         linkage = self.prepared.linkage
         if self.prepared.chain.carriers:
             raise DeviceError(TRAVELS)
@@ -295,18 +295,18 @@ class CardWork(Work):
 
 
 def _common_rest(prepared: Prepared, starts: FloatArray) -> FloatArray:
-    """Return a pose with the joints that stay as all starts on a card have them, or say that they differ."""
+    """Return a pose with the held joints of all starts on a GPU; raise OptionError if they differ."""
     poses = starts.reshape(-1, prepared.linkage.nq)
     if len(poses) and not (poses[:, prepared.stiff] == poses[0, prepared.stiff]).all():
         raise OptionError(
-            f"joints that stay, and lead to {prepared.goal.frame!r}, differ from start to start; hand over NumPy "
-            "arrays, which are solved in turn."
+            f"held joints that move {prepared.goal.frame!r} differ between starts; pass NumPy "
+            "arrays, which are solved group by group."
         )
     return poses[0] if len(poses) else prepared.rest
 
 
 def work_on(device: str, linkage: Linkage, frame: str, *given: Any) -> Work:
-    """Return who does the work."""
+    """Return the `Work` for a device."""
     if device == "cpu":
         return Work(linkage, frame, *given)
     if not isinstance(device, str) or not device.startswith("cuda"):
@@ -317,7 +317,7 @@ def work_on(device: str, linkage: Linkage, frame: str, *given: Any) -> Work:
 
 
 def effort_of(closest: Any) -> str:
-    """Return how much is done for poses that miss: ``"quick"``, ``"thorough"``, or nothing: an empty word."""
+    """Return the effort for missed targets: ``"quick"``, ``"thorough"``, or an empty text for none."""
     try:
         return {False: "", True: "thorough", "quick": "quick", "thorough": "thorough"}[closest]
     except (KeyError, TypeError):
@@ -325,7 +325,7 @@ def effort_of(closest: Any) -> str:
 
 
 def prepared_batch(linkage: Linkage, frame: str, options: PrepareOptions) -> Prepared:
-    """Return the solver of many targets; it is kept on the linkage."""
+    """Return the solver of many targets; it is cached on the linkage."""
     refuse_unknown(options, PrepareOptions.__annotations__, "a batch")
     key = (frame, *((name, type(value), value) for name, value in sorted(options.items())))
     try:

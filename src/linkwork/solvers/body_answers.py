@@ -136,7 +136,7 @@ class BodyBatch(Shown):
             words = self[row].goal_status[0].tolist()
         wrong = [name for name, word in zip(self.names, words, strict=True) if word == "invalid"]
         if wrong:
-            return f"not reached: the target of {', '.join(wrong)} is not finite, or no rigid transform."
+            return f"not reached: the target of {', '.join(wrong)} is not a finite rigid transform."
         told = [k for k, word in enumerate(words) if word == "missed"]
         told = told or [k for k, word in enumerate(words) if word == "reached"]
         errors = "; ".join(self._errors(row, k) for k in told)
@@ -168,7 +168,7 @@ class BodyBatch(Shown):
         return self.to_arrow().to_pandas()
 
     def __getitem__(self, key: Any) -> BodyBatch:
-        """Return the batch of some rows, or of one, whose truth is its success."""
+        """Return the batch of some rows, or of one row, whose truth value is its success."""
         some = [key] if np.ndim(key) == 0 and not isinstance(key, slice) else key
         arrays = {name: getattr(self, name)[some] for name in ARRAYS}
         return replace(self, **arrays, rows=picked_rows(self.rows, self.codes.shape, some))
@@ -178,9 +178,7 @@ class BodyBatch(Shown):
 
     def __bool__(self) -> bool:
         if len(self) != 1:
-            raise OptionError(
-                f"{len(self)} answers are neither true nor false together; use success.all() or success.any()."
-            )
+            raise OptionError(f"{len(self)} answers have no common truth value; use success.all() or success.any().")
         return bool(self.success[0])
 
     def __len__(self) -> int:

@@ -40,7 +40,7 @@ class Problems(Protocol):
     """Many problems of one kind.
 
     Attributes:
-        shared: The goals that all have, but for targets.
+        shared: The goals that all problems share, except for targets.
     """
 
     shared: tuple[Goal, ...]
@@ -48,7 +48,7 @@ class Problems(Protocol):
     def __len__(self) -> int: ...
 
     def valid(self, rows: slice) -> NDArray[np.bool_]:
-        """Return which goals (m, goals) ask for something that can be."""
+        """Return which goals (m, goals) have valid targets."""
 
     def numbers(self, rows: slice, starts: FloatArray) -> FloatArray:
         """Return the numbers of problems (m, size) that begin with starts (m, nq); all of them are valid."""
@@ -80,12 +80,12 @@ class ListedProblems:
         return resolve_goals(self.solver.linkage, self.problems[row], start)
 
     def goals_after(self, first: int, start: FloatArray, k: int) -> tuple[Goal, ...]:
-        """Return the goals of the problem so many places after another."""
+        """Return the goals of the problem at an offset from another."""
         return self.goals(first + k, start)
 
 
 class ArrayProblems:
-    """Goals that all problems share, and arrays of those targets in which they differ."""
+    """Goals that all problems share, and arrays of their targets."""
 
     def __init__(
         self, solver: BodySolver, goals: Sequence[Goal], targets: Mapping[Any, ArrayLike], starts: FloatArray
@@ -126,13 +126,13 @@ class ArrayProblems:
 
 @dataclass(frozen=True)
 class BatchPlan:
-    """How a batch is worked off.
+    """How a batch is processed.
 
     Attributes:
-        threads: How many at a time.
-        first: Number of the first problem, which random starts depend on.
-        time_budget: Seconds after which no other block is begun, or None.
-        progress: Told how many are done.
+        threads: Number of threads.
+        first: Number of the first problem; random starts depend on it.
+        time_budget: Time after which no other block is started [s], or None.
+        progress: Called with the number of problems done.
     """
 
     threads: int | None = None
@@ -148,15 +148,15 @@ class BatchPlan:
 
 
 def batch_starts(solver: BodySolver, start: PoseLike | None, count: int) -> FloatArray:
-    """Return the pose (nq,) or poses (n, nq) that problems begin with."""
+    """Return the start pose (nq,) of all problems, or one for each (n, nq)."""
     poses = np.asarray(start_pose(solver.linkage, start))
     if poses.shape not in ((solver.linkage.nq,), (count, solver.linkage.nq)):
-        raise OptionError(f"start has one pose or {count}, got shape {poses.shape}.")
+        raise OptionError(f"start must be one pose or {count} poses, got shape {poses.shape}.")
     return poses
 
 
 def solve_problems(solver: BodySolver, problems: Problems, poses: FloatArray, plan: BatchPlan) -> BodyBatch:
-    """Return answers to problems that begin with one pose (nq,) or one each (n, nq)."""
+    """Return answers to problems with one start pose (nq,), or one for each (n, nq)."""
     count, nq, threads = len(problems), solver.linkage.nq, plan.threads or 1
     starts = np.broadcast_to(poses, (count, nq))
     q, codes = np.array(starts), np.full(count, UNSOLVED, np.int8)
@@ -197,14 +197,14 @@ def answers_of(
     codes: NDArray[np.int8],
     valid: NDArray[np.bool_] | None = None,
 ) -> BodyBatch:
-    """Return rows as a batch of answers; all goals are valid if nobody says otherwise."""
+    """Return rows as a batch of answers; all goals are valid by default."""
     valid = np.ones((len(q), len(goals)), np.bool_) if valid is None else valid
     rows = q, codes == REACHED, residuals, restarts.astype(np.int32), codes, valid
     return BodyBatch(solver.linkage, goals, *rows, solver.settings.tolerances(solver.problem))
 
 
 def ended(status: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Return how searches of bodies ended, in the codes of all searches."""
+    """Return the status codes of searches of bodies."""
     return np.where(status == SERVED, REACHED, CLOSEST).astype(np.int8)
 
 
@@ -217,7 +217,7 @@ def _runs(good: NDArray[np.bool_], first: int) -> list[slice]:
 
 
 def _searched(solver: BodySolver, problems: Problems, rows: slice, starts: FloatArray, first: int) -> SearchResult:
-    """Return what is found for some problems, one after another."""
+    """Return the results of some problems, in order."""
     numbers = problems.numbers(rows, starts)
     begins = solver.aimed(numbers, starts)
     found = solver.search(numbers, begins, begin=first + rows.start)

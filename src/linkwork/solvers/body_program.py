@@ -42,15 +42,15 @@ class BodyProgram:
     """The part of a tree that some goals depend on, in the kernels' arrays.
 
     Attributes:
-        goals: The goals as the kernels read them.
+        goals: The goals, packed for the kernels.
         columns: The velocities that goals depend on, in order.
-        stays: Which of them belong to joints outside the problem's group, and stay.
-        moving: How many of them do not.
-        levels: The kernels' number of each level of priority.
-        codes: Whole numbers, the header first.
+        stays: Which of them belong to joints outside the problem's group, which are held.
+        moving: Number of the others.
+        levels: Number of each priority level in the kernels.
+        codes: Integers, the header first.
         numbers: Constants of the rows, limits, ranges, metric, masses and tolerances.
-        size: How many numbers the goals take.
-        scratch_size: How many numbers a solve needs to work in.
+        size: Number of values of the goals.
+        scratch_size: Size of the working memory of a solve, in numbers.
     """
 
     def __init__(self, problem: Problem, settings: Settings) -> None:
@@ -283,7 +283,7 @@ class BodyProgram:
         return ranges[0], ranges[1]
 
     def _metric(self) -> FloatArray:
-        """Return what the square of each column's velocity costs in a damped step."""
+        """Return the cost of the square of each column's velocity in a damped step."""
         slides = self.linkage.table.slides[self.columns]
         plain = np.where(slides, 1.0 / metres_per_radian(self.linkage) ** 2, 1.0)
         scale = None if self.problem.group is None else self.problem.group.scale

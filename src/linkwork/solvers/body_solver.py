@@ -40,15 +40,15 @@ FRAMES = 16  # of a motion in one compiled call, which cannot be interrupted
 
 
 class Pace(NamedTuple):
-    """How a walk goes on and when it ends.
+    """Parameters of a search: damping and when it ends.
 
     Attributes:
         gain: Damping for each squared error.
-        floor: Damping at least, times the square of a quarter of the linkage's length.
-        steps: Steps at most, from one start.
-        patience: After so many steps without progress, a start is given up.
-        stalled: Progress is a squared error below this share of the last that was.
-        settled: A wish is followed until a step gains less than this share of the squared error.
+        floor: Smallest damping, as a multiple of the square of a quarter of the linkage's length.
+        steps: Largest number of steps from one start.
+        patience: Number of steps without progress after which a start is abandoned.
+        stalled: A squared error below this share of the last one counts as progress.
+        settled: A wish is pursued until a step reduces the squared error by less than this share.
     """
 
     gain: float = 0.02
@@ -63,7 +63,7 @@ CLIMBING = Pace(steps=200.0, settled=1e-5)
 
 
 class SearchResult(NamedTuple):
-    """What a search gives: poses (m, nq), status, how far blocks are off (m, blocks), counts of starts and steps."""
+    """Result of a search: poses (m, nq), status, residuals (m, blocks), numbers of starts and steps."""
 
     q: FloatArray
     status: NDArray[np.int64]
@@ -76,7 +76,7 @@ class BodySolver:
     """Prepared inverse kinematics of a list of goals: call it with goals of the same kinds.
 
     Attributes:
-        problem: The goals it was made for.
+        problem: The goals that it was made for.
         program: The packed arrays for the kernels.
         settings: Tolerances and limits.
         restarts: Largest number of other starts for one problem.
@@ -139,7 +139,8 @@ class BodySolver:
         """Return the packed numbers of resolved goals of the prepared kinds; weights and targets may differ."""
         if [_kind(goal) for goal in goals] != self._kinds:
             raise GoalError(
-                f"this was prepared for {len(self._kinds)} goals of other kinds, frames or tolerances; prepare it anew."
+                f"this solver is for {len(self._kinds)} goals of other kinds, frames or tolerances; prepare another "
+                "one."
             )
         numbers, at, weights = np.empty(self._stride), 0, self._weights(goals)
         for emphasis in self.emphasis:
@@ -148,7 +149,7 @@ class BodySolver:
         return numbers
 
     def _weights(self, goals: Sequence[Goal]) -> list[float]:
-        """Return what goals count beside the others of their level; where all count very much or little, beside one."""
+        """Return the weights of goals relative to others of their level, or to 1 if all are very large or small."""
         weights = [goal.weight for goal in goals]
         if min(weights) > LIGHT and max(weights) < HEAVY:
             return weights
@@ -199,14 +200,15 @@ class BodySolver:
             q[k, places] = turned_back(self.linkage, q[k], start, keep_limits=keep)[places]
 
     def __call__(self, goals: Goal | Sequence[Goal], *, start: PoseLike | None = None, stay: bool = False) -> Solution:
-        """Return the pose that serves goals, begun from a pose (the neutral one by default).
+        """Return the solution that meets goals, or the closest pose found.
 
         Args:
             goals: Goals of the kinds that it was made for.
-            start: A pose to begin with.
-            stay: Never jump: the answer is where a continuous motion from the start leads, on its branch, with no joint
-                turned by more than 0.49 rad. Where that does not reach the goals, it is no success, and its status is
-                ``following``, if more such answers come nearer, or ``held``.
+            start: Start pose: an array (nq,), the name of a stored pose, or values by joint; the neutral pose by
+                default.
+            stay: Never jump: follow a continuous motion from the start, on its branch, with no joint turned by more
+                than 0.49 rad. If that does not reach the goals, the solve fails, with status ``following`` if further
+                calls from the result come nearer, else ``held``. Needs a start.
 
         Example:
             >>> import linkwork as lw

@@ -17,7 +17,7 @@ from .problem import Problem
 
 
 def carried_goal(problem: Problem) -> int | None:
-    """Return which goal a base that travels is aimed at: the first place whose frame it carries, or None."""
+    """Return the goal that a mobile base is aimed at: the first position goal whose frame it moves, or None."""
     linkage = problem.linkage
     slides = linkage.table.pose_index[linkage.table.slides]
     stroke = linkage.upper[slides] - linkage.lower[slides]
@@ -32,9 +32,9 @@ def carried_goal(problem: Problem) -> int | None:
 def aimed_starts(
     linkage: Linkage, frame: str, places: FloatArray, starts: FloatArray, settings: Settings
 ) -> FloatArray:
-    """Return starts (m, nq) from which a frame is not much further from its places (m, 3) than the linkage is long.
+    """Return starts (m, nq) with a frame not much further from its targets (m, 3) than the length of the linkage.
 
-    The chain that leads to it is solved for the place alone; all other joints stay.
+    The chain of the frame is solved for the position alone; all other joints are held.
     """
     far = _far(linkage, frame, places, starts)
     if not far:

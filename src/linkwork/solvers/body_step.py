@@ -31,7 +31,7 @@ LIMIT: dict[int, LimitKind] = {NO_BOUND: "", AT_LIMIT: "position", AT_SPEED: "ve
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BodyStep(Step):
-    """A cycle of a body; the nearest other solution is looked for when it is asked for."""
+    """Result of a cycle of a body; the nearest other solution is searched on access."""
 
     solver: BodySolver
     goals: tuple[Goal, ...]
@@ -45,7 +45,7 @@ class BodyStep(Step):
 
 
 class Stay(NamedTuple):
-    """Where cycles without time lead: the pose, whether goals are reached, how far blocks are off, steps, the end."""
+    """Result of cycles without a time limit: the pose, whether goals are reached, residuals, steps, status."""
 
     q: FloatArray
     success: bool
@@ -55,12 +55,12 @@ class Stay(NamedTuple):
 
     @property
     def stuck(self) -> bool:
-        """Whether nothing leads nearer."""
+        """Whether no motion leads nearer."""
         return self.status == "held"
 
 
 class Travel(NamedTuple):
-    """How far every column comes in a cycle of `dt` seconds, as `RATE`, and for which no speed but `MOST` says so."""
+    """Largest motion of every column in a cycle of `dt` seconds, as `RATE`, and the columns limited only by `MOST`."""
 
     dt: float
     rates: FloatArray
@@ -161,10 +161,10 @@ class BodyFollower:
         return Stay(q, reached, report[CYCLE.size :], int(report[CYCLE.steps]), status)
 
     def keep_up(self, known: tuple[Goal, ...], pose: FloatArray, asked: FloatArray, last: Stay | None) -> Stay:
-        """Return the same on a path, whose goals are so far off at the pose, block by block, and `last` led there.
+        """Return the next solution on a path, for the errors of its goals at the pose; `last` is the solution before.
 
-        Where it goes far in one frame, so may the joints, if that reaches it. But where the last answer was held, the
-        path has gone ahead, and what it is ahead by is nothing that it asks for.
+        If the path moves far in one frame, joints may too, if that reaches it. But if the last solution was held, the
+        path has run ahead, and that distance does not count.
         """
         found, arm = self.stay(known, pose), metres_per_radian(self.solver.linkage)
         if found.status != "following" or (last is not None and not last.success):
@@ -175,7 +175,7 @@ class BodyFollower:
 
 
 def calm_travel(linkage: Linkage, unit: str, wished: bool) -> float:
-    """Return how many radians a column may travel in a cycle for each unit that a block of errors is off."""
+    """Return the largest motion of a column in a cycle [rad] per unit of error of a block."""
     arm = metres_per_radian(linkage)
     size = arm if unit == "rad" else 1.0
     return WISHED * size / arm if wished else size / (2.0 * SLOW * 4.0 * arm)

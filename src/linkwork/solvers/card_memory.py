@@ -8,15 +8,15 @@ from typing import Any
 
 
 class Lease:
-    """What keeps lent memory from being used again."""
+    """Protects lent memory from being used again while it is held."""
 
 
 class Lender:
     """Lends memory, and takes it back when no one holds its lease.
 
     Args:
-        make: Returns memory for so many answers.
-        worth_keeping: Whether memory for so many may stay on the card while no one uses it.
+        make: Returns memory for a number of answers.
+        worth_keeping: Whether memory for a number of answers may stay allocated while it is not used.
     """
 
     def __init__(self, make: Callable[[int], Any], worth_keeping: Callable[[int], bool]) -> None:
@@ -24,7 +24,7 @@ class Lender:
         self._returned: dict[int, Any] = {}
 
     def lent(self, count: int) -> tuple[Any, Lease]:
-        """Return memory for so many answers, that of the last batch if it had as many, and its lease."""
+        """Return memory for a number of answers, that of the last batch if it has the same size, and its lease."""
         memory = self._returned.pop(count, None)
         self._returned.clear()
         if memory is None:

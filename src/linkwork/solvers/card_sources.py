@@ -20,7 +20,7 @@ TOGETHER = 1 << 18  # targets and starts that travel to the card together
 
 
 class CardFormSource(FormSource):
-    """All solutions of an arm of six joints that is exactly of a family."""
+    """All solutions of an arm of six joints that belongs exactly to a family."""
 
     together = TOGETHER // 4
 
@@ -38,9 +38,9 @@ class CardFormSource(FormSource):
 
 
 class CardSearchSource(SearchSource):
-    """Solutions that the card's search comes to from starts spread over all joints, one descent each.
+    """Solutions that the search on the GPU finds from starts spread over all joints, with one descent each.
 
-    What a start leads to depends on nothing else: random starts, which go by number, are left out.
+    The result of a start depends on nothing else; random starts, which depend on numbers of targets, are not used.
     """
 
     def __init__(self, prepared: Prepared, solutions: int, dtype: DTypeLike, number: int | None) -> None:
@@ -62,10 +62,10 @@ class CardSearchSource(SearchSource):
 
 
 def card_source(prepared: Prepared, solutions: int, dtype: DTypeLike, number: int | None) -> Source:
-    """Return where several solutions come from on a card of some number; None for the one that the thread is at.
+    """Return the source of several solutions on a GPU of a number; None stands for the current GPU of the thread.
 
-    Forms that have no kernels for cards are solved by the processor: those by elimination, which give all solutions,
-    and those of seven joints, whose solutions are further apart than what descents find.
+    Forms without GPU kernels are solved by the CPU: those by elimination, which give all solutions, and those of seven
+    joints, whose solutions are further apart than those of descents.
     """
     source = source_for(prepared, solutions)
     if isinstance(source, FormSource) and source.form.exact and source.form.on_cards:
@@ -74,7 +74,7 @@ def card_source(prepared: Prepared, solutions: int, dtype: DTypeLike, number: in
 
 
 def card_of(prepared: Prepared, dtype: np.dtype[Any], number: int | None) -> Any:
-    """Return a prepared chain on a card; it is kept there."""
+    """Return a prepared chain on a GPU; it is cached."""
     require_card()
     from .cuda_batch import Card
 
@@ -84,7 +84,7 @@ def card_of(prepared: Prepared, dtype: np.dtype[Any], number: int | None) -> Any
 
 
 def card_form(prepared: Prepared, form: ClosedForm, dtype: DTypeLike) -> Any:
-    """Return the form on the card that the thread is at; it is kept."""
+    """Return the form on the current GPU of the thread; it is cached."""
     from .closed_form.card import CardForm
 
     kind, limits = np.dtype(dtype), prepared.settings.keeps_limits

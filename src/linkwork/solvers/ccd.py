@@ -22,7 +22,7 @@ from .problem import Problem, State
 
 
 class Sweep:
-    """What the kernel needs at a pose: effectors, goals and the range left to every joint, a row for each problem."""
+    """Data for the kernel at a pose: effectors, goals and the remaining range of every joint, one row per problem."""
 
     def __init__(self, state: State, settings: Settings) -> None:
         linkage = state.linkage
@@ -51,9 +51,9 @@ class Sweep:
         self.arguments = (wanted, world, jacobian, codes, low, high)
 
     def changes(self, *, together: bool) -> tuple[FloatArray, FloatArray]:
-        """Return the best change of every joint, from the outermost inward, and what it would gain.
+        """Return the best change of every joint, from the outermost inward, and its gain.
 
-        Each as if it moved alone or, `together`, after those further out.
+        Each joint is considered alone or, with `together`, after the joints further out have moved.
         """
         change, gain = np.empty(self.low.shape), np.empty(self.low.shape)
         sweep_inward(*self.arguments, together, change, gain)
@@ -61,7 +61,7 @@ class Sweep:
 
 
 def column_kinds(problem: Problem) -> tuple[list[str], NDArray[np.int64]]:
-    """Return for every velocity ``"turn"`` or ``"slide"`` (or what it is), and the pose index of its value or -1."""
+    """Return for every velocity its kind, ``"turn"``, ``"slide"`` or another, and the pose index of its value or -1."""
     table = problem.linkage.table
     kinds = ["turn"] * problem.linkage.nv
     for row in table:
@@ -101,7 +101,7 @@ class _Descent(Method):
         for goal in problem.goals:
             if not isinstance(goal, Reach) or goal.partial:
                 what = f"one with {goal.partial}" if isinstance(goal, Reach) else type(goal).__name__
-                raise GoalError(f"method {self.name!r} serves Reach goals only, and not {what}; use 'damped'.")
+                raise GoalError(f"method {self.name!r} supports Reach goals only, not {what}; use 'damped'.")
         kinds, _ = column_kinds(problem)
         free = [True] * len(kinds) if problem.group is None else problem.group.free.tolist()
         for name, kind, moves in zip(problem.linkage.table.velocity_joints, kinds, free, strict=True):
@@ -114,7 +114,7 @@ class _Descent(Method):
 
 @dataclass(frozen=True)
 class CyclicDescent(_Descent):
-    """Cyclic coordinate descent: every joint once, from the outermost inward, each put at its best."""
+    """Cyclic coordinate descent: every joint once, from the outermost inward, each moved to its best value."""
 
     name: ClassVar[str] = "ccd"
 
@@ -127,7 +127,7 @@ class CyclicDescent(_Descent):
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """What a ranking may go by, one entry for each velocity, shape (..., nv).
+    """Data for a ranking, one entry for each velocity, shape (..., nv).
 
     Attributes:
         gain: How much nearer the goal the joint's best change would bring the effector.
@@ -153,12 +153,12 @@ CODES = {"usefulness": BY_USEFULNESS, "recency": BY_RECENCY, "limits": BY_LIMITS
 
 @dataclass(frozen=True)
 class RankedDescent(_Descent):
-    """The chapter's variation: rank the joints, change the first, and rank them anew.
+    """The chapter's variation: rank the joints, change the first one, and rank them again.
 
     Args:
-        ranking: ``"usefulness"`` (the joint that gets nearest), ``"recency"`` (of the useful ones the one changed
-            longest ago), ``"limits"`` (useful, and well within its limits), or a function of `Candidates` that returns
-            scores.
+        ranking: ``"usefulness"`` (the joint that gets nearest to the goal), ``"recency"`` (the useful joint that was
+            changed longest ago), ``"limits"`` (a useful joint well within its limits), or a function of `Candidates`
+            that returns scores, shape (..., nv).
     """
 
     ranking: str | Callable[[Candidates], Any] = "usefulness"

@@ -38,7 +38,7 @@ TURNS_ENOUGH = 8.0 * math.pi  # a wider range of an angle holds nothing that is 
 
 @dataclass
 class Row:
-    """A joint of one value about, or along, its own z axis: ``constant`` puts it on the one before."""
+    """A joint with one value about, or along, its own z axis; ``constant`` places it on the one before."""
 
     motion: int
     value: int
@@ -49,7 +49,7 @@ class Row:
     dh: tuple[float, float, float, float] | None = None
 
     def carry(self, angle: float, travel: float) -> None:
-        """Put a screw about z behind the joint; it commutes with its motion, so it can stand before it."""
+        """Add a screw about z after the joint; it commutes with the joint, so it can be stored before it."""
         if self.dh is None:
             self.constant = self.constant @ screw(angle, travel)
         else:
@@ -57,7 +57,7 @@ class Row:
             self.dh = (*self.dh[:3], self.dh[3] + travel)
 
     def numbers(self) -> FloatArray:
-        """Return what the kernel reads."""
+        """Return the numbers for the kernel."""
         held = steps.transform(self.constant)
         if self.dh is not None:
             held = np.pad(self.dh, (0, held.size - memory.DH.size))
@@ -67,7 +67,7 @@ class Row:
 
 
 def screw(angle: float, travel: float) -> FloatArray:
-    """Return the 4x4 turn about z and move along it."""
+    """Return the 4x4 rotation about z and translation along it."""
     result = np.eye(4)
     c, s = math.cos(angle), math.sin(angle)
     result[:2, :2] = (c, -s), (s, c)
@@ -76,11 +76,11 @@ def screw(angle: float, travel: float) -> FloatArray:
 
 
 def dh_parts(constant: FloatArray) -> tuple[tuple[float, float], tuple[float, float, float, float], float] | None:
-    """Return a transform as a screw about z, its Denavit-Hartenberg part and a turn about z.
+    """Return a transform as a screw about z, its Denavit-Hartenberg part and a rotation about z.
 
-    The part in the middle is a screw about x and a move along the new z: cosine and sine, length, travel.
-    The screw about x runs along the common normal of the two z axes. None if they are nearly, but not quite, parallel:
-    the normal then lies far away.
+    The part in the middle is a screw about x and a translation along the new z: cosine and sine, length, travel. The
+    screw about x is along the common normal of the two z axes. The result is None if they are nearly, but not exactly,
+    parallel, because the normal is then far away.
 
     Example:
         >>> before, dh, after = dh_parts(screw(0.5, 2.0))
@@ -106,27 +106,27 @@ def dh_parts(constant: FloatArray) -> tuple[tuple[float, float], tuple[float, fl
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """The joints that move a frame, as the kernels want them.
+    """The joints that move a frame, packed for the kernels.
 
     Args:
         linkage: The linkage.
         frame: Name of the frame at the end.
-        free: The frame's own axis that it may spin about, a unit vector, or None.
+        free: The axis of the frame that it may spin about, a unit vector, or None.
         group: The joints that may move, or None for all of them.
-        base: Pose (nq,) that the other joints have; the neutral one by default.
+        base: Pose (nq,) of the other joints; the neutral pose by default.
 
     Attributes:
         codes: Codes of the rows.
         numbers: Base, tip and rows.
         ends: The constant transforms before the first joint and after the last, 4x4.
         limits: LIMITS for every value, shape (n, 5).
-        plain: Places of values in the chain and in the pose.
-        balls: Places of three angles in the chain and of their quaternion in the pose.
-        turning: Which values are angles of revolute joints alone: a whole turn more or less changes nothing.
-        sliding: Which values drive slides alone.
-        length: All its segments laid end to end, slides aside [m]; 1 where there are none.
-        carriers: How many values, from the first on, carry the rest over long distances: up to the last slide that is
-            much longer than the chain. They are aimed at a goal before anything else moves.
+        plain: Indices of values in the chain and in the pose.
+        balls: Indices of three angles in the chain and of their quaternion in the pose.
+        turning: Which values are angles of revolute joints only, so that whole turns change nothing.
+        sliding: Which values drive only prismatic joints.
+        length: Sum of the lengths of its segments, without slides [m]; 1 if there are none.
+        carriers: Number of values, from the first on, that carry the rest over long distances: up to the last slide
+            that is much longer than the chain. They are aimed at a goal before the others move.
         travel: Directions in the world that these slides can take, orthonormal, shape (k, 3).
     """
 
@@ -194,11 +194,11 @@ class Chain:
 
     @property
     def values(self) -> int:
-        """Number of values that move the frame; none where loops or cones hold them, which the search does not know."""
+        """Number of values that move the frame; 0 if there are loops or cones, which are not supported."""
         return len(self.limits)
 
     def rows(self) -> tuple[list[Row], FloatArray, list[tuple[int, bool]]]:
-        """Return the joints about their z axes, the tip's transform, and where each value stands in a pose."""
+        """Return the joints about their z axes, the tip's transform, and the index of each value in a pose."""
         if why_unsupported(self.linkage, self.frame, self.group):
             return [], np.eye(4), []
         run = chain_motions(self.linkage, self.frame)
@@ -206,16 +206,18 @@ class Chain:
 
     @cached_property
     def rest(self) -> FloatArray:
-        """The pose that joints outside the chain have where nothing else is said."""
+        """The default pose of joints outside the chain."""
         return self.linkage.neutral() if self.base is None else self.base
 
     def check(self) -> None:
-        """Raise GoalError if the search cannot serve the chain, and say why."""
+        """Raise GoalError with the reason if the search does not support the chain."""
         if not self.values:
             why = why_unsupported(self.linkage, self.frame, self.group) or "nothing moves it"
             if self.group is not None and why == "nothing moves it":
                 why = f"{self.group.words} do not move it"
-            raise GoalError(f"no search for poses of frame {self.frame!r} in linkage {self.linkage.name!r}: {why}.")
+            raise GoalError(
+                f"the compiled search does not support frame {self.frame!r} of linkage {self.linkage.name!r}: {why}."
+            )
 
     def _bounds(self) -> tuple[FloatArray, FloatArray]:
         inside, outside = self.plain
@@ -274,12 +276,12 @@ class Chain:
 
     @property
     def goal_rotation(self) -> FloatArray:
-        """The turn (3, 3) from a target's axes to those of the kernels' goals."""
+        """The rotation (3, 3) from a target's axes to those of the kernels' goals."""
         return self.ends[1][:3, :3].T if self.free is None else plane_basis(self.free)
 
     @cached_property
     def table(self) -> tuple[FloatArray, FloatArray]:
-        """Poses to begin with, as values of the chain (k, n), and the goals (k, 12) that they reach."""
+        """Start poses, as values of the chain (k, n), and the goals (k, 12) that they reach."""
         generator = np.random.default_rng(TABLE_SEED)
         spread = np.concatenate(
             [
@@ -315,16 +317,16 @@ def _travel(carriers: list[Row], axes: FloatArray, long: NDArray[np.bool_]) -> F
 
 
 def stiff_places(linkage: Linkage, frame: str, group: Group) -> NDArray[np.int64]:
-    """Return the places in the pose of the values that lead to a frame and are outside a group."""
+    """Return the pose indices of the values that move a frame and are outside a group."""
     path, _ = linkage.path_to(frame)
     places = {q for i in path for q in range(linkage.nq)[linkage.drives[i].columns]}
     return np.array(sorted(q for q in places if not group.values[q]), np.int64)
 
 
 def stiff_base(linkage: Linkage, goal: Reach, group: Group) -> str | None:
-    """Return the link that carries the part of a chain that moves, if all joints before it stay and none beyond do.
+    """Return the link that carries the moving part of a chain, if all joints before it are held and all beyond move.
 
-    None also where a goal asks for some axes of the world only: seen from a link that is elsewhere, they are others.
+    It is None too if a goal has only some axes of the world, since they differ in the coordinates of another link.
     """
     path, _ = linkage.path_to(goal.frame)
     moves = [group.free[linkage.drives[i].rates] for i in path]
@@ -334,7 +336,7 @@ def stiff_base(linkage: Linkage, goal: Reach, group: Group) -> str | None:
 
 
 def why_unsupported(linkage: Linkage, frame: str, group: Group | None = None) -> str:
-    """Return what the compiled search does not know about the joints that move a frame, in words; empty if nothing."""
+    """Return why the compiled search does not support the joints that move a frame; empty if it does."""
     linkage.frame_index(frame)
     coupled = couplings_of(linkage, frame)
     if linkage.loops or coupled:
@@ -378,10 +380,10 @@ def _rows(chain: Motions) -> tuple[list[Row], FloatArray, list[tuple[int, bool]]
 def shells(chain: Chain) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the centre, the point of the last axis in the kernels' goal frame, and the extents of tip and point.
 
-    The centre lies on the first axis, nearest to the second. The last axis does not move its own points, so that a
-    goal for the frame says where the point must be. The extents (2, 2) are the least and the largest distance from the
-    centre of the tip and of the point, found by moving one value after another to its best place, from many poses, with
-    a margin. They are 0 and infinity where they are not known: slides without end, screws and followers.
+    The centre lies on the first axis, nearest to the second. The last joint does not move points of its own axis, so a
+    goal for the frame determines the position of the point. The extents (2, 2) are least and largest distances of
+    the tip and of the point from the centre. They are found by optimising one value after another, from many poses,
+    with a margin. They are 0 and infinity if unknown: with unlimited slides, screws and followers.
     """
     joints, _, _ = chain.rows()
     motions, followed = {row.motion for row in joints}, len(joints) != chain.values

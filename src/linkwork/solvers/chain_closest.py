@@ -40,19 +40,19 @@ def bring_closer(
     alone: bool = False,
     quick: bool = False,
 ) -> None:
-    """Bring the values (m, n) of targets that a search missed as close to them as they come, and write their reports.
+    """Bring the values (m, n) of missed targets as close to these as possible, and write their reports.
 
-    A metre counts as much as a chord ``2 sin(angle / 2)`` of one over a quarter of the chain's length. Where starts are
-    given, of poses as close the nearest to its start is taken. A target that is reached after all gets another status.
+    A metre counts as much as a chord ``2 sin(angle / 2)`` of one, divided by a quarter of the chain's length. With
+    given starts, the nearest of equally close poses is taken. A target that is reached after all gets another status.
 
     Args:
         prepared: The solver.
         aims: Targets (m, 4, 4) as `Prepared.spun` gives them.
-        status: How the search ended for each: only those that are closest or beyond are looked at.
-        values: What it found, values of the chain, shape (m, n); overwritten.
-        report: What it says of them, shape (m, 4); overwritten.
+        status: Status of the search for each: only targets with status closest or beyond are improved.
+        values: Its results, values of the chain, shape (m, n); overwritten.
+        report: Its reports on them, shape (m, 4); overwritten.
         given: Starts, values of the chain, shape (m, n), or none.
-        alone: Whether it is one target, which is worth the effort wherever it is.
+        alone: Whether it is a single target, which always gets the full effort.
         quick: Whether a small part of the effort is enough: most targets then still get their closest pose.
     """
     outside, inside = (QUICK_OUTSIDE, QUICK_INSIDE) if quick else (OUTSIDE, INSIDE)
@@ -78,7 +78,7 @@ def bring_closer(
 
 
 def affordable(stages: NDArray[np.int64], values: int) -> NDArray[np.int64]:
-    """Return stages for a chain of so many values: fewer poses and steps if it is long, none if it is very long.
+    """Return stages for a number of values: fewer poses and steps for long chains, none for very long ones.
 
     Example:
         >>> affordable(INSIDE, 7).tolist(), affordable(INSIDE, 500).tolist(), len(affordable(INSIDE, 2000))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def nearest_solution(prepared: Prepared, target: FloatArray, pose: FloatArray, starts: int) -> Found:
-    """Return the solution of a target (4, 4) nearest to a pose (nq,): of all, or of those that many starts find."""
+    """Return the solution of a target (4, 4) nearest to a pose (nq,), of all or of those found from many starts."""
     best = prepared.solve(target, start=pose)
     if not best.success or best.proven:
         return best

@@ -24,15 +24,15 @@ WIDTHS = {np.dtype(np.float64): 8, np.dtype(np.float32): 16}
 
 
 class PackedChain:
-    """A chain, the kind of its goals and the settings of its search, as kernels read them.
+    """A chain, the kind of its goals and the settings of its search, packed for the kernels.
 
     Args:
         chain: The joints that move the frame.
-        goal: A goal of the kind that is served; its target means nothing.
+        goal: A goal of the supported kind; its target is ignored.
         settings: Tolerances and limits.
 
     Attributes:
-        rows: How many rows of the kernels' program the chain has.
+        rows: Number of rows of the chain in the kernels' program.
         numbers: Settings, limits and numbers in double precision.
         search_settings: The settings among them.
     """
@@ -129,7 +129,7 @@ class PackedChain:
         return self.check_aims(self.spun(targets), values, report)
 
     def check_aims(self, aims: FloatArray, values: FloatArray, report: FloatArray) -> NDArray[np.bool_]:
-        """Do the same for targets as `spun` gives them."""
+        """Do the same for targets returned by `spun`."""
         count, width = len(values), WIDTHS[np.dtype(np.float64)]
         if count < width:  # fill the lanes with the last one
             padded = [np.concatenate([a, np.repeat(a[-1:], width - count, axis=0)]) for a in (aims, values, report)]

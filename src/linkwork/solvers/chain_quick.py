@@ -35,14 +35,14 @@ MET = PLAN.pack(dtype=np.int64, shares=2, met=1, finalists=1, sweeps=1, first=2,
 
 
 def serves(prepared: Prepared) -> bool:
-    """Return whether a chain's goals can be brought close in this way: positions are whole, and no base travels."""
+    """Return whether this method supports the chain: its goals have whole positions, and it has no mobile base."""
     return prepared.goal.coordinates in (0, 3) and not prepared.chain.carriers
 
 
 def bring_near(
     prepared: Prepared, aims: FloatArray, status: NDArray[np.int64], values: FloatArray, report: FloatArray
 ) -> NDArray[np.int64]:
-    """Bring the values (m, n) of targets that were missed near to them, and write their reports.
+    """Bring the values (m, n) of missed targets near to these, and write their reports.
 
     Return the numbers of those that are almost there. The rest is as in `chain_closest.bring_closer`.
     """
@@ -110,7 +110,7 @@ def descend(
     values: FloatArray,
     report: FloatArray,
 ) -> None:
-    """Bring values near by a plan, and write over them, their reports and their status."""
+    """Bring values near by a plan; values, reports and status are overwritten."""
     if not len(status):
         return
     newton, kept, queue, one, notes = quick_room(prepared.rows, prepared.chain.values)

@@ -25,7 +25,7 @@ Extent = tuple[FloatArray, FloatArray, FloatArray]  # centre, point of the last 
 def search_settings(
     chain: Chain, goal: Reach, settings: Settings, kind: np.dtype[Any], reach: Extent | None
 ) -> FloatArray:
-    """Return `SETTINGS` for goals of one make, in a precision; goals outside of the reach are given up at once."""
+    """Return `SETTINGS` for goals of one kind, in a precision; goals outside the reach are rejected at once."""
     length = chain.length
     turned = len(goal.rows) > goal.coordinates
     single = 0.9 if kind == np.float32 else 1.0  # what single precision finds is looked at again in double
@@ -65,9 +65,9 @@ def _shells(goal: Reach, settings: Settings, reach: Extent) -> tuple[Any, Any, F
 
 
 def weighted_frames(chain: Chain, goal: Reach, reached: FloatArray) -> FloatArray:
-    """Return goals (n, 12) that poses of a chain reach as FRAME (n, 13), weighted for goals of one make.
+    """Return goals (n, 12), reached by poses of a chain, as FRAME (n, 13), weighted for goals of one kind.
 
-    Where a base takes them does not count: it is aimed.
+    Their displacement by a mobile base does not count, since the base is aimed.
     """
     goals, (asked, weights) = reached.copy(), frame_weights(chain, goal)
     origins = TRANSFORM.view(goals).origin
@@ -80,7 +80,7 @@ def weighted_frames(chain: Chain, goal: Reach, reached: FloatArray) -> FloatArra
 
 
 def frame_weights(chain: Chain, goal: Reach) -> tuple[FloatArray, FloatArray]:
-    """Return which axes of a position a goal asks for, shape (3,), and what the numbers of frames are weighed by."""
+    """Return which axes of a position a goal constrains, shape (3,), and the weights of the numbers of frames."""
     turned = (chain.length / 4.0) ** 2 if len(goal.rows) > goal.coordinates else 0.0
     asked = np.array([float(k in goal.rows) for k in range(3)])
     weights = TRANSFORM.pack(axes=np.repeat([0.0 if goal.free is not None else turned, turned], [6, 3]), origin=asked)

@@ -30,7 +30,7 @@ NAMES: dict[int, Status] = {
 
 
 class Found(Solution):
-    """A solution of the compiled search: what is seldom looked at is worked out when it is."""
+    """A solution of the compiled search; rarely used values are computed on access."""
 
     prepared: Prepared
     out: FloatArray
@@ -76,7 +76,7 @@ class Found(Solution):
 
     @property
     def starts(self) -> int:
-        """How many starts were made, the given one aside."""
+        """Number of starts, without the given one."""
         return int(REPORT.view(self.report).starts)
 
     @property

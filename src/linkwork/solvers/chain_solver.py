@@ -71,7 +71,7 @@ class Prepared(FormedChain):
     ) -> None:
         if goal.ranges is not None:
             raise GoalError(
-                f"the search for poses of {goal.frame!r} alone knows no ranges; solve(...) and prepare(arm, [goal]) do."
+                f"the search for {goal.frame!r} alone does not support ranges; solve(...) and prepare(arm, [goal]) do."
             )
         self.linkage, self.restarts, self.seed = linkage, restarts, seed
         self.group, self.rest = group, linkage.neutral() if rest is None else np.array(rest)
@@ -117,15 +117,16 @@ class Prepared(FormedChain):
     # One target
 
     def __call__(self, target: ArrayLike, *, start: PoseLike | None = None, stay: bool = False) -> Solution:
-        """Return the pose that brings the frame to a target, or the closest one found.
+        """Return the solution that brings the frame to a target, or the closest pose found.
 
         Args:
-            target: A 4x4 matrix; a position where only that is asked for, a 3x3 rotation where only that is.
-            start: A pose to begin with: with a closed form the answer is then the nearest to it, else one nearby.
-                Joints that do not move the frame stay as they are in it. Without one, any answer will do.
-            stay: Never jump: the answer is where a continuous motion from the start leads, on its branch, with no joint
-                turned by more than 0.49 rad. Where that does not reach the target, it is no success, and its status is
-                ``following``, if more such answers come nearer, or ``held``.
+            target: A 4x4 matrix; a position (3,) or a 3x3 rotation if the solver was prepared for only that.
+            start: Start pose: an array (nq,), the name of a stored pose, or values by joint. With a closed form, the
+                result is the solution nearest to it, otherwise one nearby. Joints that do not move the frame keep its
+                values. Without a start, the result may be any solution.
+            stay: Never jump: follow a continuous motion from the start, on its branch, with no joint turned by more
+                than 0.49 rad. If that does not reach the target, the solve fails, with status ``following`` if further
+                calls from the result come nearer, else ``held``. Needs a start.
 
         Example:
             >>> import linkwork as lw
@@ -202,7 +203,7 @@ class Prepared(FormedChain):
         return self.step(self.as_target(target), q, dt, velocity=velocity, scale=scale)
 
     def nearest(self, target: ArrayLike, start: PoseLike, *, starts: int = 256) -> Solution:
-        """Return the solution nearest to a pose among those found from many starts; more thorough than a call."""
+        """Return the solution nearest to a pose, of those found from many `starts`; more thorough than a call."""
         pose, aim = self.checked_start(start), self.as_target(target)
         if not self.fits(pose):
             return self.held_at(pose).nearest(aim, pose, starts=starts)
@@ -295,7 +296,7 @@ class Prepared(FormedChain):
         known = solution.__dict__
         if outcome != REACHED:
             if outcome == INVALID:
-                raise GoalError(f"the target of {self.goal.frame!r} is no rigid transform of finite numbers.")
+                raise GoalError(f"the target of {self.goal.frame!r} is not a finite rigid transform.")
             if outcome == UNSOLVED:
                 self.checked_start(start)  # says what is wrong with it
             outcome = self._closest_one(aim, outcome, given, out)
@@ -469,10 +470,10 @@ def prepared_for(
     group: Group | None = None,
     rest: FloatArray | None = None,
 ) -> Prepared:
-    """Return the prepared solver for goals of one make; it is kept on the linkage.
+    """Return the prepared solver for goals of one kind; it is cached on the linkage.
 
-    With a group, `rest` is the pose that joints which stay and move the frame have; the neutral one by default. Where
-    others rest is not kept: `Prepared.resting_at` has it.
+    With a group, `rest` is the pose of held joints that move the frame; the neutral pose by default. The pose of other
+    joints is not stored; see `Prepared.resting_at`.
     """
     ignored = settings.limits == "ignore"
     key: Any = (goal.signature, settings.tolerance, settings.rotation_tolerance, ignored, restarts, seed)

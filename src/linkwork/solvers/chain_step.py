@@ -37,12 +37,12 @@ LIMIT: tuple[LimitKind, ...] = ("", "position", "velocity")
 
 
 def is_ready(target: Any) -> bool:
-    """Return whether a target is what kernels read: a 4x4 array in double precision, row by row."""
+    """Return whether kernels can read a target: a 4x4 array in double precision, row by row."""
     return target.__class__ is np.ndarray and target.shape == SQUARE and target.dtype is FLOAT64 and target.flags.carray
 
 
 class ChainStep(Step):
-    """A cycle of a prepared chain: what is seldom looked at is worked out when it is."""
+    """Result of a cycle of a prepared chain; rarely used values are computed on access."""
 
     prepared: Prepared
     outcome: int
@@ -75,7 +75,7 @@ class ChainStep(Step):
 
     @cached_property
     def units(self) -> tuple[str, ...]:
-        """What each residual is in: ``"m"`` or ``"rad"``."""
+        """Unit of each residual: ``"m"`` or ``"rad"``."""
         return tuple(block.unit for block in self.prepared.goal.blocks)
 
     @cached_property
@@ -146,13 +146,13 @@ class Stayed(Found):
 
     @property
     def stuck(self) -> bool:
-        """Whether nothing leads nearer: neither reached, nor on a way that is too long for one answer."""
+        """Whether no motion leads nearer: neither reached, nor on a path that is too long for one call."""
         limit = follow.CYCLE.view(self.report).limit
         return self.outcome == follow.HELD or (self.outcome == follow.LIMITED and limit == follow.POSITION)
 
     @cached_property
     def jump(self) -> float:
-        """How far the nearest other solution is from the pose; see `Step.jump`."""
+        """Distance of the nearest other solution from the pose; see `Step.jump`."""
         return self.prepared.follower.jump(self.target, self.q)
 
 
@@ -200,7 +200,7 @@ class Follower:
         return np.concatenate([head, rates.ravel()])
 
     def pace(self, velocity: ArrayLike | None, scale: float) -> FloatArray:
-        """Return what the kernel reads of speeds: those of the linkage, or others, times a scale."""
+        """Return the speeds for the kernel: those of the linkage, or given ones, times a scale."""
         speeds = joint_speeds(self.prepared.linkage, velocity, scale)
         of_values = np.where(self.rates >= 0, np.append(speeds, np.inf)[self.rates], np.inf)
         return self._packed(of_values, MOST, 0.0)
@@ -213,13 +213,13 @@ class Follower:
         return result if self.clear is None else self.clear.step(result, target, pose, pace, dt, last)
 
     def stay(self, target: FloatArray, pose: FloatArray, last: Stayed | None = None) -> Stayed:
-        """Return the answer that cycles without time lead to, no further than a leap; `last` led to the pose."""
+        """Return the result of cycles without a time limit, within one leap; `last` led to the pose."""
         return self._stay(target, pose, self.staying, last)
 
     def keep_up(self, target: FloatArray, pose: FloatArray, last: Stayed | None) -> Stayed:
-        """Return the same on a path: where it goes far in one frame, so may the joints, if that reaches it.
+        """Return the next solution on a path. If the path moves far in one frame, joints may too, if that reaches it.
 
-        If the last answer was held, the path has gone ahead, and what it is ahead by is nothing that it asks for.
+        If the last solution was held, the path has run ahead, and that distance does not count.
         """
         if last is not None and not last.success:
             return self.stay(target, pose, last)
@@ -252,7 +252,7 @@ class Follower:
         self.rooms.append(room)
         if ended <= follow.UNFIT:
             if ended == follow.INVALID:
-                raise GoalError(f"the target of {prepared.goal.frame!r} is no rigid transform of finite numbers.")
+                raise GoalError(f"the target of {prepared.goal.frame!r} is not a finite rigid transform.")
             prepared.checked_start(pose)  # says what is wrong with it
         known["prepared"], known["out"], known["outcome"] = prepared, out, ended
         values = out[self.values]
@@ -264,14 +264,14 @@ class Follower:
             known["q"], known["start"] = prepared.put(values, pose), np.array(pose)
 
     def jump(self, target: FloatArray, pose: FloatArray) -> float:
-        """Return how far the nearest solution is from a pose, in the value that changes most; inf if none is found."""
+        """Return the distance of the nearest solution, in the value that changes most; inf if none is found."""
         found = self.prepared.nearest(target, pose)
         if not found.success:
             return math.inf
         return float(np.abs(between(self.prepared.linkage, pose, found.q, wrap=False)).max(initial=0.0))
 
     def singular_values(self, q: FloatArray) -> FloatArray:
-        """Return the singular values of the rows that the goal asks for."""
+        """Return the singular values of the rows that the goal constrains."""
         prepared = self.prepared
         rows = prepared.goal.moved(np.eye(4)).jacobian(prepared.linkage, q).copy()
         rows[prepared.goal.coordinates :] *= prepared.chain.length / 4.0

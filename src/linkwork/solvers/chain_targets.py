@@ -15,7 +15,7 @@ from ..transforms import FloatArray
 
 
 def as_targets(targets: ArrayLike, frame: str) -> NDArray[Any]:
-    """Return many targets as an array of numbers, or say why they are none."""
+    """Return targets as an array of numbers; raise GoalError if they are not numbers."""
     if on_card(targets):
         raise DeviceError(
             f"targets of {frame!r} are on a graphics card; solve them there with solve_batch(..., device='cuda'), "
@@ -31,7 +31,7 @@ def as_targets(targets: ArrayLike, frame: str) -> NDArray[Any]:
 
 
 def read_targets(goal: Reach, targets: FloatArray) -> FloatArray:
-    """Return targets (m, 4, 4) from matrices, or from positions or rotations where a goal asks for no more."""
+    """Return targets (m, 4, 4) from matrices, or from positions or rotations if the goal needs no more."""
     position, turned = goal.coordinates, len(goal.rows) > goal.coordinates
     shape = targets.shape[1:]
     if shape == (4, 4):  # one that may be written, copied only where it must be
@@ -54,14 +54,14 @@ def read_targets(goal: Reach, targets: FloatArray) -> FloatArray:
 
 
 def rigid(targets: FloatArray) -> NDArray[np.bool_]:
-    """Return which targets (m, 4, 4) are finite rigid transforms, not too far, by the measure of the searches."""
+    """Return which targets (m, 4, 4) are finite rigid transforms that are not too far away for the searches."""
     good = np.empty(len(targets), np.int64)
     rigid_targets(np.ascontiguousarray(targets, np.float64), good)
     return good.astype(np.bool_)
 
 
 def unsquared(goal: Reach, position: Any, rotation: Any) -> FloatArray:
-    """Return position and rotation errors [m, rad], those that a goal asks for, from the squares that kernels know."""
+    """Return the position and rotation errors [m, rad] of a goal from the squares that kernels compute."""
     parts = []
     if goal.coordinates:
         parts.append(np.sqrt(position))

@@ -21,7 +21,7 @@ NEW = object.__new__
 
 
 class ClearStep(ChainStep):
-    """A cycle of a chain that keeps clear of obstacles and of itself; what is seldom looked at is worked out then."""
+    """Result of a cycle with collision avoidance; rarely used values are computed on access."""
 
     guarded: Guarded
 
@@ -76,11 +76,11 @@ class ClearStep(ChainStep):
 
 
 class ClearFollower:
-    """Keeps the cycles of a follower clear.
+    """Adds collision avoidance to the cycles of a follower.
 
     Args:
-        follower: What proposes poses.
-        avoid: What they are kept clear of.
+        follower: The follower, which proposes poses.
+        avoid: What to keep clear of.
     """
 
     def __init__(self, follower: Follower, avoid: Avoid) -> None:
@@ -105,7 +105,7 @@ class ClearFollower:
     def step(
         self, wanted: ChainStep, target: FloatArray, pose: FloatArray, pace: FloatArray, dt: float, last: Any
     ) -> ClearStep:
-        """Return a cycle kept clear, of which the one that was proposed is used up; `last` led to the pose, or None."""
+        """Return a collision-free cycle; the proposed one is consumed. `last` led to the pose, or is None."""
         result: ClearStep = NEW(ClearStep)
         known, chain = wanted.__dict__, self.follower.prepared
         going_on = last is not None and last.prepared is chain

@@ -266,7 +266,7 @@ def _rest_places(goal: PackedGoal) -> list[list[int]]:
 
 
 def _from_start(goal: Goal) -> str:
-    """Return what a goal takes from the start pose of a solve: a place, a relation, or nothing."""
+    """Return the part of a goal that comes from the start pose of a solve: a place, a relation, or nothing."""
     if isinstance(goal, Balance) and (goal.over is None or goal.margin):
         raise GoalError(
             "a Balance goal that takes its place or its margin from the start of a solve cannot be packed; give over=, "

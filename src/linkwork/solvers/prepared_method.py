@@ -46,7 +46,7 @@ class PreparedMethod:
         return f"<PreparedMethod {self.method.name!r} for {self.goal.frame!r} of {self.linkage.name!r}>"
 
     def __call__(self, target: ArrayLike, *, start: PoseLike | None = None) -> Solution:
-        """Return the pose that brings the frame to a target, or the closest one found.
+        """Return the solution that brings the frame to a target, or the closest pose found.
 
         Args:
             target: A 4x4 matrix; a position or a 3x3 rotation if the goal has only that.

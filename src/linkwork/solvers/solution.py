@@ -52,9 +52,7 @@ def ending(status: Status, errors: str, effort: str) -> str:
     if status == "invalid":
         return f"not reached: {ENDINGS[status]}."
     if status == "following":
-        return (
-            f"not reached: {ENDINGS[status]} after {effort}, with {errors}; stay=True turns no joint further per call."
-        )
+        return f"not reached: {ENDINGS[status]} after {effort}, with {errors}; one call with stay=True goes no further."
     how = "out of reach" if status == "beyond" else "not reached"
     return f"{how}: {ENDINGS[status]} after {effort}, with {errors}."
 
@@ -124,8 +122,7 @@ class Solution(Shown):
     def __bool__(self) -> bool:
         if np.ndim(self.success):
             raise OptionError(
-                f"{np.size(self.success)} solutions are neither true nor false together; use success.all() or "
-                "success.any()."
+                f"{np.size(self.success)} solutions have no common truth value; use success.all() or success.any()."
             )
         return bool(self.success)
 

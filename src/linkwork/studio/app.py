@@ -437,7 +437,7 @@ def in_words(error: Exception) -> str:
 
 
 def _motion_key(scene: Scene) -> tuple[Any, ...]:
-    """Return what a motion is made of: goals count where some have keys, their places if they have none."""
+    """Return the data that determine a motion: goals count if some have keys, and their places if they have none."""
     line = scene.timeline
     keyed = {name for key in line.keys for name in key.places}
     aims = tuple(_asked_of(t, where=t.name not in keyed) for t in scene.targets if t.active) if keyed else ()
@@ -445,7 +445,7 @@ def _motion_key(scene: Scene) -> tuple[Any, ...]:
 
 
 def _asked_of(target: Target, *, where: bool) -> tuple[Any, ...]:
-    """Return what a target asks for, as values that can be compared; with its place if that counts."""
+    """Return a target as values that can be compared; with its place if that counts."""
     place = target.place.tobytes() if where else b""
     return target.name, target.kind, target.frame, target.turn, target.weight, target.priority, target.active, place
 

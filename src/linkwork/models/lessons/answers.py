@@ -126,5 +126,5 @@ def _other_unit(asked: Exercise, values: list[float]) -> str:
     family = next((units for units in FAMILIES if asked.unit in units and asked.unit), {})
     for unit, worth in family.items():
         if unit != asked.unit and asked.check(*(value * worth / family[asked.unit] for value in values)):
-            return f"That is right in {unit}; the answer is asked for in {asked.unit}."
+            return f"That is right in {unit}; give the answer in {asked.unit}."
     return ""

@@ -34,7 +34,7 @@ class Atlas:
 
 @dataclass(frozen=True)
 class Match:
-    """The atlas laid on a path: how alike each entry is (1 is the same), and angles of its crank at the points."""
+    """The atlas fitted to a path: similarity of each entry (1 is equal), and angles of its crank at the points."""
 
     likeness: FloatArray
     angles: FloatArray
@@ -66,20 +66,20 @@ def atlas() -> Atlas:
 
 
 def evenly(curve: ComplexArray, count: int, *, closed: bool) -> FloatArray:
-    """Return places along a curve at equal steps of its length, in steps of its samples; without a closed one's end."""
+    """Return positions at equal steps along a curve, as sample indices; those of a closed curve without its end."""
     length = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(curve)))])
     wanted = np.linspace(0.0, length[-1], count, endpoint=not closed)
     return np.interp(wanted, length, np.arange(len(curve)))
 
 
 def shape_of(curves: ComplexArray) -> ComplexArray:
-    """Return curves about their middle, of size one."""
+    """Return curves centred on their mean, with size one."""
     centred = curves - curves.mean(axis=-1, keepdims=True)
     return np.asarray(centred / np.maximum(np.linalg.norm(centred, axis=-1, keepdims=True), 1e-300))
 
 
 def along(points: ComplexArray, count: int, *, closed: bool) -> tuple[ComplexArray, FloatArray]:
-    """Return a path at equal steps of its length, and where its points are among them, in steps."""
+    """Return a path at equal steps of its length, and the positions of its points, in steps."""
     whole = np.append(points, points[:1]) if closed else points
     knots = evenly(whole, count, closed=closed)
     index = np.arange(len(whole))
@@ -90,7 +90,7 @@ def along(points: ComplexArray, count: int, *, closed: bool) -> tuple[ComplexArr
 
 
 def closed_matches(points: ComplexArray) -> list[Match]:
-    """Return the atlas laid on a closed path, run through both ways."""
+    """Return the atlas fitted to a closed path, in both directions."""
     book, found = atlas(), []
     even, where = along(points, SAMPLES, closed=True)
     for forward in (True, False):
@@ -103,7 +103,7 @@ def closed_matches(points: ComplexArray) -> list[Match]:
 
 
 def open_matches(points: ComplexArray) -> list[Match]:
-    """Return arcs of the atlas laid along an open path, run through both ways."""
+    """Return arcs of the atlas fitted to an open path, in both directions."""
     book, found = atlas(), []
     even, where = along(points, KNOTS, closed=False)
     path = np.conj(shape_of(even))
@@ -119,7 +119,7 @@ def open_matches(points: ComplexArray) -> list[Match]:
 
 
 def timed_matches(points: ComplexArray, timing: FloatArray) -> list[Match]:
-    """Return the atlas laid on a path whose crank angles are given, for starts all around the turn."""
+    """Return the atlas fitted to a path with given crank angles, for start angles over a full turn."""
     book, found = atlas(), []
     path = np.conj(shape_of(points))
     for phase in np.linspace(0.0, TURN, PHASES, endpoint=False):

@@ -19,7 +19,7 @@ NUMBERS = 9
 
 
 class Placed(NamedTuple):
-    """Where the parts of four-bars are, shape (n, angles).
+    """Positions of the parts of four-bars, shape (n, angles).
 
     Attributes:
         turn: The crank's direction, a unit number.
@@ -40,11 +40,11 @@ class Placed(NamedTuple):
 
 
 def place(rows: FloatArray, side: FloatArray, angles: FloatArray) -> Placed:
-    """Return where four-bars are at angles of their cranks from x.
+    """Return the positions of four-bars at angles of their cranks from x.
 
     Args:
         rows: The four-bars, shape (n, 9).
-        side: 1 where the rocker's pin is to the left of the way from crank pin to rocker pivot, else -1, shape (n,).
+        side: 1 if the rocker's pin is to the left of the line from crank pin to rocker pivot, else -1, shape (n,).
         angles: Angles of the cranks [rad], shape (n, angles).
 
     Example:
@@ -71,7 +71,7 @@ def pairs(rows: FloatArray) -> tuple[ComplexArray, ComplexArray, ComplexArray]:
 
 
 def derivatives(rows: FloatArray, placed: Placed) -> tuple[ComplexArray, ComplexArray]:
-    """Return how coupler points move with the nine numbers, shape (n, angles, 9), and with the crank's angle.
+    """Return the derivatives of coupler points by the nine numbers, shape (n, angles, 9), and by the crank's angle.
 
     The rocker keeps its length: the way f from its pivot to its pin obeys Re(conj(f) df) = rocker · d(rocker), which
     gives how the coupler turns; the rest is the sum of what moves.

@@ -78,12 +78,12 @@ class Design:
 
 
 def defects_of(four_bar: FourBar, angles: FloatArray, sides: FloatArray | None = None) -> tuple[str, ...]:
-    """Return what keeps a four-bar from passing positions in one motion, in their order.
+    """Return why a four-bar cannot pass positions in one motion, in their order; empty if it can.
 
     Args:
         four_bar: Its dimensions.
         angles: Angles of the crank from the line of the ground at the positions [rad], shape (n,).
-        sides: Sign of the side on which it is put together in each, if that may differ.
+        sides: Sign of its assembly mode in each position, if that may differ.
     """
     found = []
     if sides is not None and (np.sign(sides) != np.sign(sides[0])).any():
@@ -96,7 +96,7 @@ def defects_of(four_bar: FourBar, angles: FloatArray, sides: FloatArray | None =
 
 
 def in_order(four_bar: FourBar, angles: FloatArray) -> bool:
-    """Return whether a crank passes angles one after the other, turning one way, in less than a turn."""
+    """Return whether a crank passes angles in order, in one direction and in less than a turn."""
     if not four_bar.turns:
         steps = np.diff(np.angle(np.exp(1j * (angles - four_bar.middle))))
         return bool((steps > -BACKWARD).all() or (steps < BACKWARD).all())

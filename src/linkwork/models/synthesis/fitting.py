@@ -23,7 +23,7 @@ DONE, ENOUGH, PATIENCE = 1e-28, 5, 120  # squared, against a path of size one; s
 
 @dataclass
 class Fits:
-    """Four-bars on their way: rows (n, 9), sides (n,), angles (n, points), squared errors (n,)."""
+    """Four-bars during a fit: rows (n, 9), sides (n,), angles (n, points), squared errors (n,)."""
 
     rows: FloatArray
     side: FloatArray
@@ -36,7 +36,7 @@ class Fits:
 
 
 def costs(rows: FloatArray, side: FloatArray, angles: FloatArray, points: ComplexArray) -> FloatArray:
-    """Return the mean squared distance from points, infinite where a loop does not close or a bar has no size."""
+    """Return the mean squared distance from points, infinite if a loop does not close or a bar has no length."""
     placed = place(rows, side, angles)
     cost = np.mean(np.abs(placed.point - points) ** 2, axis=1)
     sound = (placed.room > ROOM).all(axis=1)
@@ -45,13 +45,13 @@ def costs(rows: FloatArray, side: FloatArray, angles: FloatArray, points: Comple
 
 
 def fit(fits: Fits, points: ComplexArray, *, timed: bool, steps: int) -> Fits:
-    """Return four-bars whose coupler points pass as near to points as steps take them, the best first.
+    """Return four-bars fitted to points by a number of steps, the best first.
 
     Args:
-        fits: Where they start.
+        fits: The four-bars to start from.
         points: The points, of size about one around the origin, shape (points,).
-        timed: Whether the crank's angles are given: they are then turned all together only.
-        steps: How many steps are taken.
+        timed: Whether the crank's angles are given; they can then only be shifted together.
+        steps: Number of steps.
     """
     damping = np.full(len(fits.rows), DAMPING)
     before = np.inf
@@ -71,7 +71,7 @@ def fit(fits: Fits, points: ComplexArray, *, timed: bool, steps: int) -> Fits:
 
 
 def finish(fits: Fits, points: ComplexArray, *, timed: bool, steps: int) -> Fits:
-    """Return four-bars of `fit` in the same order, each improved until it meets the points or stands still."""
+    """Return four-bars of `fit` in the same order, each improved until it meets the points or stops improving."""
     damping = np.full(len(fits.rows), DAMPING)
     before = fits.cost
     for count in range(1, steps + 1):

@@ -112,10 +112,10 @@ class FourBar:
 
 
 def kinds_of(lengths: FloatArray) -> FloatArray:
-    """Return places in `KINDS` of four-bars with lengths of ground, crank, coupler and rocker, shape (4, ...).
+    """Return indices in `KINDS` of four-bars with lengths of ground, crank, coupler and rocker, shape (4, ...).
 
     By Grashof's rule, a bar turns all the way round if the shortest and the longest are together shorter than the other
-    two; which of them is the shortest says which.
+    two; which bar that is depends on which is the shortest.
     """
     excess = 2.0 * (lengths.max(axis=0) + lengths.min(axis=0)) - lengths.sum(axis=0)
     turning = np.where(excess > 0.0, KINDS.index("triple-rocker"), lengths.argmin(axis=0))
@@ -124,6 +124,6 @@ def kinds_of(lengths: FloatArray) -> FloatArray:
 
 
 def placed(four_bar: FourBar, angles: FloatArray) -> Placed:
-    """Return where the parts of a four-bar are at angles of its crank from the line of the ground [rad]; one row."""
+    """Return the positions of the parts of a four-bar at crank angles from the ground line [rad], as one row."""
     turned = np.atleast_1d(angles)[None] + four_bar.heading
     return place(four_bar.numbers[None], np.array([float(four_bar.side)]), turned)

@@ -69,7 +69,7 @@ def function(
             f"got shapes {given.shape} and {wanted.shape}."
         )
     if not (np.isfinite(given).all() and np.isfinite(wanted).all() and ground > 0.0):
-        raise GoalError("angles of a function are finite, and its ground has a length.")
+        raise GoalError("angles of a function must be finite, and its ground positive.")
     marks = np.linspace(0.0, TURN, DIALS, endpoint=False) if dials else np.zeros(1)
     starts = [start for one in marks for two in marks if (start := _freudenstein(given + one, wanted + two))]
     starts.sort(key=lambda start: start.missed)

@@ -118,7 +118,7 @@ def motion(
 
 
 def checked_positions(positions: ArrayLike) -> tuple[ComplexArray, FloatArray]:
-    """Return points as complex numbers, and angles, or say what is wrong with them."""
+    """Return points as complex numbers, and angles; raise GoalError if they are invalid."""
     array = np.asarray(positions, dtype=float)
     if array.ndim != 2 or array.shape[1] != 3 or len(array) not in (3, 4):
         raise GoalError(
@@ -174,7 +174,9 @@ def _guided_from(pivots: ComplexArray, point: ComplexArray, angle: FloatArray) -
     one, two = seen[:, 1] - seen[:, 0], seen[:, 2] - seen[:, 0]
     across = 2.0 * np.imag(np.conj(one) * two)
     if (np.abs(across) < 1e-12 * np.abs(one) * np.abs(two)).any():
-        raise GoalError("a pivot that the body sees on a line has no pin; choose another pivot.")
+        raise GoalError(
+            "one of the pivots has no pin: its three positions relative to the body are in line; choose another pivot."
+        )
     centre = seen[:, 0] + 1j * (two * np.abs(one) ** 2 - one * np.abs(two) ** 2) / across * -1.0
     pins = point + centre[:, None] * np.exp(1j * angle)
     turns = np.angle((pins - pivots[:, None]) / (pins[:, :1] - pivots[:, None]))

@@ -53,7 +53,7 @@ def path(
     middle = wanted.mean()
     size = float(np.sqrt(np.mean(np.abs(wanted - middle) ** 2)))
     if size <= 1e-12 * max(abs(middle), 1e-300):
-        raise GoalError("a path has points apart from each other, got all of them in one place.")
+        raise GoalError("the points of a path must differ, got all of them in one place.")
     unit = (wanted - middle) / size
     if timing is not None:
         angles = checked_timing(timing, len(unit))
@@ -72,7 +72,7 @@ def path(
 
 
 def checked_points(points: ArrayLike, *, least: int = 3) -> ComplexArray:
-    """Return points of the plane as complex numbers, or say what is wrong with them."""
+    """Return points of the plane as complex numbers; raise GoalError if they are invalid."""
     array = np.asarray(points, dtype=float)
     if array.ndim != 2 or array.shape[1] != 2 or len(array) < least:
         raise GoalError(f"expected at least {least} points of the plane, shape (n, 2), got shape {array.shape}.")
@@ -82,7 +82,7 @@ def checked_points(points: ArrayLike, *, least: int = 3) -> ComplexArray:
 
 
 def checked_timing(timing: ArrayLike, count: int) -> FloatArray:
-    """Return angles of the crank from the first, or say what is wrong with them."""
+    """Return angles of the crank from the first one; raise GoalError if they are invalid."""
     angles = np.asarray(timing, dtype=float)
     if angles.shape != (count,) or not np.isfinite(angles).all():
         raise GoalError(f"the timing has one finite angle for each of {count} points, got shape {angles.shape}.")

@@ -184,7 +184,7 @@ def quick_return(stroke: float, ratio: float, *, ground: float | None = None) ->
     """
     swing = imbalance(ratio)
     if swing < EVEN:
-        raise GoalError("a lever that takes as long one way as the other does not swing; its time ratio is above 1.")
+        raise GoalError("a lever with a time ratio of 1 does not swing; give a ratio above 1.")
     share = math.sin(swing / 2.0)
     lever = checked_length(stroke, "a stroke") / 2.0 / share
     base = ON_LEVER * lever / (1.0 + share) if ground is None else checked_length(ground, "a ground")

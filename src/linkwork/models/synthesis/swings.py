@@ -48,7 +48,7 @@ def crank_rocker(
     """
     angle, base, off = as_angle(swing), checked_length(ground, "a ground"), imbalance(ratio)
     if not 0.0 < angle < math.pi:
-        raise GoalError(f"a rocker swings by more than nothing and less than half a turn, got {swing!r}.")
+        raise GoalError(f"the swing of a rocker must be above zero and below half a turn, got {swing!r}.")
     found: list[FloatArray] = []
     for places in _pivots(angle, off):
         if crank is None:

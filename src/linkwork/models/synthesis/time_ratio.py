@@ -16,26 +16,26 @@ SAMPLES, ROUNDS = 400, 8  # of a search along a line, and how often the best pla
 
 
 def imbalance(ratio: float) -> float:
-    """Return by how much more than half a turn an even crank turns for the slow way of a time ratio [rad].
+    """Return the crank angle of the slow stroke beyond half a turn, at constant speed, for a time ratio [rad].
 
     Example:
         >>> round(math.degrees(imbalance(1.25)), 9)
         20.0
     """
     if not is_number(ratio) or not 1.0 <= ratio < 3.0:
-        raise GoalError(f"a time ratio is slow over quick, from 1 to less than 3, got {ratio!r}.")
+        raise GoalError(f"a time ratio (slow stroke over quick one) must be from 1 to less than 3, got {ratio!r}.")
     return math.pi * (ratio - 1.0) / (ratio + 1.0)
 
 
 def checked_length(value: float, what: str) -> float:
-    """Return a length, or say what was wanted."""
+    """Return a length; raise GoalError if it is not positive and finite."""
     if not is_number(value) or not math.isfinite(value) or value <= 0.0:
         raise GoalError(f"{what} is a positive, finite length, got {value!r}.")
     return float(value)
 
 
 def least(cost: Callable[[FloatArray], FloatArray], low: float, high: float) -> float:
-    """Return where a cost is least between two ends, which it may be infinite in parts of.
+    """Return where a cost is smallest between two ends; the cost may be infinite in parts of the range.
 
     Example:
         >>> round(least(lambda x: (x - 0.3) ** 2, 0.0, 1.0), 9)

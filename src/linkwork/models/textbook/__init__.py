@@ -96,16 +96,16 @@ class Panel:
     """One row of a figure: a motion, how it was made, and which of its frames are shown.
 
     Attributes:
-        title: What the row shows.
-        method: The method that made it, ``"forward"`` for key poses.
+        title: Title of the row.
+        method: Name of the method that made it, ``"forward"`` for key poses.
         goal: Target position of the effector, or None.
         options: The method's options.
         clip: The motion.
-        effector: Name of the frame that should reach it.
+        effector: Name of the frame that should reach the goal.
         shown: Indices of the frames in the printed row.
         view: Camera for a linkage in space, elevation and azimuth [deg].
-        notes: Text below each of these frames, if any.
-        marks: Marks drawn over the first of them.
+        notes: Texts below these frames, if any.
+        marks: Marks drawn over the first of these frames.
     """
 
     title: str
@@ -142,8 +142,8 @@ class Figure:
     """A figure of the chapter.
 
     Attributes:
-        number: Such as ``"5.20"``; empty for a picture that is not of the chapter.
-        caption: What it shows.
+        number: Its number, such as ``"5.20"``; empty for a picture that is not from the chapter.
+        caption: Its caption.
         panels: Rows of frames: the motion of the figure, if it has one.
         plates: Rows of diagrams; if there are any, they are drawn instead of the frames.
     """
@@ -155,7 +155,7 @@ class Figure:
 
     @property
     def title(self) -> str:
-        """Number and caption; a picture that is not of the chapter has no number."""
+        """Number and caption; a picture that is not from the chapter has no number."""
         return f"Figure {self.number}.  {self.caption}" if self.number else self.caption
 
     def as_dict(self) -> dict[str, Any]:
@@ -292,6 +292,12 @@ FIGURES: dict[str, Entry] = {
 def figure(number: str) -> Figure:
     """Return a figure of the chapter, computed.
 
+    Args:
+        number: Number of the figure, such as ``"5.20"``.
+
+    Raises:
+        FigureNotFoundError: If the chapter has no figure of that number.
+
     Example:
         >>> import numpy as np
         >>> figure("5.20").panels[0].clip.poses[-1].round(4).tolist()
@@ -319,10 +325,10 @@ def of_race(laps: Sequence[RaceResult]) -> Figure:
         title = f"{lap.method}: {reached}, {lap.solution.iterations} iterations"
         panels.append(Panel(title, lap.method, place, {}, clip, goal.frame, shown))
     if not panels:
-        raise GoalError("no method of this race serves its goal; there is nothing to show.")
+        raise GoalError("no method of this race supports its goal, so there is nothing to show.")
     return Figure("", "The same problem by every method, from its first iteration to its last.", tuple(panels))
 
 
 def largest_step(clip: Clip) -> float:
-    """Return the largest change of one joint value from one frame to the next."""
+    """Return the largest change of one joint value from one frame to the next [rad, m]."""
     return float(np.abs(clip.linkage.difference(clip.poses[:-1], clip.poses[1:])).max())

@@ -27,7 +27,7 @@ def point(place: ArrayLike) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Mark:
-    """Something written or drawn over a linkage. `role` chooses its colour."""
+    """A mark that is written or drawn over a linkage. `role` selects its colour."""
 
     kind: ClassVar[str] = ""
 

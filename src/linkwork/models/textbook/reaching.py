@@ -27,7 +27,7 @@ Rows = tuple[tuple[Plate, ...], ...]
 
 
 def origin(linkage: Linkage, q: FloatArray, frame: str) -> FloatArray:
-    """Return where a frame is, shape (3,)."""
+    """Return the position of a frame, shape (3,)."""
     place: FloatArray = linkage.forward(q, frame=frame)[:3, 3]
     return place
 

@@ -16,7 +16,7 @@ ROUNDS, PARTS = 4, 16  # rounds, and parts per round, of the search for the pose
 
 
 def why_no_pose(form: Seven, target: FloatArray, names: tuple[str, ...]) -> str:
-    """Return what is out of reach at every angle of the held joint, and by how much at the best of them."""
+    """Return a text on the part that is out of reach at every angle of the held joint, and by how much at the best."""
     angles = np.arange(ANGLES) * TURN / ANGLES
     distance, (low, high) = form.distances(target, angles), form.reach
     held, a, b = (names[form.order[k]] for k in range(3))
