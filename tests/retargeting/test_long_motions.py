@@ -173,7 +173,7 @@ def test_frames_in_a_file_are_what_they_were_and_leave_nothing_behind(tmp_path, 
 
 def test_a_folder_without_room_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(frame_files, "SPILL", 10)
-    with frame_files.frames_in(tmp_path / "none"), pytest.raises(FormatError, match=r"none: has no room .* frames"):
+    with frame_files.frames_in(tmp_path / "none"), pytest.raises(FormatError, match=r"none: cannot store the frames"):
         frame_files.Frames(2).add(np.zeros((20, 2)))
 
 
@@ -251,7 +251,7 @@ def test_a_full_disk_ends_a_library_and_is_no_fault_of_a_motion(tmp_path, monkey
 
     with monkeypatch.context() as disk:
         disk.setattr(frame_files.tempfile, "TemporaryFile", full)
-        with pytest.raises(FormatError, match=r"out: has no room for .*: No space left on device"):
+        with pytest.raises(FormatError, match=r"out: cannot store the frames .*: No space left on device"):
             lw.retarget_library(tmp_path / "clips", child, tmp_path / "out")
     result = lw.retarget_library(tmp_path / "clips", child, tmp_path / "out", resume=True)
     assert (result.counts, result.complete) == ({"written": 1}, True)
