@@ -173,7 +173,7 @@ wheels: kernels
 
 # Build and check everything that is published: wheels of all platforms, the source archive, an installation outside the checkout.
 # `make release LEVELS=host` rehearses it for this platform only, with the pack next to the kernels: minutes, not hours.
-release: $(VENV)/dev.stamp
+release: $(VENV)/$(if $(filter host,$(LEVELS)),dev,release).stamp
 	rm -rf dist
 ifeq ($(LEVELS),host)
 	@$(PACK)

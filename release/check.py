@@ -6,7 +6,7 @@ The folder has the wheels that `wheels.py` built. The source archive is built tw
 wheel built from it must equal the plain one. twine and check-wheel-contents check the files. The wheel that pip selects
 here is installed into separate environments, without extras and with plots, where `smoke.py` runs outside the checkout.
 Faults are printed, and the exit code is 1. In a rehearsal, CHANGELOG.md and CITATION.cff need not have the release and
-the address of the project yet.
+the address of the project yet, nor wheels kernels for GPUs.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ ROOT = Path(__file__).parents[1]
 SMOKE = ROOT / "release" / "smoke.py"
 EXTRAS = ("", "[plot]")  # installed for the smoke test
 PACKED = "linkwork/kernels/pack/"  # machine code: not in a source archive
+CARDS = f"{PACKED}cards.zip"
 
 
 def main() -> int:
@@ -45,7 +46,7 @@ def main() -> int:
     archive = source_archive(dist)
     files = sorted(dist.glob("linkwork-*"))
     faults = [*archive_faults(archive, dist), *tool_faults(files), *smoke_faults(dist)]
-    late = [*history_faults(), *address_faults()]
+    late = [*history_faults(), *address_faults(), *card_faults(files)]
     faults += [] if given.rehearsal else late
     for file in files:
         print(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}")
@@ -143,6 +144,13 @@ def address_faults(root: Path = ROOT) -> Iterator[str]:
     """Yield a fault if CITATION.cff does not have the address of the project."""
     if address(root) is None:
         yield "CITATION.cff: no line 'repository-code: https://...' that says where the project is published"
+
+
+def card_faults(files: list[Path]) -> Iterator[str]:
+    """Yield the wheels without kernels for GPUs, which users would have to compile."""
+    for file in files:
+        if file.suffix == ".whl" and CARDS not in ZipFile(file).namelist():
+            yield f"{file.name}: no kernels for GPUs; pip install 'numba-cuda[cu13]', then make kernels"
 
 
 def rehearsed(late: list[str]) -> str:

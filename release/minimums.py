@@ -11,7 +11,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
-DEVELOPERS = {"build", "demo", "bench", "fuzz", "docs", "dev"}  # extras of the project itself
+DEVELOPERS = {"build", "release", "demo", "bench", "fuzz", "docs", "dev"}  # extras of the project itself
 OTHERS = {"cuda", "ray"}  # need a GPU or a cluster to be tested
 
 

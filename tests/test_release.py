@@ -8,6 +8,7 @@ import re
 import tomllib
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 import yaml
@@ -105,6 +106,16 @@ def test_the_version_is_written_down_the_same_everywhere(tmp_path: Path) -> None
         found = list(faults(tmp_path, "2.0.0"))
         assert len(found) == len(said)
         assert all(part in fault for part, fault in zip(said, found, strict=True))
+
+
+def test_wheels_without_kernels_for_cards_are_not_released(tmp_path: Path) -> None:
+    check = script("check")
+    for name, inside in (("a.whl", "linkwork/kernels/pack/cards.zip"), ("b.whl", "linkwork/__init__.py")):
+        with ZipFile(tmp_path / name, "w") as wheel:
+            wheel.writestr(inside, "")
+    (tmp_path / "c.tar.gz").touch()
+    (fault,) = check.card_faults(sorted(tmp_path.iterdir()))
+    assert fault.startswith("b.whl: no kernels for GPUs")
 
 
 def test_nothing_is_released_before_the_address_is_written_down_in_its_one_place(tmp_path: Path) -> None:
