@@ -81,7 +81,7 @@ class Motion:
         """Return the largest translation within the limits of a linkage [m]; 0 for a rotation."""
         if self.kind not in (steps.PRISMATIC, steps.SCREW) or self.advance == 0.0:
             return 0.0
-        limits = np.array([linkage.lower[self.q], linkage.upper[self.q]])  # limits of the joint that it follows
+        limits = np.array([linkage.lower[self.q], linkage.upper[self.q]])  # for a follower, the limits of its leader
         ends = (self.multiplier * limits if self.multiplier else 0.0) + self.offset
         return float(np.abs(ends).max() * abs(self.advance))
 

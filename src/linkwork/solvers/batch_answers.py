@@ -20,8 +20,8 @@ from .chain_solution import NAMES
 from .solution import Status, ending, errors_in_words
 
 ARRAYS = ("q", "success", "residuals", "restarts", "codes")
-TOLD = ("frames", "rows")  # where they were given
-POSES = ("q", "residuals")  # that have an axis of their own
+TOLD = ("frames", "rows")  # arrays that may be absent
+POSES = ("q", "residuals")  # arrays with an axis of their own
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +198,7 @@ class Batch(Shown):
 
     def __getitem__(self, key: Any) -> Any:
         """Return a row, or the batch of some rows; for arrays on a GPU, indexed as by their library."""
-        if not hasattr(self.q, "__getitem__"):  # arrays on a card that belong to no library
+        if not hasattr(self.q, "__getitem__"):  # GPU arrays without a library
             return self.on_host()[key]
         deep = (*key, slice(None)) if isinstance(key, tuple) and any(part is ... for part in key) else key
         some = {name: getattr(self, name)[deep if name in POSES else key] for name in ARRAYS}
