@@ -14,13 +14,13 @@ from ..linkage.poses import advance
 from ..transforms import FloatArray
 
 _LOG = logging.getLogger("linkwork")
-LOOKS = 33  # poses of a way that comes too near, at which it is measured how near
+LOOKS = 33  # number of poses that measure the clearance of a motion that comes too near
 
 
 def judged_between(linkage: Linkage, poses: FloatArray, avoid: Avoid, residuals: FloatArray) -> FloatArray:
     """Return the errors of frames (n, k); the last one, that of `avoid`, includes the way to each frame.
 
-    Between frames every joint moves steadily. Violations of the margin, in a frame or on the way to one, are logged.
+    Between frames every joint moves at constant speed. Violations of the margin, in or between frames, are logged.
     """
     if avoid.tolerance is not None or len(poses) < 2:
         return residuals

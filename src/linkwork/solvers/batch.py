@@ -231,7 +231,7 @@ def settle_card(
     *,
     device: str,
     dtype: DTypeLike | None = None,
-    closest: Closest = "quick",  # accepted for the same signature; no effect here
+    closest: Closest = "quick",  # noqa: ARG001  # accepted for the same signature; no effect here
     **options: Unpack[PrepareOptions],
 ) -> None:
     """Choose the kernels of a GPU once for a given number of coming targets.

@@ -24,7 +24,7 @@ class Lender:
         self._returned: dict[int, Any] = {}
 
     def lent(self, count: int) -> tuple[Any, Lease]:
-        """Return memory for a number of results, and its lease; the last batch's memory is reused if its size is the same."""
+        """Return memory for a number of results, and its lease; memory of the last batch is reused if it fits."""
         memory = self._returned.pop(count, None)
         self._returned.clear()
         if memory is None:
