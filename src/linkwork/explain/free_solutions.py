@@ -80,7 +80,7 @@ class Clear:
         return sorted(found, key=lambda part: -part.length), free / whole if whole else 0.0
 
     def _parts(self, curve: Curve) -> list[Curve]:
-        s, room = self._looked_at(curve)
+        s, room = self._sampled(curve)
         free = room >= 0.0
         if free.all():
             return [curve]
@@ -97,7 +97,7 @@ class Clear:
         pairs = zip(ends[::2], ends[1::2], strict=True)
         return [curve.part(begin, end, (one, two)) for (begin, one), (end, two) in pairs if end > begin]
 
-    def _looked_at(self, curve: Curve) -> tuple[FloatArray, FloatArray]:
+    def _sampled(self, curve: Curve) -> tuple[FloatArray, FloatArray]:
         """Return samples of a curve and their clearance minus the margin, dense enough to be certain in between."""
         s = np.linspace(0.0, 1.0, max(math.ceil(curve.length / STEP), 8) + 1)
         room, pace = self.room(curve(s)), self.pace

@@ -20,7 +20,7 @@ from .conflicts import called, joined
 SINGULAR = 1e-3  # share of the largest singular value below which a direction is lost
 NEARLY = 0.03
 BLAMED = 0.9  # share of the way to the goals that must be lost for the pose to be the cause
-TOLD = 0.3  # share of the largest part of a direction below which a part is not mentioned
+MENTIONED = 0.3  # share of the largest part of a direction below which a part is not mentioned
 BEND, SLIDE = 0.3, 0.1  # change of a joint to leave a singular pose: radians, and shares of the linkage's length
 
 
@@ -120,7 +120,7 @@ def _in_words(problem: Problem, direction: FloatArray) -> str:
     told = [
         _of_block(*owner, part)
         for owner, part, size in zip(owners, parts, sizes, strict=True)
-        if size > TOLD * max(sizes)
+        if size > MENTIONED * max(sizes)
     ]
     return joined(told, "or")
 

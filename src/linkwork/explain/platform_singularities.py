@@ -92,16 +92,16 @@ def platform_curves(
     one_of("plane", plane, PLANES)
     form = _form(linkage, frame)
     names = tuple(drivers) or usual_drivers(form)
-    look = _Look(form, begun(linkage, start))
-    look.drive_by(names)
-    grid = look.grid(PLANES[plane], whole("resolution", resolution, least=3))
-    reached, hold = look.at(grid.reshape(-1, 3))
+    mode = _WorkingMode(form, begun(linkage, start))
+    mode.drive_by(names)
+    grid = mode.grid(PLANES[plane], whole("resolution", resolution, least=3))
+    reached, hold = mode.at(grid.reshape(-1, 3))
     reached, hold = reached.reshape(grid.shape[:2]), hold.reshape(grid.shape[:2])
     edge = _between(grid, lambda a, b: reached[a] != reached[b], lambda a: reached[a])
     turn = _between(grid, lambda a, b: reached[a] & reached[b] & (hold[a] * hold[b] < 0.0), lambda a: hold[a] > 0.0)
-    ends = _halved(*edge, lambda x: look.at(x)[0])
-    loose = _halved(*turn, lambda x: look.at(x)[1] > 0.0)
-    stretched = look.serial(ends) < EDGE
+    ends = _halved(*edge, lambda x: mode.at(x)[0])
+    loose = _halved(*turn, lambda x: mode.at(x)[1] > 0.0)
+    stretched = mode.serial(ends) < EDGE
     return PlatformCurves(linkage, frame, names, grid[reached], hold[reached], ends[stretched], loose, ends[~stretched])
 
 
@@ -114,14 +114,14 @@ def sampled_places(
     linkage: Linkage, frame: str, start: FloatArray, samples: int, rng: np.random.Generator
 ) -> FloatArray:
     """Return positions (n, 3) that a platform reaches in the working mode of a closed pose, sampled evenly."""
-    look = _Look(_form(linkage, frame), start)
+    mode = _WorkingMode(_form(linkage, frame), start)
     at = linkage.forward(start, frame=frame)[:3, 3]
     far = np.where(linkage.evaluator.moving_rows(frame)[:3], FAR * linkage.loop_size, 0.0)
     low, high = at - far, at + far
     found: list[FloatArray] = []
     for k in range(ROUNDS):
         tried = rng.uniform(low, high, (max(samples, FEWEST), 3))
-        reached = tried[look.poses(tried)[1]]
+        reached = tried[mode.poses(tried)[1]]
         if k == 0 and len(reached):  # the reachable range is known now; add a little margin
             room = 0.05 * np.ptp(reached, axis=0)
             low, high = reached.min(axis=0) - room, reached.max(axis=0) + room
@@ -148,7 +148,7 @@ def usual_drivers(form: PlatformForm) -> tuple[str, ...]:
     return tuple(form.linkage.coordinates[limb.places[2 if limb.kind == TELESCOPE else 0]] for limb in paths)
 
 
-class _Look:
+class _WorkingMode:
     """A robot in one working mode, evaluated for many positions at once."""
 
     def __init__(self, form: PlatformForm, start: FloatArray) -> None:

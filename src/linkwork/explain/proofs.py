@@ -36,7 +36,7 @@ class Proof:
 
 
 def proof_of(solution: Solution) -> Proof | None:
-    """Return the proof that the one goal of a failed solve has no solution, if a closed form gives one."""
+    """Return the proof that the single goal of a failed solve has no solution, if a closed form gives one."""
     goal: Any = solution.goals[0]
     if len(solution.goals) != 1 or not isinstance(goal, Reach) or goal.ranges is not None:
         return None

@@ -54,7 +54,7 @@ def attach(linkage: Linkage, other: Linkage, frame: str, *, prefix: str = "", at
     for group, joints in part.groups.items():
         groups[prefix + group] = (*groups.get(prefix + group, ()), *joints)
     whole = type(linkage)(
-        [*_felt(linkage, part), *_felt(part, linkage)],
+        [*_with_collision_shapes(linkage, part), *_with_collision_shapes(part, linkage)],
         [*linkage.arcs[1:], mount, *part.arcs[1:]],
         name=linkage.name,
         frames=[*linkage.extra_frames, *part.extra_frames],
@@ -72,7 +72,7 @@ def attach(linkage: Linkage, other: Linkage, frame: str, *, prefix: str = "", at
     return replace(whole, poses=poses) if poses else whole
 
 
-def _felt(linkage: Linkage, other: Linkage) -> list[Link]:
+def _with_collision_shapes(linkage: Linkage, other: Linkage) -> list[Link]:
     """Return the links of a linkage; its visual shapes also serve for collisions if only the other has such shapes."""
     if _collides(linkage) or not _collides(other):
         return list(linkage.nodes)

@@ -251,7 +251,7 @@ def couplings_of(linkage: Linkage, frame: str) -> list[str]:
 
 
 def geared(rows: Iterable[CouplingRow]) -> set[int]:
-    """Return the pose indices whose whole turns matter: of followers, and of drivers unless all turns are alike."""
+    """Return the pose indices whose whole turns matter: followers, and drivers unless every turn is the same."""
     places: set[int] = set()
     for row in rows:
         places.add(row.q)

@@ -164,7 +164,7 @@ class _Step(NamedTuple):
 
 
 def _z_chain(linkage: Linkage, frame: str) -> tuple[list[_Step], FloatArray]:
-    """Return the joints on the way to a frame, and the transform from the last axis to that frame."""
+    """Return the joints of the chain to a frame, and the transform from the last axis to that frame."""
     path, end = linkage.path_to(frame)
     steps: list[_Step] = []
     waiting = np.eye(4)

@@ -11,7 +11,7 @@ from ..errors import LinkageError, LinkNotFoundError, MimicError
 from ..transforms import FloatArray, as_number, reraised_as
 from .joints import Joint
 
-PARALLEL = 1e-9  # of one: axes that differ by less are parallel
+PARALLEL = 1e-9  # largest deviation of a cosine from one for parallel axes
 Terms = dict[str, float]  # factors by joint
 
 

@@ -118,7 +118,7 @@ def center_of_mass(linkage: Linkage, q: PoseLike) -> FloatArray:
 
 
 def center_of_mass_jacobian(linkage: Linkage, q: PoseLike) -> FloatArray:
-    """Return how velocities move the centre of mass for poses (..., nq), shape (..., 3, nv)."""
+    """Return the Jacobian of the centre of mass for poses (..., nq), shape (..., 3, nv)."""
     return masses(linkage).jacobian(q)
 
 
@@ -137,11 +137,11 @@ def weighed(linkage: Linkage) -> Masses:
     """Return the masses for gravity; warn once if they were computed from the volume of shapes."""
     weights = masses(linkage)
     if weights.by_volume:
-        linkage.cache.get("said", "gravity of volumes", lambda: _say_by_volume(weights))
+        linkage.cache.get("said", "gravity of volumes", lambda: _warn_by_volume(weights))
     return weights
 
 
-def _say_by_volume(weights: Masses) -> bool:
+def _warn_by_volume(weights: Masses) -> bool:
     name, total = weights.linkage.name, weights.total
     text = "linkage %r names no mass: its shapes are weighed as water, %.3g kg; give links an Inertia(mass, center)."
     _LOG.warning(text, name, total)

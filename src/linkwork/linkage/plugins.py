@@ -29,7 +29,7 @@ class Table(MutableMapping[str, Row], Generic[Row]):
     Args:
         group: Group of the entry points: ``"linkwork.models"``.
         rows: The built-in rows.
-        check: Takes a name and a row of another package, and returns what is wrong with the row, or an empty text.
+        check: Takes a name and a row of another package, and returns a text on the fault of the row, or an empty text.
         prefix: Prefix that turns the name of an entry point into a name of this table.
     """
 

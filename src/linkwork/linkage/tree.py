@@ -109,7 +109,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Drive:
-    """Where a joint's values come from: ``values = multiplier * pose[q : q + nq] + offset``; velocities likewise.
+    """The source of a joint's values: ``values = multiplier * pose[q : q + nq] + offset``; velocities likewise.
 
     A joint with values of its own has multiplier one and offset zero; a mimic joint points at its leader's entry.
     """

@@ -31,7 +31,7 @@ def turned_copies(
         values: Poses, shape (k, n).
         lower: Lower limits (n,).
         upper: Upper limits (n,).
-        turning: Which values are angles that whole turns leave alike, shape (n,).
+        turning: Which values are angles that whole turns do not change, shape (n,).
         start: The pose (n,) that distances are measured from.
         most: Copies at most, the nearest ones; all by default.
 

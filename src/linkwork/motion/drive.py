@@ -65,13 +65,13 @@ def drive(linkage: Linkage, joint: str, values: ArrayLike, *, start: PoseLike | 
     path = _values(linkage, q_index, values, joint)
     closure, pose = Closure(linkage), one_pose(linkage, start)
     pose[q_index] = path[0]
-    poses = _led(linkage, pose, q_index, path)
+    poses = _driven_directly(linkage, pose, q_index, path)
     if poses is None:
         poses = np.empty((len(path), linkage.nq))
         follower = _Follower(closure, joint, q_index, v_index)
         poses[0] = _first(follower, pose, given=start is not None)
         follower.along(path, poses)
-        _say_if_elsewhere(closure, path, poses, joint, wraps=linkage.table[q_index].wraps)
+        _warn_if_elsewhere(closure, path, poses, joint, wraps=linkage.table[q_index].wraps)
     return Clip(linkage, np.arange(len(path)) / fps, poses, closure.widths(poses))
 
 
@@ -112,7 +112,7 @@ def drive_rates(
     return rates
 
 
-def _say_if_elsewhere(closure: Closure, path: FloatArray, poses: FloatArray, joint: str, *, wraps: bool) -> None:
+def _warn_if_elsewhere(closure: Closure, path: FloatArray, poses: FloatArray, joint: str, *, wraps: bool) -> None:
     """Log a warning if whole turns of a joint do not return the mechanism to its start.
 
     A rod between two balls may have spun: the mechanism is back if all links are at their initial positions.
@@ -127,7 +127,7 @@ def _say_if_elsewhere(closure: Closure, path: FloatArray, poses: FloatArray, joi
         )  # fmt: skip
 
 
-def _led(linkage: Linkage, pose: FloatArray, place: int, path: FloatArray) -> FloatArray | None:
+def _driven_directly(linkage: Linkage, pose: FloatArray, place: int, path: FloatArray) -> FloatArray | None:
     """Return the poses (n, nq) of a mechanism whose joints follow directly; None if loops have to be closed."""
     if linkage.loops or any(row.q == place for row in linkage.coupling_rows):
         return None

@@ -84,7 +84,7 @@ def _held(clip: Clip, masks: Mapping[str, Mask], blend: int) -> FloatArray:
     linkage, ones = clip.linkage, np.ones(len(clip))
     paths = {name: clip.forward(frame=name)[:, :3, 3] for name in masks}
     tracks = []
-    for name, right in _put_right(clip, paths, masks, blend).items():
+    for name, right in _corrected_paths(clip, paths, masks, blend).items():
         grip = faded(ones[:, None], masks[name], blend)[:, 0].clip(0.0, 1.0)
         weights = np.where(masks[name], PLANTED, SWINGING + (LANDING - SWINGING) * grip)
         tracks.append(GoalTrack("place", name, right, weights))
@@ -94,7 +94,7 @@ def _held(clip: Clip, masks: Mapping[str, Mask], blend: int) -> FloatArray:
     return follow(linkage, tracks, clip.poses[0])
 
 
-def _put_right(
+def _corrected_paths(
     clip: Clip, paths: Mapping[str, FloatArray], masks: Mapping[str, Mask], blend: int
 ) -> dict[str, FloatArray]:
     """Return the corrected path of each part, constant while it stands. Standing parts move the rest of their leg."""
@@ -149,7 +149,7 @@ def footsteps(clip: Clip) -> dict[int, Mask]:
 def in_step(clip: Clip, other: Clip) -> FloatArray | None:
     """Return the times of another motion, one for each frame of this one, that synchronise their footsteps.
 
-    Footsteps of the two motions are paired in order, with the shift that matches most of them. Between paired footsteps,
+    Footsteps of both motions are paired in order, with the shift that matches most of them. Between paired footsteps,
     the other motion is played at constant speed. Return None if too few footsteps match.
     """
     ours, theirs = (_strikes(one) for one in (clip, other))

@@ -46,7 +46,7 @@ def led_apart(clip: Clip, overlap: float | None = None) -> Clip:
         deep = too_deep(guard, advance(linkage, poses, change), allowed)
         if not deep.any():
             break
-        change = _led(guard, poses, change, deep)
+        change = _separated(guard, poses, change, deep)
         change = _smoothed(change, max(2, round(EASE * clip.fps)))
     values = steady_signs(linkage, advance(linkage, poses, change))
     return replace(clip, poses=values, residuals=None)
@@ -68,7 +68,7 @@ def too_deep(guard: Guard, poses: FloatArray, allowed: float) -> NDArray[np.bool
     return (counts > 0) & (np.nan_to_num(records[:, 0, NEAR.distance]) < -allowed)
 
 
-def _led(guard: Guard, poses: FloatArray, change: FloatArray, deep: NDArray[np.bool_]) -> FloatArray:
+def _separated(guard: Guard, poses: FloatArray, change: FloatArray, deep: NDArray[np.bool_]) -> FloatArray:
     """Return changes (n, nv) that separate links in the frames where they overlap too deeply."""
     linkage, result = guard.linkage, change.copy()
     slides = linkage.table.slides[guard.velocities]

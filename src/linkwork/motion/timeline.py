@@ -210,7 +210,7 @@ class Timeline:
             goals = [self._goal(self.pins[i], float(body.times[k]), float(weights[k, i]), base) for i in active]
             start = advance(linkage, base, last)
             gap = float(body.times[k] - body.times[k - 1]) if k else np.inf  # nothing can jump before the first frame
-            values[k] = self._led(Problem(linkage, goals, start), base, start, last, gap)
+            values[k] = self._nearest(Problem(linkage, goals, start), base, start, last, gap)
             last = between(linkage, base, values[k], wrap=False)
             if weights[k].max() < FAINT:  # joints that goals leave free return to the body too
                 values[k] = advance(linkage, base, smooth(weights[k].max() / FAINT) * last)
@@ -220,7 +220,9 @@ class Timeline:
                     residuals[k, i] = problem.residuals(problem.error(values[k])).max()
         return Clip(linkage, body.times, steady_signs(linkage, values), residuals, body.name, f"{body.source}, pins")
 
-    def _led(self, problem: Problem, base: FloatArray, start: FloatArray, last: FloatArray, gap: float) -> FloatArray:
+    def _nearest(
+        self, problem: Problem, base: FloatArray, start: FloatArray, last: FloatArray, gap: float
+    ) -> FloatArray:
         """Return the pose nearest to the body or, if that is a jump, one that continues from the previous frame."""
         found = lead(problem, base, start, self._firm, precision=PRECISION)
         jump = np.abs(between(problem.linkage, start, found)).max(initial=0.0)

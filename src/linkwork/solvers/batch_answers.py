@@ -20,7 +20,7 @@ from .chain_solution import NAMES
 from .solution import Status, ending, errors_in_words
 
 ARRAYS = ("q", "success", "residuals", "restarts", "codes")
-TOLD = ("frames", "rows")  # arrays that may be absent
+OPTIONAL = ("frames", "rows")  # arrays that may be absent
 POSES = ("q", "residuals")  # arrays with an axis of their own
 
 
@@ -193,7 +193,7 @@ class Batch(Shown):
             name: array.reshape(shape + array.shape[-1:] if name in POSES else shape)
             for name, array in ((name, getattr(self, name)) for name in ARRAYS)
         }
-        told: dict[str, Any] = {n: None if (x := getattr(self, n)) is None else x.reshape(shape) for n in TOLD}
+        told: dict[str, Any] = {n: None if (x := getattr(self, n)) is None else x.reshape(shape) for n in OPTIONAL}
         return replace(self, **arrays, **told)
 
     def __getitem__(self, key: Any) -> Any:

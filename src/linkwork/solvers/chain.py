@@ -79,8 +79,8 @@ def dh_parts(constant: FloatArray) -> tuple[tuple[float, float], tuple[float, fl
     """Return a transform as a screw about z, its Denavit-Hartenberg part and a rotation about z.
 
     The part in the middle is a screw about x and a translation along the new z: cosine and sine, length, travel. The
-    screw about x is along the common normal of the two z axes. The result is None if they are nearly, but not exactly,
-    parallel, because the normal is then far away.
+    screw about x is along the common normal of the two z axes. The result is None if the axes are nearly, but
+    not exactly, parallel, because the normal is then far away.
 
     Example:
         >>> before, dh, after = dh_parts(screw(0.5, 2.0))
