@@ -76,7 +76,7 @@ class LinkworkError(Exception):
 def _again(cls: type[LinkworkError], args: tuple[Any, ...], values: dict[str, Any]) -> LinkworkError:
     """Rebuild an error without calling its constructor, which would format the message a second time."""
     error = cls.__new__(cls)
-    super(LinkworkError, error).__init__(*args)  # that of the builtin base
+    super(LinkworkError, error).__init__(*args)  # skip this class's constructor
     vars(error).update(values)
     return error
 
@@ -298,7 +298,7 @@ def meant(name: object, known: Iterable[str]) -> str:
         >>> meant("wirst", ["base", "wrist"]), meant("wirst", ["base"])
         ("; did you mean 'wrist'?", '.')
     """
-    from difflib import get_close_matches  # only here, where something is wrong already: it takes a while to load
+    from difflib import get_close_matches  # imported on demand: slow to load, and only needed after an error
 
     close = get_close_matches(str(name), tuple(known), n=1)
     return f"; did you mean {close[0]!r}?" if close else "."

@@ -56,7 +56,7 @@ class Value:
         return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
 
     __hash__ = None  # type: ignore[assignment]
-    __match_args__: ClassVar[tuple[str, ...]]  # the names of the fields, of the dataclass that is made of it
+    __match_args__: ClassVar[tuple[str, ...]]  # names of the fields, set by each dataclass that derives from this class
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(vars(self)[name] for name in type(self).__match_args__)
@@ -137,7 +137,7 @@ def as_array(value: ArrayLike, what: str) -> FloatArray:
     """Return an array of float64; raise `TransformError` if the value is not numeric."""
     try:
         array = np.array(value)
-        if array.dtype.kind not in "fiu":  # complex would lose its imaginary part, text and truth their meaning
+        if array.dtype.kind not in "fiu":  # neither complex numbers, nor texts, nor booleans
             raise TypeError(f"got {reprlib.repr(value)}")
         return array.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
@@ -182,10 +182,10 @@ def as_axis(value: str | ArrayLike, what: str = "axis") -> FloatArray:
     numbers = vector.tolist()
     if not any(numbers):
         raise TransformError(f"{what} must not be zero.")
-    # A unit axis comes back bit for bit: what is written to a file and read again is the same joint.
+    # A vector of unit length is returned bit for bit, so that a joint does not change when it is saved and read again.
     if abs(math.hypot(*numbers) - 1.0) < 4e-16:
         return vector
-    vector = np.ldexp(vector, -math.frexp(max(map(abs, numbers)))[1])  # near one: no length overflows or vanishes
+    vector = np.ldexp(vector, -math.frexp(max(map(abs, numbers)))[1])  # so that the norm cannot overflow
     return vector / math.hypot(*vector.tolist())
 
 
@@ -263,7 +263,7 @@ def _rotation_from_euler(value: Any, what: str) -> FloatArray:
 def _checked_rotation(matrix: FloatArray, what: str) -> FloatArray:
     if matrix.shape != (3, 3):
         raise TransformError(f"{what} must be {ORIENTATION_FORMS}; got an array of shape {matrix.shape}.")
-    (a, b, c), (d, e, f), (g, h, i) = matrix.tolist()  # plain numbers: ten times faster than nine-number arrays
+    (a, b, c), (d, e, f), (g, h, i) = matrix.tolist()  # plain floats are ten times faster than arrays of nine numbers
     lengths = (a * a + b * b + c * c - 1.0, d * d + e * e + f * f - 1.0, g * g + h * h + i * i - 1.0)
     angles = (a * d + b * e + c * f, d * g + e * h + f * i, g * a + h * b + i * c)
     error = max(map(abs, (*lengths, *angles)))
@@ -418,7 +418,7 @@ def quaternion_vector(quaternion: FloatArray) -> FloatArray:
     w, vector = quaternion[..., :1], quaternion[..., 1:]
     sine = np.linalg.norm(vector, axis=-1, keepdims=True)
     angle = 2.0 * np.arctan2(sine, np.abs(w))
-    share = np.divide(angle, sine, out=np.full_like(sine, 2.0), where=sine > 1e-150)  # where it vanishes, it is 2 / w
+    share = np.divide(angle, sine, out=np.full_like(sine, 2.0), where=sine > 1e-150)  # tends to 2 / w
     result: FloatArray = np.where(w < 0.0, -share, share) * vector
     return result
 

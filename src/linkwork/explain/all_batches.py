@@ -22,8 +22,8 @@ from ..solvers.solutions_batch import SolutionsBatch
 from ..transforms import FloatArray
 from .all_solutions import fine, search_all
 
-LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])  # of a rigid transform
-SEARCHED = 8  # room for solutions of a target that is searched for
+LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])  # last row of a rigid transform
+SEARCHED = 8  # default number of solutions per target, for a search
 
 
 def solve_all_batch(
@@ -106,9 +106,9 @@ def _answers(
     mask: NDArray[np.bool_],
     complete: NDArray[np.bool_],
 ) -> Answers:
-    """Return poses, mask, counts, complete and valid of a chain's values."""
+    """Return poses, mask, counts, complete and valid from a chain's values."""
     counts = _counted(mask)
-    valid = counts > 0  # a solution was checked against its target, so only targets without any need a look
+    valid = counts > 0  # solutions were checked against their targets, so only targets without any need a check
     valid[~valid] = rigid(aims[~valid])
     complete &= valid
     if most is not None and most != mask.shape[1]:
@@ -122,7 +122,7 @@ def _answers(
 
 
 def _counted(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return how many of each row are true: eight at a time, several times as fast as a sum of so few."""
+    """Return the number of true entries in each row, eight at a time: much faster than a sum along short rows."""
     eights = np.ascontiguousarray(mask).view(np.uint64)
     counts = np.bitwise_count(eights[:, 0]).astype(np.int64)
     for k in range(1, eights.shape[1]):
@@ -144,7 +144,7 @@ def _on_card(
         return _staying_there(prepared, form, targets, most, dtype)
     aims = prepared.as_targets(as_targets(targets, prepared.goal.frame))
     values, mask, complete = card_form(prepared, form, dtype or aims.dtype).all(aims)
-    strange = (aims[:, 3] != LAST_ROW).any(axis=1)  # which cards do not read
+    strange = (aims[:, 3] != LAST_ROW).any(axis=1)  # GPU kernels do not read the last row
     values[strange], mask[strange] = np.nan, False
     told = _answers(prepared, np.asarray(aims, np.float64), rest, most, values, mask, complete)
     return SolutionsBatch(prepared, aims, *told)
@@ -153,7 +153,7 @@ def _on_card(
 def _staying_there(
     prepared: Prepared, form: ClosedForm, targets: Any, most: int | None, dtype: DTypeLike | None
 ) -> SolutionsBatch:
-    """Return the solutions of targets on the card, on the card."""
+    """Return the solutions of targets on a GPU, as arrays on the GPU."""
     memory, shape = from_device(targets)
     if shape[1:] != (4, 4) or (dtype is not None and np.dtype(dtype) != memory.dtype):
         raise OptionError(
@@ -170,7 +170,7 @@ def _staying_there(
 
 
 def _fitted(values: FloatArray, mask: NDArray[np.bool_], most: int) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return values (m, k, n) and mask (m, k) in rooms for another number of solutions: they stand first then."""
+    """Return values (m, k, n) and mask (m, k) resized to another number of solutions, with solutions first."""
     order = np.argsort(~mask, axis=1, kind="stable")[:, :most]
     count, room, joints = values.shape
     q, there = np.full((count, most, joints), np.nan), np.zeros((count, most), np.bool_)
@@ -180,7 +180,7 @@ def _fitted(values: FloatArray, mask: NDArray[np.bool_], most: int) -> tuple[Flo
 
 
 def _searched(prepared: Prepared, aims: FloatArray, rest: FloatArray, apart: float, answers: Answers) -> None:
-    """Write what searches of single targets find."""
+    """Write the results of searches for single targets."""
     q, mask, counts, _, valid = answers
     given, most = (prepared.linkage, prepared.goal, fine(prepared.linkage, prepared.settings.limits)), mask.shape[1]
     search = prepared_for(*given, 1, prepared.seed, prepared.group, rest).resting_at(rest)

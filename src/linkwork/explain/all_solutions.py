@@ -33,10 +33,10 @@ from ..transforms import FloatArray
 from .free_solutions import Clear
 from .searched_solutions import searched
 
-FINE = 1e-8  # tolerance of damped steps, where they search
-NEAR = 1e-5  # tolerance of the search, before its poses are made exact
-STARTS = 256  # of a count that nothing proves
-SAMPLES = 64  # of a continuum, where nobody says how many
+FINE = 1e-8  # tolerance of damped steps in a search
+NEAR = 1e-5  # tolerance of the search, before its poses are refined
+STARTS = 256  # default number of starts for a count that no closed form proves
+SAMPLES = 64  # default number of samples of a continuum
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +221,7 @@ def solve_all(
 
 
 def only_free(found: Branches, avoid: Avoid, most: int = SAMPLES) -> Branches:
-    """Return the collision-free part of solutions; see `solve_all`. `complete` stays as it is."""
+    """Return the collision-free part of solutions; see `solve_all`. `complete` is not changed."""
     clear = Clear(found.linkage, avoid)
     if not found.curves:
         free = clear.free(found.q)
@@ -247,7 +247,7 @@ def only_free(found: Branches, avoid: Avoid, most: int = SAMPLES) -> Branches:
 def _on_chain(
     prepared: Prepared, goal: Reach, rest: FloatArray, apart: float | None, most: int, starts: int | None
 ) -> Branches:
-    """Return all poses of a chain: by closed forms, else by a search, which goes on along curves."""
+    """Return all poses of a chain: by closed forms, else by a search that continues along curves."""
     prepared.chain.check()
     found = None if starts else _proven(prepared, goal, rest, apart, most)
     if found is None:
@@ -258,7 +258,7 @@ def _on_chain(
 
 
 def _on_legs(linkage: Linkage, goal: Reach, start: FloatArray, apart: float, limits: Limits) -> Branches:
-    """Return all poses of a parallel robot whose platform is where a goal wants it: the solutions of its legs."""
+    """Return all poses of a parallel robot for a goal of its platform: combinations of the solutions of its legs."""
     form = form_of(linkage, goal.frame)
     if isinstance(form, str) or not serves(form, goal):
         why = (
@@ -279,14 +279,14 @@ def _proven(prepared: Prepared, goal: Reach, start: FloatArray, apart: float | N
     """Return the solutions of closed forms, isolated or curves; None if no closed form supports the goal."""
     found = all_by_form(prepared, goal, start, apart)
     if found is not None and found.dimension == 1 and not prepared.whole_pose:
-        return None  # a joint turns about the free axis: there are curves, which a search meets
+        return None  # a joint rotates about the free axis, so solutions form curves, which a search finds
     return curves_of(prepared, goal, most) if found is None else found
 
 
 def all_by_form(prepared: Prepared, goal: Reach, start: FloatArray, apart: float | None) -> Branches | None:
-    """Return the solutions of a closed form, the nearest to a start first; None if no closed form supports the goal.
+    """Return the solutions of a closed form, nearest to a start first; None if no closed form supports the goal.
 
-    They are proven to be all, unless the goal is so singular that a pose stands for a continuum.
+    They are proven to be complete, unless the goal is singular and a pose represents a continuum.
     """
     form = prepared.form
     if isinstance(form, NoForm):
@@ -301,7 +301,7 @@ def all_by_form(prepared: Prepared, goal: Reach, start: FloatArray, apart: float
 
 
 def search_all(prepared: Prepared, goal: Reach, apart: float, most: int, starts: int | None = None) -> Branches:
-    """Return the solutions found from many starts, which proves nothing. The solver has `fine` tolerances."""
+    """Return the solutions found from many starts; nothing is proven. The solver must have `fine` tolerances."""
     found, angles = searched(prepared, goal, apart, most, starts), _angles(prepared)
     none = np.zeros(len(found.q), np.bool_)
     rest = (angles, False, "", None, none)
@@ -309,7 +309,7 @@ def search_all(prepared: Prepared, goal: Reach, apart: float, most: int, starts:
 
 
 def curves_of(prepared: Prepared, goal: Reach, most: int) -> Branches | None:
-    """Return the curves of solutions where a closed form with one joint held finds or excludes any; else None."""
+    """Return the curves of solutions if a closed form with one joint held finds or excludes them; else None."""
     form = form_with_one_held(prepared)
     if isinstance(form, str):
         return None
@@ -320,7 +320,7 @@ def curves_of(prepared: Prepared, goal: Reach, most: int) -> Branches | None:
 def as_curves(
     prepared: Prepared, goal: Reach, most: int, motion: SelfMotion, found: Branches | None = None
 ) -> Branches:
-    """Return curves as `Branches`, whose poses are samples, more of them on longer curves."""
+    """Return curves as `Branches`, with samples as poses, more of them on longer curves."""
     q = along(motion.curves, most, prepared.linkage.nq)
     if found is not None and not len(q):
         return found
@@ -331,7 +331,7 @@ def as_curves(
 
 
 def along(curves: Sequence[Curve], most: int, nq: int) -> FloatArray:
-    """Return poses (k, nq) on curves, `most` of them at most, more on longer curves."""
+    """Return at most `most` poses (k, nq) on curves, more of them on longer curves."""
     ends = np.cumsum([curve.length for curve in curves[:most]])
     count = len(ends)
     shares = np.rint((most - count) * ends / ends[-1]).astype(int) + np.arange(1, count + 1) if count else ends
@@ -341,7 +341,7 @@ def along(curves: Sequence[Curve], most: int, nq: int) -> FloatArray:
 
 
 def _angles(prepared: Prepared) -> NDArray[np.int64]:
-    """Return the places in the pose of the chain's angles that whole turns leave alike."""
+    """Return the pose indices of the chain's angles that whole turns do not change."""
     inside, outside = prepared.chain.plain
     places: NDArray[np.int64] = outside[prepared.chain.turning[inside]]
     return places
@@ -409,7 +409,7 @@ def count_solutions(
         every = None if starts else all_by_form(prepared, plain, linkage.neutral(), None)
         every = search_all(prepared, plain, APART, SAMPLES, starts or STARTS) if every is None else every
         found, proven = every.q, every.complete
-        isolated = proven and every.dimension == 0  # a stretched arm may move in more ways, for an instant
+        isolated = proven and every.dimension == 0  # a stretched arm may have more instantaneous freedom
     else:
         near = FINE * usual_tolerance(linkage) / TOLERANCE
         exact: LoopOptions = {"tolerance": near, "rotation_tolerance": FINE, "max_iterations": 200, "limits": limits}
@@ -436,5 +436,5 @@ def _prepared(
 
 
 def fine(linkage: Linkage, limits: Limits) -> Settings:
-    """Return tolerances so small that distinct poses of a search can be told apart."""
+    """Return settings with tolerances small enough to tell distinct poses of a search apart."""
     return Settings(NEAR / TOLERANCE * usual_tolerance(linkage), NEAR, limits=limits)

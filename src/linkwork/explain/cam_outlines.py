@@ -12,7 +12,7 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..solvers.options import whole
 from ..transforms import FloatArray, as_number, inverse
 
-STEP = 1e-5  # of a radian: for the direction and the curvature of the roller's path
+STEP = 1e-5  # step of central differences, for the direction and curvature of the roller's path [rad]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,14 +86,14 @@ def _poses(linkage: Linkage, cam: str, angles: FloatArray) -> FloatArray:
 
 
 def _centres(linkage: Linkage, cam: str, frame: str, angles: FloatArray) -> FloatArray:
-    """Return where a frame is, seen from the cam's link, at angles of the cam."""
+    """Return the positions of a frame in the cam's link at angles of the cam."""
     poses, link = _poses(linkage, cam, angles), linkage.joint(cam).child
     seen: FloatArray = inverse(linkage.forward(poses, frame=link)) @ linkage.forward(poses, frame=frame)
     return seen[:, :3, 3]
 
 
 def _pressure(linkage: Linkage, cam: str, frame: str, angles: FloatArray, normal: FloatArray) -> FloatArray:
-    """Return the angles between normals, seen from the cam's link, and the way a frame is moved by its own joint."""
+    """Return the angles between normals, in the cam's link, and the velocity of a frame by its own joint."""
     poses, link = _poses(linkage, cam, angles), linkage.joint(cam).child
     world = (linkage.forward(poses, frame=link)[:, :3, :3] @ normal[..., None])[..., 0]
     path, _ = linkage.path_to(frame)

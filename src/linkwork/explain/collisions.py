@@ -21,11 +21,11 @@ from ..transforms import FloatArray
 from .all_solutions import solve_all
 from .conflicts import Experiments, called, joined, ranked
 
-STRETCHES = (1.0, 1.02, 1.1, 1.3)  # of the way to the nearest place that is free, tried in turn
-BESIDE = 2e-4  # [m] further than that place
-ALONG = 0.94  # cosine from which a way is called up or down
-MOST_POSES = 64  # solutions that are looked at
-POSES, EVERY = 64, 64  # random poses, and pairs of each, that tell whether a contact lasts
+STRETCHES = (1.0, 1.02, 1.1, 1.3)  # multiples of the displacement to the nearest free position, tried in turn
+BESIDE = 2e-4  # added to that displacement [m]
+ALONG = 0.94  # cosine above which a displacement is called up or down
+MOST_POSES = 64  # number of solutions to check
+POSES, EVERY = 64, 64  # random poses, and pairs of each, to test whether a contact is permanent
 
 
 class Nearness(NamedTuple):
@@ -160,7 +160,7 @@ def _advice(others: Sequence[Goal]) -> str:
 
 
 def _moved(trials: Experiments, goal: Goal, own: Sequence[Avoid], others: Sequence[Goal]) -> Move | None:
-    """Return the smallest displacement found, without rotation, of a goal with which all goals are reached."""
+    """Return the smallest translation found of a goal with which all goals are reached."""
     if not isinstance(goal, Reach) or goal.position is None or goal.ranges is not None or goal.priority < 0:
         return None
     kept: list[Goal] = [ranked(other, 0) for other in others if other is not goal]

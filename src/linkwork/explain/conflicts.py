@@ -23,11 +23,11 @@ from ..linkage.program import chain_motions
 from ..solvers import Problem, Solution
 from ..solvers.options import Limits
 
-SECONDS = 10.0  # for all experiments about one solve
-TRIES = 24  # other starts of each
-MOST_LIMITS = 6  # that are tried one by one
+SECONDS = 10.0  # time for all experiments about one solve [s]
+TRIES = 24  # further starts of each experiment
+MOST_LIMITS = 6  # number of limits tried one by one
 AT_LIMIT = 1e-9
-PUSHING = 1e-3  # of the strongest push against a limit, what is still called one
+PUSHING = 1e-3  # share of the strongest push against a limit below which a push is ignored
 
 
 def called(goal: Goal, among: Sequence[Goal] = ()) -> str:
@@ -62,7 +62,7 @@ def is_judged(goal: Goal) -> bool:
     return any(goal.tolerance_of(block.unit) != math.inf for block in goal.blocks)
 
 
-# What geometry tells
+# From geometry
 
 
 class Apart(NamedTuple):
@@ -152,7 +152,7 @@ def span(linkage: Linkage, first: str, second: str) -> float:
     return total
 
 
-# What levels tell
+# From priority levels
 
 
 class Level(NamedTuple):
@@ -191,7 +191,7 @@ def levels(solution: Solution) -> list[Level]:
     return result
 
 
-# What experiments tell
+# From experiments
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,7 +248,7 @@ class Experiments:
         limits: Limits = "project" if solution.settings.keeps_limits else "ignore"
         self.settings = replace(solution.settings, trace=False, max_iterations=None, limits=limits)
         self.goals = [goal for goal in solution.goals if is_judged(goal)]
-        for some in (self.goals[:1], self.goals) if self.goals else ():  # compiles what is needed, outside of the time
+        for some in (self.goals[:1], self.goals) if self.goals else ():  # compile outside the time limit
             solvers.Robust(restarts=1).solve(self._problem(some), solution.q, self.settings)
         self.deadline = time.perf_counter() + seconds
 
@@ -271,7 +271,7 @@ class Experiments:
         return self.solved([ranked(goal, 0) for goal in self.goals], linkage, **changes)
 
     def reachable(self, goals: Sequence[Goal]) -> bool:
-        """Return whether some goals can be met together, whatever their levels."""
+        """Return whether goals can be met together, ignoring their priority levels."""
         return not goals or bool(self.solved([ranked(goal, 0) for goal in goals]).success)
 
     def conflict(self, core: Sequence[Goal] = ()) -> Conflict:
@@ -280,7 +280,7 @@ class Experiments:
         Each goal is left out in turn, and stays out if the others still cannot be met.
 
         Args:
-            core: The set, if it is known.
+            core: The conflicting set, if it is known.
         """
         known = list(core) or self._core()
         removable, ways = [], []
@@ -299,15 +299,15 @@ class Experiments:
             if self.late or goal.priority < 0:  # loops belong to the linkage: they cannot be left out
                 continue
             rest = [other for other in core if other is not goal]
-            if rest and not self.reachable(rest) and not self.late:  # what was cut short proves nothing
+            if rest and not self.reachable(rest) and not self.late:  # a solve that ran out of time proves nothing
                 core = rest
         return core
 
     def _gives_way(self, goal: Goal, others: Sequence[Goal]) -> dict[str, float]:
-        """Return by how much a goal is missed where all others come first."""
+        """Return the error of a goal by unit, if all others have a higher priority."""
         last = ranked(goal, 1)
         found = self.solved([*(ranked(other, 0) for other in others), last])
-        if isinstance(goal, Avoid):  # its rows are many pairs; what counts is the nearest
+        if isinstance(goal, Avoid):  # its rows are many pairs; only the nearest counts
             missed = {"m": goal.margin - float(goal.clearance(self.linkage, found.q))}
             return {unit: value for unit, value in missed.items() if value > 0.0}
         own = next(g for g in found.goals if g.priority == 1 and g.signature == last.signature)
@@ -315,7 +315,7 @@ class Experiments:
         return {unit: value for unit, value in missed.items() if value > _room(self.solution, (goal,), unit)}
 
     def limits_alone(self) -> dict[str, float]:
-        """Return the limits without one of which the goals are reached, and how far the joint then exceeds it.
+        """Return the limits that prevent the goals by themselves, and how far the joint would exceed each.
 
         Only limits that joints push against at the end of the solve are tried, the most strongly pushed first.
         """
@@ -332,7 +332,7 @@ class Experiments:
 
 
 def ranked(goal: Goal, rank: int) -> Goal:
-    """Return a goal on another level; those of loops keep theirs."""
+    """Return a goal with another priority; goals that close loops keep theirs."""
     if goal.priority < 0 or goal.priority == rank:
         return goal
     result = copy.copy(goal)
@@ -341,7 +341,7 @@ def ranked(goal: Goal, rank: int) -> Goal:
 
 
 def pushed_limits(solution: Solution) -> list[str]:
-    """Return the joints at a limit that the goals pull beyond it, the most strongly pulled first."""
+    """Return the joints at a limit that the goals push against it, the strongest push first."""
     linkage, problem = solution.linkage, solution.problem
     pull = problem.jacobian(solution.q).T @ problem.weighted_error(problem.error(solution.q))
     q, v, _ = linkage.table.plain

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import solvers  # its methods, for experiments, are imported when one is made
+from .. import solvers  # imported lazily: the methods are needed for experiments only
 from ..errors import OptionError
 from ..goals import Block, Reach
 from ..linkage.linkage import Linkage
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from ..solvers import Method
 
 STARTS = 128
-MORE = 1.01  # times what cannot be less: what counts as more
-ALL_JOINTS = 64  # other starts of the solve that tells whether a group of joints was too few
+MORE = 1.01  # factor on an unavoidable error above which an error counts as larger
+ALL_JOINTS = 64  # further starts of the solve that tests whether all joints together reach the goal
 ELSEWHERE = "Give another start, or use the method 'robust', which tries several."
-STOOD_STILL = 1e-2  # radians or metres: a solve that went no further never left its start
-BENDS = 4  # bent starts that are tried
-SLOWLY = 0.99  # of an error: what two thousand more iterations must make of it to count as coming nearer
+STOOD_STILL = 1e-2  # a solve whose values changed by less never left its start [rad, m]
+BENDS = 4  # number of bent starts to try
+SLOWLY = 0.99  # share of the error that must remain at most after 2000 more iterations, to count as progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +139,7 @@ def _ended(solution: Solution) -> str:
 
 
 def _never_left(solution: Solution) -> bool:
-    """Return whether a solve ended where it began."""
+    """Return whether a solve ended where it started."""
     gone = np.abs(solution.linkage.difference(solution.start, solution.q)).max(initial=0.0)
     return solution.status in ("stalled", "iterations") and bool(gone < STOOD_STILL)
 
@@ -151,7 +151,7 @@ def _reached(solution: Solution) -> Diagnosis:
 
 
 def at_limits(linkage: Linkage, q: FloatArray, group: Group | None = None) -> list[str]:
-    """Return the coordinates that may move and are at a limit, in words."""
+    """Return the coordinates that may move and are at a limit, as texts."""
     result = []
     moves = np.ones(linkage.nq, np.bool_) if group is None else group.values
     rows = zip(linkage.coordinates, q, linkage.lower, linkage.upper, moves, strict=True)
@@ -164,7 +164,7 @@ def at_limits(linkage: Linkage, q: FloatArray, group: Group | None = None) -> li
 
 
 def _of_a_group(solution: Solution, found: Diagnosis) -> Diagnosis:
-    """Return why a group of joints failed, with whether all joints together would have done it."""
+    """Return the diagnosis for a group of joints, and whether all joints together would reach the goal."""
     group: Any = solution.group
     everyone = Problem(solution.linkage, solution.goals, solution.start)
     settings = replace(solution.settings, trace=False, max_iterations=None)
@@ -175,11 +175,11 @@ def _of_a_group(solution: Solution, found: Diagnosis) -> Diagnosis:
     return replace(found, sentence=text, advice=advice, evidence=found.evidence | {"all_joints": reached})
 
 
-# What follows from geometry alone
+# Causes proven by geometry alone
 
 
 def _certain(solution: Solution) -> Diagnosis | None:
-    """Return a cause that needs no experiment, if there is one."""
+    """Return a cause that is certain without experiments; None if there is none."""
     for goal in solution.goals:
         if isinstance(goal, Reach) and goal.position is not None:
             found = _beyond_reach(solution, goal)
@@ -191,7 +191,7 @@ def _certain(solution: Solution) -> Diagnosis | None:
 
 
 def _contradiction(solution: Solution) -> Diagnosis | None:
-    """Return the pair of goals that cannot both be had, whatever the pose."""
+    """Return the pair of goals that contradict each other at every pose, if there is one."""
     pair = apart(solution)
     if pair is None:
         return None
@@ -201,7 +201,7 @@ def _contradiction(solution: Solution) -> Diagnosis | None:
 
 
 def _beside_others(solution: Solution, certain: Diagnosis) -> Diagnosis:
-    """Return a certain cause with what it means for the other goals, and how the levels stand."""
+    """Return a certain cause with its consequences for the other goals, and the state of the levels."""
     trials = Experiments(solution)
     found = trials.conflict([solution.goals[k] for k in certain.evidence["goals"]])
     ranks = levels(solution)
@@ -234,7 +234,7 @@ def _beyond_reach(solution: Solution, goal: Reach) -> Diagnosis | None:
 
 
 def _more_left(solution: Solution, least: float) -> str:
-    """Return the remaining error of one goal in words, if it exceeds the distance that no pose can avoid."""
+    """Return a text on the remaining error of one goal, if it exceeds the distance that no pose can avoid."""
     position, *turn = solution.residuals.tolist()
     if len(solution.goals) > 1 or (position <= MORE * least and max(turn, default=0.0) < MORE - 1.0):
         return ""
@@ -258,12 +258,12 @@ def _unchangeable(solution: Solution) -> Diagnosis | None:
 
 
 def _owner(solution: Solution, block: Block) -> int:
-    """Return which goal a block of the stacked rows belongs to."""
+    """Return the index of the goal that a block of the stacked rows belongs to."""
     ends = np.cumsum([goal.blocks[-1].rows.stop for goal in solution.goals])
     return int(np.searchsorted(ends, block.rows.start, side="right"))
 
 
-# What experiments tell
+# Causes found by experiments
 
 
 def _experiments(solution: Solution) -> Diagnosis:
@@ -309,7 +309,7 @@ def _experiments(solution: Solution) -> Diagnosis:
 
 
 def _proven(trials: Experiments, base: str, proof: Proof) -> Diagnosis:
-    """Return why a goal is missed that no pose reaches: limits, if poses without them do, else the arm's geometry."""
+    """Return why a goal that no pose reaches is missed: limits, if poses without limits reach it, else the geometry."""
     text, evidence = f"{base} {proof.sentence}", {"proof": proof.evidence, "family": proof.family}
     if len(proof.free):
         found = _limits(trials, text, proof.free)
@@ -361,7 +361,7 @@ def _diverged(solution: Solution, problem: Problem, base: str) -> Diagnosis:
 
 
 def _length_advice(solution: Solution, problem: Problem) -> str:
-    """Return advice on a fixed scale, by the largest singular value; empty for methods without one."""
+    """Return advice on a fixed scale, from the largest singular value; empty for methods without a scale."""
     scale = solution.options.get("scale")
     if scale is None:
         return ""
@@ -405,7 +405,7 @@ def _local_minimum(solution: Solution, base: str, others: Solution) -> Diagnosis
 
 
 def _limits(trials: Experiments, base: str, free: FloatArray) -> Diagnosis:
-    """Return the limits that prevent poses (n, nq), found without limits, from being solutions."""
+    """Return the limits that exclude the poses (n, nq) found without limits."""
     linkage, many = trials.linkage, len(trials.goals) > 1
     poses, angles = free.copy(), linkage.table.periodic
     middle = mid_range(linkage.lower, linkage.upper)
@@ -438,7 +438,7 @@ def _limits(trials: Experiments, base: str, free: FloatArray) -> Diagnosis:
 
 
 def _conflict(trials: Experiments, base: str) -> Diagnosis:
-    """Several goals that no start reaches, with or without limits."""
+    """Diagnose several goals that no start reaches, with or without limits."""
     found = trials.conflict()
     evidence = _evidence(trials, found)
     if all(goal.priority < 0 for goal in found.goals):
@@ -453,7 +453,7 @@ def _conflict(trials: Experiments, base: str) -> Diagnosis:
 
 
 def _open_loop(trials: Experiments, found: Conflict, base: str, evidence: dict[str, Any]) -> Diagnosis:
-    """Loops that no pose closes, whatever the goals."""
+    """Diagnose loops that no pose closes, for any goals."""
     worst = levels(trials.solved(found.goals))[0]
     evidence["gap"] = worst.missed
     text = f"{base} No pose was found that closes {worst.worst}: {amount(worst.missed, worst.unit)} are left."
@@ -474,7 +474,7 @@ def _evidence(trials: Experiments, found: Conflict | None = None) -> dict[str, A
 
 
 def _nowhere(problem: Problem, base: str, others: Solution, where: str = "At the closest pose") -> Diagnosis:
-    """Nothing reached it: over-constrained, or beyond reach in a way that lengths alone do not show."""
+    """Diagnose a goal that nothing reached: over-constrained, or out of reach in a way that lengths do not show."""
     asked, velocities = len(problem.rows), problem.velocities
     costs = np.linalg.norm(problem.error(others.q) * problem.scale, axis=-1)
     best = others.q[int(np.argmin(costs))]

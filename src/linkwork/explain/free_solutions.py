@@ -20,15 +20,15 @@ from ..solvers.closed_form.curves import Curve
 from ..solvers.free_hopes import touching_in_words
 from ..transforms import FloatArray
 
-STEP = 0.05  # of the first look along a curve [rad]
-FINEST = 1e-3  # what collides, or is free, on a shorter way may be missed [rad]
+STEP = 0.05  # step of the first samples along a curve [rad]
+FINEST = 1e-3  # shorter colliding or free stretches may be missed [rad]
 ROUNDS, HALVINGS = 16, 60
-HAIR = 1e-9  # beyond the margin [m]: so much further off a free part ends, lest rounding makes its last pose collide
+HAIR = 1e-9  # added to the margin at the ends of free parts, so that rounding does not make their last pose collide [m]
 
 
 @dataclass(frozen=True, eq=False)
 class Clear:
-    """What a linkage must stay clear of, for one set of solutions.
+    """Obstacles and margin for one set of solutions.
 
     Args:
         linkage: The linkage.
@@ -39,7 +39,7 @@ class Clear:
     avoid: Avoid
 
     def room(self, poses: FloatArray) -> FloatArray:
-        """Return by how much the clearance of poses (n, nq) exceeds the margin [m]; negative where they collide."""
+        """Return the clearance of poses (n, nq) minus the margin [m]; negative where they collide."""
         return self.avoid.clearance(self.linkage, poses) - self.avoid.margin
 
     def nearest(self, pose: FloatArray) -> tuple[str, str]:
@@ -63,7 +63,7 @@ class Clear:
 
     @property
     def pace(self) -> float:
-        """How far a point may move, at most, while the joints travel one radian together [m]."""
+        """Largest distance that any point can move while the joints together travel one radian [m]."""
         scene = self.avoid.scene(self.linkage)
         count, at = int(scene.codes[HEADER.bodies]), int(scene.codes[HEADER.bounds])
         bounds = BOUND.rows(scene.numbers[at : at + BOUND.size * count])
@@ -71,7 +71,7 @@ class Clear:
         return math.sqrt(max(self.linkage.nv, 1)) * reach
 
     def parts(self, curves: Iterable[Curve]) -> tuple[list[Curve], float]:
-        """Return the free parts of curves, the longest first, and the share of all their length that is free."""
+        """Return the free parts of curves, longest first, and the free share of their total length."""
         found, whole = [], 0.0
         for curve in curves:
             whole += curve.length
@@ -80,7 +80,7 @@ class Clear:
         return sorted(found, key=lambda part: -part.length), free / whole if whole else 0.0
 
     def _parts(self, curve: Curve) -> list[Curve]:
-        s, room = self._looked_at(curve)
+        s, room = self._sampled(curve)
         free = room >= 0.0
         if free.all():
             return [curve]
@@ -88,7 +88,7 @@ class Clear:
         inside, outside = self._edges(curve, s, free, turns)
         names = ["{!r} at {!r}".format(*self.nearest(curve(place))) for place in outside]
         ends = list(zip(inside.tolist(), names, strict=True))
-        if free[0] and curve.closed:  # the first part begins before the seam
+        if free[0] and curve.closed:  # the first part begins before the seam of the closed curve
             ends = [*ends[1:], (ends[0][0] + 1.0, ends[0][1])]
         elif free[0]:
             ends.insert(0, (0.0, curve.ends[0]))
@@ -97,8 +97,8 @@ class Clear:
         pairs = zip(ends[::2], ends[1::2], strict=True)
         return [curve.part(begin, end, (one, two)) for (begin, one), (end, two) in pairs if end > begin]
 
-    def _looked_at(self, curve: Curve) -> tuple[FloatArray, FloatArray]:
-        """Return places on a curve and the room there, close enough together that nothing between them is in doubt."""
+    def _sampled(self, curve: Curve) -> tuple[FloatArray, FloatArray]:
+        """Return samples of a curve and their clearance minus the margin, dense enough to be certain in between."""
         s = np.linspace(0.0, 1.0, max(math.ceil(curve.length / STEP), 8) + 1)
         room, pace = self.room(curve(s)), self.pace
         for _ in range(ROUNDS):
@@ -113,7 +113,7 @@ class Clear:
     def _edges(
         self, curve: Curve, s: FloatArray, free: NDArray[np.bool_], turns: NDArray[np.int64]
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the last free places before something is touched, to a HAIR, and places right behind them."""
+        """Return the last free points before each collision, to within HAIR, and colliding points just beyond them."""
         first = free[turns]
         inside, outside = np.where(first, s[turns], s[turns + 1]), np.where(first, s[turns + 1], s[turns])
         for _ in range(HALVINGS):

@@ -17,11 +17,11 @@ from ..solvers import Problem
 from ..transforms import FloatArray
 from .conflicts import called, joined
 
-SINGULAR = 1e-3  # of the largest singular value: less is lost
+SINGULAR = 1e-3  # share of the largest singular value below which a direction is lost
 NEARLY = 0.03
-BLAMED = 0.9  # of the way to the goals that must be lost before the pose is to blame
-TOLD = 0.3  # of the largest part of a direction: what is too small for words
-BEND, SLIDE = 0.3, 0.1  # how far a joint is bent to leave a singular pose: radians, and shares of the linkage's length
+BLAMED = 0.9  # share of the way to the goals that must be lost for the pose to be the cause
+MENTIONED = 0.3  # share of the largest part of a direction below which a part is not mentioned
+BEND, SLIDE = 0.3, 0.1  # change of a joint to leave a singular pose: radians, and shares of the linkage's length
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ def lost_direction(problem: Problem, q: FloatArray, *, ratio: float = SINGULAR) 
     """
     jacobian = _of_free_joints(problem, q)
     rows, velocities = jacobian.shape
-    if not 0 < rows <= velocities:  # goals that ask for more than there are joints are over-constrained everywhere
+    if not 0 < rows <= velocities:  # more rows than joints are over-constrained at every pose
         return None
     left, values, _ = np.linalg.svd(jacobian, full_matrices=False)
     if not values[0] > 0.0 or values[-1] >= ratio * values[0]:
@@ -73,20 +73,20 @@ def lost_direction(problem: Problem, q: FloatArray, *, ratio: float = SINGULAR) 
 
 
 def is_singular_for(problem: Problem, q: FloatArray) -> bool:
-    """Return whether the goals' frames have lost any direction at a pose (nq,), wherever the goals are."""
+    """Return whether the goals' frames have lost any direction at a pose (nq,), whatever the targets."""
     jacobian = _of_free_joints(problem, q)
     values = np.linalg.svd(jacobian, compute_uv=False)
     return 0 < jacobian.shape[0] <= jacobian.shape[1] and bool(values[-1] < SINGULAR * values[0])
 
 
 def _of_free_joints(problem: Problem, q: FloatArray) -> FloatArray:
-    """Return the goals' Jacobian at a pose (nq,), a column for each velocity that may change."""
+    """Return the goals' Jacobian at a pose (nq,), one column for each velocity that may change."""
     jacobian = problem.jacobian(q)
     return jacobian if problem.group is None else jacobian[:, problem.group.free]
 
 
 class BentStart(NamedTuple):
-    """A start with one joint moved out of a singular pose: the joint, its value, the pose, and how well it can move."""
+    """A start with one joint moved out of a singular pose: joint, value, pose and smallest singular value."""
 
     joint: str
     value: float
@@ -95,7 +95,7 @@ class BentStart(NamedTuple):
 
 
 def bent_starts(problem: Problem, q: FloatArray, *, keep_limits: bool) -> list[BentStart]:
-    """Return starts near a singular pose, each with one joint bent, the least singular first."""
+    """Return starts near a singular pose, each with one joint bent, least singular first."""
     linkage, found = problem.linkage, []
     for row in linkage.table:
         if row.v is None or not (problem.group is None or problem.group.free[row.v]):
@@ -111,7 +111,7 @@ def bent_starts(problem: Problem, q: FloatArray, *, keep_limits: bool) -> list[B
 
 
 def _in_words(problem: Problem, direction: FloatArray) -> str:
-    """Return what a direction of the stacked rows means: ``"moves 'tip' along x or turns it about (0, 0.6, 0.8)"``."""
+    """Return a direction of the stacked rows as text: ``"moves 'tip' along x or turns it about (0, 0.6, 0.8)"``."""
     whole = np.zeros(len(problem.scale))
     whole[problem.rows] = direction
     parts = [whole[block.rows] for block in problem.blocks]
@@ -120,7 +120,7 @@ def _in_words(problem: Problem, direction: FloatArray) -> str:
     told = [
         _of_block(*owner, part)
         for owner, part, size in zip(owners, parts, sizes, strict=True)
-        if size > TOLD * max(sizes)
+        if size > MENTIONED * max(sizes)
     ]
     return joined(told, "or")
 

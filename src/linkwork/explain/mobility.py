@@ -11,10 +11,10 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
 from ..transforms import FloatArray
 
-if TYPE_CHECKING:  # most linkages have no loops, and need no solver to be told how they move
+if TYPE_CHECKING:  # not imported at run time: most linkages have no loops and need no solver
     from ..solvers.loops import Closure
 
-POSES = 5  # closed poses that are looked at where none is given
+POSES = 5  # number of closed poses to evaluate if none is given
 
 
 @dataclass(frozen=True)
@@ -94,13 +94,13 @@ def degrees_of_freedom(linkage: Linkage, *, at: PoseLike | None = None) -> int:
 
 
 def _poses(closure: Closure, at: PoseLike | None) -> FloatArray:
-    """Return closed poses to look at, (n, nq)."""
+    """Return the closed poses to evaluate, (n, nq)."""
     from ..solvers.closing import assemble
 
     linkage = closure.linkage
     if at is not None:
         return start_pose(linkage, at).reshape(-1, linkage.nq)
     closed = [pose for pose in linkage.poses.values() if closure.closed(pose)]
-    rng = np.random.default_rng(0)  # the neutral pose is often a singular one, with all links in line
+    rng = np.random.default_rng(0)  # the neutral pose is often singular, with all links in line
     starts = [linkage.random_pose(rng) for _ in range(0 if closed else POSES)]
     return np.array(closed or [assemble(linkage, start=start, most=1)[0] for start in starts])

@@ -24,11 +24,11 @@ from ..solvers.platform_form import PlatformForm, form_of
 from ..transforms import FloatArray
 
 PLANES = {"xy": (0, 1, 2), "xz": (0, 2, 1), "yz": (1, 2, 0)}
-HALVINGS = 45  # of the grid's step: to rounding
-EDGE = 1e-3  # the share below which the legs are stretched or folded, at an edge that was searched for so closely
+HALVINGS = 45  # enough to halve a step of the grid down to rounding
+EDGE = 1e-3  # share below which legs count as stretched or folded, at edges located by bisection
 NEAR = 1e-9
-ROUNDS, FEWEST = 40, 20_000  # of places drawn at random, and how many at once at least
-FAR = 1.5  # of the robot's size: how far from the start to look
+ROUNDS, FEWEST = 40, 20_000  # rounds of random positions, and smallest number per round
+FAR = 1.5  # range of the first positions around the start, in sizes of the robot
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,16 +92,16 @@ def platform_curves(
     one_of("plane", plane, PLANES)
     form = _form(linkage, frame)
     names = tuple(drivers) or usual_drivers(form)
-    look = _Look(form, begun(linkage, start))
-    look.drive_by(names)
-    grid = look.grid(PLANES[plane], whole("resolution", resolution, least=3))
-    reached, hold = look.at(grid.reshape(-1, 3))
+    mode = _WorkingMode(form, begun(linkage, start))
+    mode.drive_by(names)
+    grid = mode.grid(PLANES[plane], whole("resolution", resolution, least=3))
+    reached, hold = mode.at(grid.reshape(-1, 3))
     reached, hold = reached.reshape(grid.shape[:2]), hold.reshape(grid.shape[:2])
     edge = _between(grid, lambda a, b: reached[a] != reached[b], lambda a: reached[a])
     turn = _between(grid, lambda a, b: reached[a] & reached[b] & (hold[a] * hold[b] < 0.0), lambda a: hold[a] > 0.0)
-    ends = _halved(*edge, lambda x: look.at(x)[0])
-    loose = _halved(*turn, lambda x: look.at(x)[1] > 0.0)
-    stretched = look.serial(ends) < EDGE
+    ends = _halved(*edge, lambda x: mode.at(x)[0])
+    loose = _halved(*turn, lambda x: mode.at(x)[1] > 0.0)
+    stretched = mode.serial(ends) < EDGE
     return PlatformCurves(linkage, frame, names, grid[reached], hold[reached], ends[stretched], loose, ends[~stretched])
 
 
@@ -114,15 +114,15 @@ def sampled_places(
     linkage: Linkage, frame: str, start: FloatArray, samples: int, rng: np.random.Generator
 ) -> FloatArray:
     """Return positions (n, 3) that a platform reaches in the working mode of a closed pose, sampled evenly."""
-    look = _Look(_form(linkage, frame), start)
+    mode = _WorkingMode(_form(linkage, frame), start)
     at = linkage.forward(start, frame=frame)[:3, 3]
     far = np.where(linkage.evaluator.moving_rows(frame)[:3], FAR * linkage.loop_size, 0.0)
     low, high = at - far, at + far
     found: list[FloatArray] = []
     for k in range(ROUNDS):
         tried = rng.uniform(low, high, (max(samples, FEWEST), 3))
-        reached = tried[look.poses(tried)[1]]
-        if k == 0 and len(reached):  # where they can be at all is known now; a little more may be
+        reached = tried[mode.poses(tried)[1]]
+        if k == 0 and len(reached):  # the reachable range is known now; add a little margin
             room = 0.05 * np.ptp(reached, axis=0)
             low, high = reached.min(axis=0) - room, reached.max(axis=0) + room
         elif k:
@@ -148,8 +148,8 @@ def usual_drivers(form: PlatformForm) -> tuple[str, ...]:
     return tuple(form.linkage.coordinates[limb.places[2 if limb.kind == TELESCOPE else 0]] for limb in paths)
 
 
-class _Look:
-    """A robot looked at in one working mode, many places at once."""
+class _WorkingMode:
+    """A robot in one working mode, evaluated for many positions at once."""
 
     def __init__(self, form: PlatformForm, start: FloatArray) -> None:
         self.form, self.start, self.linkage = form, start, form.linkage
@@ -176,7 +176,7 @@ class _Look:
         """Return a grid of positions (n, n, 3) in a plane through the start, around all reachable ones."""
         at = self.target.reshape(4, 4)[:3, 3] if self.form.oriented else self.target
         middle, far = at[list(axes[:2])], np.full(2, FAR * self.linkage.loop_size)
-        for _ in range(2):  # first as far as legs could reach, then where they do
+        for _ in range(2):  # first over the largest possible range, then over the reachable one
             result = np.tile(at, (resolution, resolution, 1))
             x, y = (np.linspace(m - f, m + f, resolution) for m, f in zip(middle, far, strict=True))
             result[..., axes[0]], result[..., axes[1]] = x[:, None], y
@@ -200,19 +200,19 @@ class _Look:
         return q, reached
 
     def at(self, places: FloatArray) -> tuple[NDArray[np.bool_], FloatArray]:
-        """Return which positions are reached, and how well the drivers hold the platform there."""
+        """Return which positions are reached, and the quality of the drivers' hold there; see `PlatformCurves.hold`."""
         q, reached = self.poses(places)
         return reached, _share(self.closure.jacobian(q)[:, self.rows][..., self.passive])
 
     def serial(self, places: FloatArray) -> FloatArray:
-        """Return how well the legs move the platform at positions: 0 where one of them is stretched or folded."""
+        """Return the quality of the legs' motion at positions: 0 where one of them is stretched or folded."""
         q, _ = self.poses(places)
         own = self.linkage.jacobian(q, self.form.frame)[:, self.own] * self.closure.units
         return np.abs(_share(np.concatenate([own, self.closure.jacobian(q)[:, self.rows]], axis=1)))
 
 
 def _share(matrix: FloatArray) -> FloatArray:
-    """Return determinants (n,) of matrices (n, k, k) as shares of what columns of their length could have."""
+    """Return determinants (n,) of matrices (n, k, k), divided by the product of their columns' lengths."""
     lengths = np.linalg.norm(matrix, axis=1).prod(axis=-1)
     found: FloatArray = np.linalg.det(matrix) / np.maximum(lengths, 1e-300)
     return found
@@ -221,7 +221,7 @@ def _share(matrix: FloatArray) -> FloatArray:
 def _between(
     grid: FloatArray, differ: Callable[..., NDArray[np.bool_]], inside: Callable[..., NDArray[np.bool_]]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return neighbours of a grid (n, m, 3) that differ: those inside, and those not, each (k, 3)."""
+    """Return pairs of neighbouring grid points (n, m, 3) that differ: those inside and those outside, each (k, 3)."""
     ins, outs = [], []
     for a, b in (
         ((slice(None, -1),), (slice(1, None),)),
@@ -236,7 +236,7 @@ def _between(
 
 
 def _halved(inside: FloatArray, outside: FloatArray, test: Callable[[FloatArray], NDArray[np.bool_]]) -> FloatArray:
-    """Return the last points inside on the way to points outside, by halving."""
+    """Return the last points inside on the segments to points outside, by bisection."""
     for _ in range(HALVINGS if len(inside) else 0):
         middle = (inside + outside) / 2.0
         good = test(middle)[:, None]

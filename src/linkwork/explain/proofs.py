@@ -36,7 +36,7 @@ class Proof:
 
 
 def proof_of(solution: Solution) -> Proof | None:
-    """Return the proof that the one goal of a failed solve has no solution, if a closed form gives one."""
+    """Return the proof that the single goal of a failed solve has no solution, if a closed form gives one."""
     goal: Any = solution.goals[0]
     if len(solution.goals) != 1 or not isinstance(goal, Reach) or goal.ranges is not None:
         return None
@@ -55,7 +55,7 @@ def proof_of(solution: Solution) -> Proof | None:
 
 
 def _by_self_motion(prepared: Prepared, goal: Reach, q: FloatArray) -> Proof | None:
-    """Return the proof for goals that leave curves: with one joint held, no angle of it has a pose within limits."""
+    """Return the proof for goals whose solutions are curves: no angle of a held joint has a pose within limits."""
     form = form_with_one_held(prepared) if prepared.chain.values else ""
     if isinstance(form, str):
         return None
@@ -67,6 +67,6 @@ def _by_self_motion(prepared: Prepared, goal: Reach, q: FloatArray) -> Proof | N
 
 
 def _prepared(solution: Solution, goal: Reach) -> Prepared:
-    """Return the chain of a goal, joints that stay where the solution has them."""
+    """Return the chain of a goal, with held joints at their values in the solution."""
     group = solution.group
     return prepared_for(solution.linkage, goal, solution.settings, 1, 0, group, None if group is None else solution.q)

@@ -19,7 +19,7 @@ from ..solvers import METHODS, Solution, solve
 from ..solvers.options import LoopOptions
 from ..transforms import FloatArray
 
-RUNS = 3  # that are timed
+RUNS = 3  # number of timed runs
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ def _run(linkage: Linkage, goals: Any, start: FloatArray, method: str, options: 
         solution = solve(linkage, goals, start=start, method=method, **traced)
     except (GoalError, MissingExtraError) as error:
         return RaceResult(method, None, str(error))
-    seconds = min(_timed(linkage, goals, start, method, options) for _ in range(1 + RUNS))  # the first one loads
+    seconds = min(_timed(linkage, goals, start, method, options) for _ in range(1 + RUNS))  # the first run compiles
     poses = _poses(solution)
     steps = np.abs(linkage.difference(poses[:-1], poses[1:])).max(initial=0.0) if len(poses) > 1 else 0.0
     beyond = ((poses < linkage.lower) | (poses > linkage.upper)).any(axis=0).sum()
@@ -128,14 +128,14 @@ def _run(linkage: Linkage, goals: Any, start: FloatArray, method: str, options: 
 
 
 def _poses(solution: Solution) -> FloatArray:
-    """Return the poses of a trace and the answer after them, at its copy that is nearest to the last of them."""
+    """Return the poses of a trace, then the result, shifted by whole turns to be nearest to the last of these poses."""
     walked = [record.q for record in solution.trace]
     last = turned_back(solution.linkage, solution.q, walked[-1], keep_limits=False) if walked else solution.q
     return np.array([*walked, last])
 
 
 def _timed(linkage: Linkage, goals: Any, start: FloatArray, method: str, options: LoopOptions) -> float:
-    """Return how long a solve takes [s]."""
+    """Return the duration of a solve [s]."""
     begin = time.perf_counter()
     solve(linkage, goals, start=start, method=method, **options)
     return time.perf_counter() - begin

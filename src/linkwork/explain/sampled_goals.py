@@ -39,8 +39,8 @@ class SearchOptions(TypedDict, total=False):
     joints: Any
 
 
-BLOCK = 65_536  # goals that are drawn and solved together
-RAREST = 1e-4  # share of goals within reach: below, drawing them one by one is hopeless
+BLOCK = 65_536  # number of goals drawn and solved together
+RAREST = 1e-4  # share of reachable goals below which drawing is given up
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ def sample_goals(
 
 
 def _obstacle(on: Shape | Visual | Obstacle | str, avoid: Avoid | None) -> Obstacle:
-    """Return the surface that goals are drawn on, as an obstacle that is fixed in the world."""
+    """Return the surface for goals as an obstacle that is fixed in the world."""
     if isinstance(on, str):
         world = None if avoid is None else avoid.world
         if world is None:
@@ -149,7 +149,7 @@ def _obstacle(on: Shape | Visual | Obstacle | str, avoid: Avoid | None) -> Obsta
 
 
 class _Drawn:
-    """Goals of one frame as they are drawn and solved."""
+    """Goals of one frame that are drawn and solved."""
 
     def __init__(
         self, linkage: Linkage, frame: str, orientation: bool, low: Any, high: Any, seed: int, options: dict[str, Any]
@@ -171,7 +171,7 @@ class _Drawn:
         return np.where(self.moving[:3], corner, self.home[:3, 3])
 
     def draw(self, count: int) -> FloatArray:
-        """Return goals uniform over the box, without those surely out of reach; orientations vary as joints allow."""
+        """Return goals uniform over the box, except those certainly out of reach; orientations vary as joints allow."""
         places = self.rng.uniform(self.low, self.high, (count, 3))
         turns = self._turns(count)
         targets = np.tile(np.eye(4), (count, 1, 1))
@@ -253,12 +253,12 @@ class _Drawn:
 
 
 class _OnSurface(_Drawn):
-    """Goals on a surface: the frame points at it, and is turned about that axis at random."""
+    """Goals on a surface: the frame points at it, with a random rotation about that axis."""
 
     def __init__(self, drawn: _Drawn, obstacle: Obstacle, standoff: float, approach: str | ArrayLike) -> None:
         vars(self).update(vars(drawn))
         self.obstacle, self.standoff = obstacle, as_number(standoff, "standoff")
-        self.own = plane_basis(as_axis(approach, "approach"))[:, [2, 0, 1]]  # the axis that points at the surface first
+        self.own = plane_basis(as_axis(approach, "approach"))[:, [2, 0, 1]]  # the approach axis comes first
 
     def draw(self, count: int) -> FloatArray:
         pose, shape = self.obstacle.pose, self.obstacle.shape
@@ -281,7 +281,7 @@ class _OnSurface(_Drawn):
 
 
 def _labelled(drawn: _Drawn, goals: SampledGoals, wanted: Avoid) -> SampledGoals:
-    """Return goals with the label whether they can be reached without touching anything."""
+    """Return goals labelled with whether they can be reached without collision."""
     targets = goals.targets
     if not drawn.options["orientation"]:
         targets = np.tile(np.eye(4), (len(goals), 1, 1))
@@ -293,7 +293,7 @@ def _labelled(drawn: _Drawn, goals: SampledGoals, wanted: Avoid) -> SampledGoals
     if len(left):
         scene = scene_of(drawn.linkage, wanted.world, self=wanted.self, links=wanted.links)
         near = clearance_in(scene, poses[left])
-        free[left] = near.distance >= wanted.margin  # the pose at hand is clear
+        free[left] = near.distance >= wanted.margin  # the known pose is collision-free
         pairs = near.pair[~free[left]]
         touching[left[~free[left]]] = [f"{one} - {other}" for one, other in pairs]
     return SampledGoals(goals.targets, poses, goals.reachable | free, free, goals.share, touching.astype(np.str_))

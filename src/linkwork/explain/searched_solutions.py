@@ -12,10 +12,10 @@ from ..solvers import Prepared, Problem
 from ..solvers.groups import within_limits
 from ..transforms import FloatArray
 
-EXACT = 1e-9  # error of poses after Newton's method: branches must not blur
+EXACT = 1e-9  # error of poses after Newton's method, small enough to separate branches
 NEWTON, LONGEST_STEP = 8, 0.3
 FIRST, MOST, SEEN = 512, 16384, 8
-CONTINUUM = 1e-6  # smallest singular value, against the largest, of a Jacobian of full rank
+CONTINUUM = 1e-6  # share of the largest singular value: above it, the smallest one shows full rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +29,9 @@ class Searched:
 
 
 def searched(prepared: Prepared, goal: Reach, apart: float, most: int, starts: int | None) -> Searched:
-    """Return the distinct poses that reach a goal, from a number of starts, or from as many as necessary.
+    """Return the distinct poses that reach a goal, from a number of starts or from as many as necessary.
 
-    Starts are made until the rarest branch has been found several times, so that a missed branch is unlikely.
+    Starts are added until the rarest branch has been found several times, so that a missed branch is unlikely.
     """
     found = _Found(prepared, apart, most)
     made, count = 0, starts or FIRST
@@ -42,7 +42,7 @@ def searched(prepared: Prepared, goal: Reach, apart: float, most: int, starts: i
             found.dimension = _dimension(prepared, goal, poses)
         found.add(poses)
         enough = starts is not None or made >= MOST or (found.hits and min(found.hits) >= SEEN) or found.full
-        count = 0 if enough else made  # twice as many in all
+        count = 0 if enough else made  # doubles the number of starts
     order = np.argsort([-hits for hits in found.hits], kind="stable")
     q = np.array([found.poses[k] for k in order]).reshape(-1, prepared.linkage.nq)
     dimension = -1 if found.dimension is None else found.dimension
@@ -50,7 +50,7 @@ def searched(prepared: Prepared, goal: Reach, apart: float, most: int, starts: i
 
 
 def _jacobian(prepared: Prepared, goal: Reach, poses: FloatArray) -> FloatArray:
-    """Return the goal's Jacobian, the columns of joints that stay zero."""
+    """Return the goal's Jacobian, with zero columns for held joints."""
     return Problem(prepared.linkage, goal, group=prepared.group).all_rows_jacobian(poses)
 
 
@@ -100,7 +100,7 @@ class _Found:
 
 
 def _dimension(prepared: Prepared, goal: Reach, poses: FloatArray) -> int:
-    """Return the dimension of the solutions around poses: the velocities that leave the goal as it is."""
+    """Return the dimension of the solutions around poses: velocities minus the rank of the goal's Jacobian."""
     jacobian = _jacobian(prepared, goal, poses[:16])
     moving = np.abs(jacobian).max(axis=(0, 1)) > 0.0
     values = np.linalg.svd(jacobian[..., moving], compute_uv=False)

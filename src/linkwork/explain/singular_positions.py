@@ -24,15 +24,15 @@ from ..solvers.loops import APART, Closure, coordinate, link_places
 from ..solvers.options import whole
 from ..transforms import FloatArray
 
-LONGEST, SHORTEST = 0.3, 1e-10  # a step along the curve: radians, or shares of the mechanism's size
-BEND = 0.3  # how much its tangent may turn in a step
-STEADY, ROUGH = 0.2, 1e-9  # of a step: how much may turn out wrong; and how far off a closed pose is in any case
-LEFT = 0.5  # of every singular value at least is left after a step
-NEAR = 0.5  # of a step: as near to its first pose, the curve has come round
-WITHIN = 1e-6  # beyond a limit by no more than this is at it
-NUDGE = 0.1  # how far a mechanism is moved to see what stays the same
+LONGEST, SHORTEST = 0.3, 1e-10  # largest and smallest step along the curve: radians, or shares of the mechanism's size
+BEND = 0.3  # largest change of the unit tangent in a step
+STEADY, ROUGH = 0.2, 1e-9  # allowed deviation: share of a step, and for closed poses in any case
+LEFT = 0.5  # every singular value must keep at least this share in a step
+NEAR = 0.5  # share of a step: the curve is closed if it passes its first pose within this distance
+WITHIN = 1e-6  # tolerance of limits
+NUDGE = 0.1  # size of a test motion that shows which directions never change a gap
 FALSE_POSITION = 60
-STILL = 1e-12  # of a unit step: a joint that moves by less stands still
+STILL = 1e-12  # a joint whose share of a unit step is smaller counts as standing still
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ def singular_positions(
     places = [coordinate(linkage, name) for name in names]
     whole("most", most, least=1)
     if not linkage.constrained and len(names) == linkage.nv:
-        return SingularPositions(())  # every joint that has a value drives itself
+        return SingularPositions(())  # every joint with a value of its own drives itself
     values = [_values(linkage, place, whole("samples", samples, least=1)) for place, _ in places[1:]]
     first = assemble(linkage, most=1)[0] if start is None else close(linkage, start)
     found: list[SingularPosition] = []
@@ -128,7 +128,7 @@ def singular_positions(
         try:
             begin = _held_at(linkage, first, names[1:], places[1:], held)
         except LoopError:
-            continue  # the mechanism does not get there
+            continue  # the mechanism cannot reach these values
         curve = _Curve(linkage, names[0], places[0], [rate for _, rate in places[1:]])
         reason = curve.follow(begin, most, _share(progress, k, len(ways)))
         found, reasons = [*found, *curve.found], [*reasons, *([reason] if reason else [])]
@@ -142,7 +142,7 @@ def _share(progress: Callable[[float], None] | None, k: int, count: int) -> Call
 
 
 def _values(linkage: Linkage, place: int, samples: int) -> FloatArray:
-    """Return values at which a coordinate is held: between its limits, or all the way round."""
+    """Return values at which a coordinate is held: between its limits, or over a full turn."""
     low, high = linkage.lower[place], linkage.upper[place]
     if np.isfinite([low, high]).all():
         return np.linspace(low, high, samples + 2)[1:-1]
@@ -152,7 +152,7 @@ def _values(linkage: Linkage, place: int, samples: int) -> FloatArray:
 def _held_at(
     linkage: Linkage, q: FloatArray, names: Sequence[str], places: Sequence[tuple[int, int]], held: Sequence[float]
 ) -> FloatArray:
-    """Return a closed pose with coordinates at values, near another one if there is one there."""
+    """Return a closed pose with coordinates at given values, near another pose if there is one nearby."""
     if not names:
         return q
     pose = q.copy()
@@ -166,7 +166,7 @@ def _held_at(
 
 @dataclass(frozen=True)
 class _Point:
-    """A pose of the curve, its tangent (unit length) and how it stands to poses where curves meet."""
+    """A pose of the curve, its unit tangent and its side relative to poses where curves meet."""
 
     q: FloatArray
     tangent: FloatArray
@@ -174,7 +174,7 @@ class _Point:
 
 
 class _Curve:
-    """The closed poses of a mechanism with one degree of freedom, and what was found along them."""
+    """The closed poses of a mechanism with one degree of freedom, and the singular positions found on them."""
 
     def __init__(self, linkage: Linkage, joint: str, place: tuple[int, int], held: Sequence[int]) -> None:
         self.linkage, self.joint, (self.place, self.rate) = linkage, joint, place
@@ -188,7 +188,7 @@ class _Curve:
         self.found: list[SingularPosition] = []
 
     def follow(self, first: FloatArray, most: int, progress: Callable[[float], None] | None) -> str:
-        """Follow the curve both ways from a pose; return why its ends were not found, or an empty text."""
+        """Follow the curve in both directions from a pose; return why its ends were not found, or an empty text."""
         self._find_idle(first)
         for sense in (1.0, -1.0):
             origin = self._point(first)
@@ -214,7 +214,7 @@ class _Curve:
         return ""
 
     def _find_idle(self, q: FloatArray) -> None:
-        """Note velocities that never change a gap: a rod between ball joints spins by itself."""
+        """Store velocities that never change a gap, such as the spin of a rod between ball joints."""
         ways = self._null(self.closure.jacobian(q))
         if len(ways) > 1:
             other = self.closure.newton(self.closure.moved(q, NUDGE * ways.sum(axis=0)), self.free)
@@ -227,7 +227,7 @@ class _Curve:
             )
 
     def _null(self, rows: FloatArray) -> FloatArray:
-        """Return an orthonormal basis (n, nv) of the velocities of free joints that rows do not see."""
+        """Return an orthonormal basis (n, nv) of the null space of rows, for free joints."""
         _, sigma, Vt = np.linalg.svd(rows[:, self.free])
         seen = int((sigma > self.closure.rank * sigma.max(initial=1e-300)).sum())
         result = np.zeros((len(Vt) - seen, self.linkage.nv))
@@ -235,11 +235,11 @@ class _Curve:
         return result
 
     def _rows(self, q: FloatArray) -> FloatArray:
-        """Return the closure's Jacobian, and rows that hold what is idle."""
+        """Return the closure's Jacobian, with additional rows that hold idle velocities."""
         return np.concatenate([self.closure.jacobian(q), self.idle])
 
     def _point(self, q: FloatArray, before: FloatArray | None = None) -> _Point:
-        """Return a pose with its tangent, in the sense of another one if given."""
+        """Return a pose with its tangent, oriented like another tangent if given."""
         side = Side(self._rows(q)[:, self.free], whole=True)
         tangent = np.zeros(self.linkage.nv)
         tangent[self.free] = side.Vt[self.rank]
@@ -248,7 +248,7 @@ class _Curve:
         return _Point(q, tangent, side)
 
     def _closed(self, now: _Point, change: FloatArray) -> FloatArray | None:
-        """Return the closed pose that a change of a point leads to, if it is near."""
+        """Return the closed pose near a point plus a change; None if it is not near."""
         guess = self.closure.moved(now.q, change)
         found = self.closure.newton(guess, self.free)
         size = float(np.linalg.norm(change))
@@ -257,7 +257,7 @@ class _Curve:
         return found
 
     def _ahead(self, now: _Point, step: float) -> _Point | None:
-        """Return the next point, or None if the step is too long for it; where curves meet it goes straight on."""
+        """Return the next point, or None if the step is too long; where curves meet, continue straight on."""
         if now.side.shares[self.rank - 1] < MEETING:
             for longer in ACROSS:
                 q = self._closed(now, longer * step * now.tangent)
@@ -275,20 +275,20 @@ class _Curve:
         return after if straight and now.side.left_at(after.side, self.rank) >= LEFT else None
 
     def _note_meeting(self, now: _Point, after: _Point, step: float) -> None:
-        """Note the change point between two points: where the smallest singular value, with its sign, is zero."""
+        """Record the change point between two points: the zero of the smallest singular value, which changes sign."""
         before, beyond = now.side.sigma[self.rank - 1], after.side.sigma[self.rank - 1]
         q = self._closed(now, before / max(before + beyond, 1e-300) * step * now.tangent)
         self._note(now.q if q is None else q, "change-point")
 
     def _look_between(self, now: _Point, after: _Point, step: float) -> None:
-        """Note the dead centre between two points, if the joint turns back there."""
+        """Record the dead centre between two points, if the joint reverses there."""
         low, high = now.tangent[self.rate], after.tangent[self.rate]
         if (abs(low) < STILL) != (abs(high) < STILL) and self._note_dwell(now, step, moving=abs(low) >= STILL):
             return
         if low * high >= 0.0 or now.side.shares[self.rank - 1] < MEETING:
             return
         a, b, q = 0.0, 1.0, after.q
-        for _ in range(FALSE_POSITION):  # with halved ends (Illinois)
+        for _ in range(FALSE_POSITION):  # Illinois variant: the value of a retained end is halved
             s = (a * high - b * low) / (high - low)
             found = self._closed(now, s * step * now.tangent)
             if found is None:
@@ -303,10 +303,10 @@ class _Curve:
         self._note(q, "dead-centre")
 
     def _note_dwell(self, now: _Point, step: float, *, moving: bool) -> bool:
-        """Note where, between a point and the end of a step from it, the joint begins or ends to stand still.
+        """Record where, between a point and the end of a step from it, the joint starts or stops standing still.
 
         Returns:
-            Whether it does; at a dead centre it stands still at one point alone.
+            Whether it does; at a dead centre it stands still at a single point only.
         """
         low, high, q = 0.0, 1.0, now.q
         for _ in range(FALSE_POSITION):
@@ -333,7 +333,7 @@ class _Curve:
             )
 
     def _is_round(self, origin: _Point, now: _Point, after: _Point) -> bool:
-        """Return whether the step between two points led past the first one."""
+        """Return whether the step between two points passed the first point of the curve."""
         step, back = self._between(now.q, after.q), self._between(now.q, origin.q)
         along = float(step @ back) / max(float(step @ step), 1e-300)
         off = float(np.linalg.norm(back - along * step))
@@ -341,21 +341,21 @@ class _Curve:
         return onwards and 0.0 <= along <= 1.0 and off < NEAR * float(np.linalg.norm(step))
 
     def _between(self, q: FloatArray, to: FloatArray) -> FloatArray:
-        """Return the way from a pose to another: by joints or, where some spin idly, by where links and pins are."""
+        """Return the displacement between poses: of joints or, if some spin idly, of links and pins."""
         if not len(self.idle):
-            way = self.closure.way(q, to)  # a turn of a crank and one of the wheel that it drives are none together
+            way = self.closure.way(q, to)  # whole turns of a crank and of its wheel do not count
             way[self.turns] = wrapped(way[self.turns])
             return way
         return (link_places(self.linkage, to) - link_places(self.linkage, q)).ravel() / self.closure.size
 
 
 def _distinct(linkage: Linkage, found: list[SingularPosition]) -> list[SingularPosition]:
-    """Return positions by rising value, each once: none has its links and pins where another has them."""
+    """Return distinct positions, sorted by value; positions with equal places of links and pins are the same."""
     kept: list[SingularPosition] = []
 
     def apart(one: SingularPosition, other: SingularPosition) -> bool:
         if linkage.couplings and np.abs(np.sin((one.q - other.q) / 2.0)).max() > APART:
-            return True  # cams turn about themselves
+            return True  # a cam that rotates about its own axis moves no pin
         away = np.abs(link_places(linkage, one.q) - link_places(linkage, other.q))
         return bool(away.max() > APART * linkage.loop_size)
 

@@ -21,9 +21,9 @@ from ..solvers.loop_rates import SINGULAR, check_closed, singular_poses
 from ..solvers.loops import Closure, leading, led
 from ..transforms import FloatArray, as_array, as_vector
 
-NOT_HELD = 1e-6  # of the loads: if more is left over, the drivers cannot hold them
+NOT_HELD = 1e-6  # share of the loads: if more remains unbalanced, the drivers cannot hold them
 NOT_HELD_WHY = "it is at a dead centre, or the mechanism has more degrees of freedom than drivers"
-OPEN = 1e-6  # of one: a row that can bear this without being asked to is not determined
+OPEN = 1e-6  # self-stress of a unit row above which its force is not unique
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,7 @@ def statics(
 
 
 def _balanced(closure: Closure, on_links: _OnLinks, asked: FloatArray, names: tuple[str, ...]) -> Statics:
-    """Return the forces that balance what acts on links, and what is asked of joints by it."""
+    """Return the forces that balance the loads on links and the resulting efforts required of joints."""
     linkage, poses = closure.linkage, on_links.q
     driven = [leading(linkage, name) for name in names]
     jacobian, free = closure.jacobian(poses), np.ones(linkage.nv, np.bool_)
@@ -142,7 +142,7 @@ def _balanced(closure: Closure, on_links: _OnLinks, asked: FloatArray, names: tu
 
 
 class _OnLinks:
-    """What acts on every link: forces and torques about the world's origin; and on every joint's motion."""
+    """Loads on every link (forces and torques about the world's origin), and on the motion of every joint."""
 
     def __init__(self, linkage: Linkage, q: FloatArray) -> None:
         self.linkage, self.q = linkage, q
@@ -199,13 +199,13 @@ def _multipliers(
 
 
 def _undetermined(closure: Closure, q: FloatArray, followers: FloatArray) -> tuple[str, ...]:
-    """Return the loops with rows that can bear something by themselves, and are not idle by nature."""
+    """Return the loops whose rows can bear a self-stress, apart from rows that can never bear any force."""
     idle = np.eye(followers.shape[-2]) - followers @ np.linalg.pinv(followers, rcond=max(closure.rank, SINGULAR))
     start, found = 0, []
     for goal in closure.goals:
         rows = slice(start, start + goal.blocks[-1].rows.stop)
         own = idle[..., rows, rows].copy()
-        if isinstance(goal, Close) and goal.loop.kind == "axis":  # the axis itself bears no torque
+        if isinstance(goal, Close) and goal.loop.kind == "axis":  # no torque about the axis itself
             axis = closure.linkage.forward(q, frame=goal.loop.first)[..., :3, 2]
             own[..., 3:, 3:] -= axis[..., :, None] * axis[..., None, :]
         sizes = np.diagonal(own, axis1=-2, axis2=-1)[..., goal.changeable(closure.linkage)]

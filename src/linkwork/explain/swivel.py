@@ -18,11 +18,11 @@ from ..linkage.poses import PoseLike, advance, keeps_limits, start_pose
 from ..linkage.swing_twist import excess
 from ..transforms import FloatArray, as_angle, cross_matrix, reraised_as
 
-NEEDED = 7  # velocities of an arm that leave its elbow free
-LONGEST, FINEST = 0.1, 1e-10  # steps of the elbow [rad]
-EXACT = 1e-11  # of the hand [m, rad] and the elbow [rad]
+NEEDED = 7  # velocities that an arm needs so that its elbow is free
+LONGEST, FINEST = 0.1, 1e-10  # largest and smallest step of the elbow [rad]
+EXACT = 1e-11  # tolerance of the hand [m, rad] and of the elbow [rad]
 NEWTON, BOLDEST = 12, 0.5
-FLAT = 1e-6  # of the arm's length: nearer to the line, an elbow has no angle
+FLAT = 1e-6  # share of the arm's length: the angle of an elbow nearer to the line is undefined
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ def swivel(
             pose, turned, moving = found, there, arm.moving
             step = math.copysign(min(2.0 * abs(step), LONGEST), asked)
         elif blocked is not None and (moving & ~blocked).sum() >= NEEDED:
-            moving = moving & ~blocked  # others may do without them
+            moving = moving & ~blocked  # the remaining joints may be enough
         else:
             moving, step = arm.moving, step / 2.0
             if abs(step) < FINEST:
@@ -121,7 +121,7 @@ def swivel(
 
 
 class _Arm:
-    """An arm at a pose: which joints move it, and where shoulder, elbow and wrist are."""
+    """An arm at a pose: the joints that move it, and the positions of shoulder, elbow and wrist."""
 
     def __init__(self, linkage: Linkage, q: FloatArray, frame: str, shoulder: str | None, elbow: str | None) -> None:
         self.linkage, self.frame = linkage, frame
@@ -146,7 +146,7 @@ class _Arm:
         self.aside = np.cross(self.axis, self.zero)
 
     def _elbow(self, wrist: FloatArray, world: FloatArray, jacobian: FloatArray) -> str:
-        """Return the link below the joint that changes the distance of shoulder and wrist most."""
+        """Return the link below the joint that changes the distance from shoulder to wrist most."""
         motion = jacobian[:3] - cross_matrix(wrist - world[:3, 3]) @ jacobian[3:]
         effect = np.where(self.moving, np.abs(self.axis @ motion), 0.0)
         if effect.max() < FLAT * self.length:
@@ -157,7 +157,7 @@ class _Arm:
         return self.linkage.arcs[below[0]].child
 
     def _outward(self, q: FloatArray) -> FloatArray:
-        """Return the way from the line to the elbow."""
+        """Return the vector from the line to the elbow, perpendicular to the line."""
         way = self.linkage.forward(q, frame=self.elbow)[:3, 3] - self.root
         out: FloatArray = way - self.axis * (self.axis @ way)
         return out
@@ -175,7 +175,7 @@ class _Arm:
     def at(
         self, q: FloatArray, turned: float, moving: NDArray[np.bool_]
     ) -> tuple[FloatArray | None, NDArray[np.bool_] | None]:
-        """Return the pose near another with the elbow at an angle, or the velocities that met a limit."""
+        """Return the pose near another with the elbow at an angle, or else the velocities that reached a limit."""
         linkage = self.linkage
         for _ in range(NEWTON):
             error, jacobian = self.rows(q, turned)
@@ -213,7 +213,7 @@ def _angle(amount: float | str) -> float:
 
 
 def _moving(linkage: Linkage, frame: str, shoulder: str | None) -> NDArray[np.bool_]:
-    """Return the velocities of the joints from the shoulder to the hand, or the last that are enough."""
+    """Return which velocities are between shoulder and hand; by default, as many of the last as are needed."""
     path, _ = linkage.path_to(frame)
     first = None if shoulder is None else linkage.arc_index(shoulder)
     if first is not None and first not in path:
@@ -232,7 +232,7 @@ def _moving(linkage: Linkage, frame: str, shoulder: str | None) -> NDArray[np.bo
 
 
 def _lines(point: FloatArray, jacobian: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
-    """Return a point and the direction of every axis that velocities turn about, from the Jacobian of a point."""
+    """Return a point and the direction of the axis of every rotating velocity, from the Jacobian of a point."""
     lines = []
     for linear, angular in zip(jacobian[:3].T, jacobian[3:].T, strict=True):
         speed = float(np.linalg.norm(angular))
@@ -242,7 +242,7 @@ def _lines(point: FloatArray, jacobian: FloatArray) -> list[tuple[FloatArray, Fl
 
 
 def _nearest_point(lines: list[tuple[FloatArray, FloatArray]]) -> FloatArray:
-    """Return the point of the first line that is nearest to the next one that is not parallel to it."""
+    """Return the point of the first line nearest to the next line that is not parallel to it."""
     point, axis = lines[0]
     for other, direction in lines[1:]:
         normal = np.cross(axis, direction)

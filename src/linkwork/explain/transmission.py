@@ -96,7 +96,7 @@ def _joint_of(linkage: Linkage, name: str) -> str:
 
 
 def pins_of(linkage: Linkage, output: str) -> dict[str, str]:
-    """Return where the link of a joint can be pushed: the frames of its pins, by the name of loop or joint."""
+    """Return the frames at which the link of a joint can be pushed (its pins), by the name of loop or joint."""
     node = linkage.arc_index(_joint_of(linkage, output))
     ends = [(loop.name, frame) for loop in linkage.loops for frame in (loop.first, loop.second)]
     found = {name: frame for name, frame in ends if linkage.path_to(frame)[0][-1] == node}
@@ -104,7 +104,7 @@ def pins_of(linkage: Linkage, output: str) -> dict[str, str]:
 
 
 def _pushes(held: Statics, output: str) -> dict[str, tuple[FloatArray, FloatArray]]:
-    """Return the force on the output link at each of its pins, and the way each goes, by loop and joint: (..., 3)."""
+    """Return the force on the output link at each of its pins, and the pin's velocity, (..., 3), by loop or joint."""
     linkage, column = held.linkage, coordinate(held.linkage, output)[1]
     firsts = {loop.name: loop.first for loop in linkage.loops}
     found = {}

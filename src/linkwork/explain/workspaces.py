@@ -131,7 +131,7 @@ def workspace(
 
 
 def _lengths_in_plane(chain: Motions) -> list[float]:
-    """Return how far the joints and the end of a planar chain are from one another, seen along the axes."""
+    """Return the distances between successive joints, and to the end, of a planar chain, projected along the axes."""
     world, places = np.eye(4), []
     for before in (*(motion.before for motion in chain.motions), chain.after):
         world = world @ before
@@ -141,14 +141,14 @@ def _lengths_in_plane(chain: Motions) -> list[float]:
 
 
 def _turns_freely(linkage: Linkage, chain: Motions) -> bool:
-    """Return whether a frame is moved by revolute joints without limits alone, each by its own value."""
+    """Return whether a frame is moved only by revolute joints without limits, each with its own value."""
     rows = [linkage.table[motion.q] for motion in chain.motions]
     own = len({row.q for row in rows}) == len(rows) > 0
     return own and all(row.kind == "revolute" and row.wraps for row in rows)
 
 
 def _ring(lengths: Sequence[float]) -> tuple[float, float]:
-    """Return least and largest distance that the ends of a planar chain of links can have."""
+    """Return the smallest and largest distance between the ends of a planar chain of links."""
     total, longest = math.fsum(lengths), max(lengths, default=0.0)
     return max(0.0, 2.0 * longest - total), total
 
@@ -156,8 +156,8 @@ def _ring(lengths: Sequence[float]) -> tuple[float, float]:
 def dexterous_rings(lengths: Sequence[float]) -> tuple[tuple[float, float], ...]:
     """Return the rings in which the tip of a planar arm can have every orientation, as distances from the first joint.
 
-    Around such a tip, the last joint lies anywhere on a circle with the length of the last link as radius. The links
-    before it must reach all of this circle: it must lie within their ring.
+    For a given tip, the last joint can be anywhere on a circle around it, whose radius is the length of the last link.
+    The links before it must reach this entire circle, so it must lie within their ring.
 
     Args:
         lengths: The links' lengths, the last that of the tip from the last joint.
@@ -183,7 +183,7 @@ def _dexterity(
     rng: np.random.Generator,
     progress: Callable[[float], None] | None,
 ) -> FloatArray:
-    """Return for each point the share of orientations that can be had there."""
+    """Return, for each point, the share of orientations that can be reached there."""
     turns = _orientations(linkage, frame, orientations, rng)
     targets = np.tile(np.eye(4), (len(points), len(turns), 1, 1))
     targets[..., :3, :3] = turns
@@ -195,7 +195,7 @@ def _dexterity(
 
 
 def _orientations(linkage: Linkage, frame: str, count: int, rng: np.random.Generator) -> FloatArray:
-    """Return orientations of a frame (count, 3, 3): all round z where no joint turns it otherwise, else random."""
+    """Return orientations of a frame (count, 3, 3): rotations about z if joints allow no others, else random."""
     if not linkage.evaluator.moving_rows(frame)[[3, 4]].any():
         round_z = axis_rotation(np.array([0.0, 0.0, 1.0]), 2.0 * math.pi * np.arange(count) / count)
         return np.asarray(round_z @ linkage.forward(linkage.neutral(), frame=frame)[:3, :3])
@@ -274,12 +274,12 @@ def euler_jacobian(linkage: Linkage, q: PoseLike, frame: str, *, order: str = "x
     rotation: Any = Rotation.from_matrix(world[..., :3, :3].reshape(-1, 3, 3))
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # gimbal lock, which is refused below
+            warnings.simplefilter("ignore")  # gimbal lock is checked below
             turned = rotation.as_euler(order)
     except (TypeError, ValueError) as error:
         raise TransformError(f"order is three axes such as 'xyz' or 'ZYX', got {order!r}: {error}.") from error
     letters, angles = order.lower(), turned
-    if order.islower():  # fixed axes: the last turn is outermost
+    if order.islower():  # fixed axes: the last rotation is the outermost
         letters, angles = letters[::-1], turned[:, ::-1]
     first, second, third = (as_axis(letter) for letter in letters)
     outer = axis_rotation(first, angles[:, 0])

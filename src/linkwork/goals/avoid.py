@@ -21,9 +21,9 @@ from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, as_number, cross
 from .base import Edges, Goal, reading
 
-HAIR = 1e-5  # [m]: what is aimed at beyond the margin
-JUDGED = 0.9  # of that, what may be missing: answers are beyond the margin by the rest
-AHEAD = 0.25  # of the linkage's length: pairs nearer than that beyond the margin are edges
+HAIR = 1e-5  # aimed at beyond the margin [m]
+JUDGED = 0.9  # allowed error as a share of HAIR: solutions are beyond the margin by the rest
+AHEAD = 0.25  # as a share of the linkage's length: pairs nearer to the margin than this are passed as edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class Avoid(Goal):
 
     @property
     def signature(self) -> tuple[Any, ...]:
-        """What a problem is built from: the world and the checked pairs, but not the margin."""
+        """The data from which a problem is built: the world and the checked pairs, but not the margin."""
         return type(self).__name__, self.world, self.self, self.links, *self.common
 
     @property
@@ -85,7 +85,7 @@ class Avoid(Goal):
         return self.margin + HAIR
 
     def tolerance_of(self, unit: str) -> float | None:  # noqa: ARG002
-        """Return the tolerance below the wanted distance; it is still above the margin."""
+        """Return the tolerance below the wanted distance; at the tolerance, the margin is still kept."""
         return JUDGED * HAIR if self.tolerance is None else math.inf
 
     def scene(self, linkage: Linkage) -> Scene:
@@ -116,28 +116,28 @@ class Avoid(Goal):
         return np.asarray(NEAR.view(self.near(linkage, q, np.inf, most=1)).distance[..., 0])
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return by how much the nearest pairs are too near [m], zero where they are not, shape (..., MOST)."""
+        """Return how much closer than wanted the nearest pairs are [m], zero if far enough, shape (..., MOST)."""
         near = NEAR.view(self.near(linkage, q, self.wanted))
         return np.asarray(np.maximum(self.wanted - near.distance, 0.0))
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return how velocities move these pairs apart, shape (..., MOST, nv); zero for pairs far enough apart."""
+        """Return the rates at which velocities separate these pairs, (..., MOST, nv); zero if far enough apart."""
         return self._rates(linkage, q, self.near(linkage, q, self.wanted))
 
     def edges(self, linkage: Linkage, q: FloatArray) -> Edges:
-        """Return the distance of near pairs above the wanted distance, and how velocities reduce it."""
+        """Return the distance of near pairs beyond the wanted distance, and the rates at which velocities reduce it."""
         near = self.near(linkage, q, self.wanted + AHEAD * linkage.length)
         room = NEAR.view(near).distance - self.wanted
         return Edges(np.where(room >= 0.0, room, np.inf), -self._rates(linkage, q, near))
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:  # noqa: ARG002
-        """Return that every row can change: the pair that a row belongs to depends on the pose."""
+        """Return True for every row: the pair of a row depends on the pose."""
         return np.ones(MOST, np.bool_)
 
     def _rates(self, linkage: Linkage, q: FloatArray, near: FloatArray) -> FloatArray:
-        """Return how velocities change the distances of pairs (..., MOST, nv): ``n . (v_b - v_a)`` at their points.
+        """Return the rates of the distances of pairs (..., MOST, nv): ``n . (v_b - v_a)`` at their nearest points.
 
-        A force n at a point of a frame is a torque about the frame's origin beside it.
+        A force n at a point of a frame is equivalent to n at the frame's origin and a torque about it.
         """
         record, names = NEAR.view(near), self.scene(linkage).frames
         rates = np.zeros((*near.shape[:-1], linkage.nv))

@@ -75,7 +75,7 @@ class Balance(Goal):
         across = read_only(plane_basis(up)[:, :2].T.copy())
         self._set(up=up, over=over, across=across, pairs=read_only(np.array(pairs)), margin=margin)
 
-    shares: ClassVar[FloatArray | None] = None  # of the places in the corners of the support, where there is a margin
+    shares: ClassVar[FloatArray | None] = None  # weights of the places in the support's corners; only with a margin
     across: FloatArray = field(init=False, repr=False)
     pairs: NDArray[np.int64] = field(init=False, repr=False)
 
@@ -101,7 +101,7 @@ class Balance(Goal):
         return self._with(over=(read_only(centers[0]),))
 
     def _drawn_in(self, linkage: Linkage, start: FloatArray) -> Balance:
-        """Return the goal over the support that the margin leaves at the start."""
+        """Return the goal with the support scaled down by its margin at the start."""
         corners = self._corners(linkage, start).reshape(-1, len(self.places), 2)
         room = min((inner_radius(polygon, self.pairs) for polygon in corners), default=0.0)
         if room <= self.margin:
@@ -114,12 +114,12 @@ class Balance(Goal):
         return self._with(shares=size * np.eye(count) + (1.0 - size) / count)
 
     def _corners(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the places that the support is around, along the ground, shape (..., n, 2)."""
+        """Return the projections of the places onto the ground, shape (..., n, 2)."""
         result: FloatArray = np.stack([position_of(linkage, place, q) for place in self.places], axis=-2)
         return result @ self.across.T
 
     def _support(self, corners: FloatArray) -> FloatArray:
-        """Return the corners of the support, shape (..., n, 2), from those of the places."""
+        """Return the corners of the support, shape (..., n, 2), from the projected places."""
         if self.margin and self.shares is None:
             raise GoalError(
                 "a Balance goal with a margin takes its support from the start of a solve; call resolve(linkage, q)."
@@ -133,7 +133,7 @@ class Balance(Goal):
         return np.where(nearest.inside[..., None], 0.0, nearest.point - center)
 
     def _moving(self, linkage: Linkage, q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return the centre of mass and the support along the ground, and how the centre and the places move."""
+        """Return centre of mass, support, and the Jacobians of centre and places, all along the ground."""
         weights = self._masses(linkage)
         places = [placed(linkage, place, q) for place in self.places]
         corners = np.stack([position for position, _ in places], axis=-2) @ self.across.T
@@ -142,7 +142,7 @@ class Balance(Goal):
         return center, self._support(corners), moving, motions
 
     def edges(self, linkage: Linkage, q: FloatArray) -> Edges:
-        """Return the edges of the support, and how fast the centre of mass approaches each."""
+        """Return the edges of the support, and the speed at which the centre of mass approaches each."""
         center, support, moving, motions = self._moving(linkage, q)
         room, normals, shares = edges_of(center, support, self.pairs)
         shares = shares if self.shares is None else shares @ self.shares
@@ -159,7 +159,7 @@ class Balance(Goal):
         return np.where(nearest.inside[..., None, None], 0.0, moving)
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return the horizontal directions in which some mass or the support can move."""
+        """Return which horizontal directions a mass or the support can move in."""
         moving = moving_rows(linkage, *self._masses(linkage).links, *self.places)
         return moving_along(self.across, moving)
 

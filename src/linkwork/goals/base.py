@@ -13,11 +13,11 @@ from ..errors import GoalError, LinkageError, TransformError
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, as_array, as_axis, as_transform, as_vector, cross, inverse, is_number, read_only
 
-SAME = 1e-9  # of the linkage's length: places that differ by less are one place
+SAME = 1e-9  # distance below which places count as the same, as a share of the linkage's length
 
 
 def metres_per_radian(linkage: Linkage) -> float:
-    """Return the length by which a radian is weighed beside metres: about that of a limb."""
+    """Return the length that weighs as much as a radian: about that of a limb."""
     return linkage.length / 4.0 or 1.0
 
 
@@ -32,8 +32,8 @@ class Edges(NamedTuple):
     """Edges of a range: to first order, a change x of the pose stays inside if ``rows x <= room``.
 
     Attributes:
-        room: Distance to every edge, negative beyond it, infinite where there is none, shape (..., k).
-        rows: How velocities reduce that distance, shape (..., k, nv).
+        room: Distance to every edge; negative beyond it, infinite if there is none, shape (..., k).
+        rows: Rates at which velocities reduce that distance, shape (..., k, nv).
     """
 
     room: FloatArray
@@ -57,9 +57,9 @@ class Goal:
     """
 
     first_level: ClassVar[int] = 0
-    units: ClassVar[tuple[tuple[str, int], ...]] = ()  # how many error rows there are of each unit, in order
-    about: ClassVar[tuple[str, ...]] = ()  # fields that name a frame, or a point in its place
-    fixed: ClassVar[tuple[str, ...]] = ()  # other fields that goals with one signature share
+    units: ClassVar[tuple[tuple[str, int], ...]] = ()  # number of error rows of each unit, in order
+    about: ClassVar[tuple[str, ...]] = ()  # fields that hold the name of a frame or a point
+    fixed: ClassVar[tuple[str, ...]] = ()  # other fields that belong to the signature
 
     weight: float = field(default=1.0, kw_only=True)
     tolerance: Any = field(default=None, kw_only=True)
@@ -80,7 +80,7 @@ class Goal:
         self.__dict__.update(values)
 
     def _with(self, **values: Any) -> Self:
-        """Return the same goal with other values, which are taken as they are: a tenth of the time of copy.copy."""
+        """Return a copy with other values, which are not checked; ten times faster than copy.copy."""
         result = object.__new__(type(self))
         result.__dict__.update(self.__dict__ | values)
         return result
@@ -104,7 +104,7 @@ class Goal:
 
     @property
     def signature(self) -> tuple[Any, ...]:
-        """What a problem is built from, without the target. Goals of equal signature can replace each other in it."""
+        """The data that define a problem, without the target. Goals of equal signature can replace each other."""
         frames = (place if isinstance(place, str) else None for place in self.places)  # a point is a target
         fixed = (getattr(self, name) for name in self.fixed)
         values = (value.tobytes() if isinstance(value, np.ndarray) else value for value in fixed)
@@ -119,7 +119,7 @@ class Goal:
         raise NotImplementedError
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return how velocities reduce the error, shape (..., rows, nv)."""
+        """Return the rates at which velocities reduce the error, shape (..., rows, nv)."""
         raise NotImplementedError
 
     def edges(self, linkage: Linkage, q: FloatArray) -> Edges | None:  # noqa: ARG002
@@ -131,7 +131,7 @@ class Goal:
         return None
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return which error rows some joint can change, shape (rows,): all, if it moves a frame of the goal."""
+        """Return which error rows some joint can change, shape (rows,): all, if a joint moves a frame of the goal."""
         moves = not self.places or bool(moving_rows(linkage, *self.places).any())
         return np.full(self.blocks[-1].rows.stop, moves)
 
@@ -151,9 +151,9 @@ def _tolerances(value: Any) -> tuple[float, float]:
 
 
 class Reading:
-    """Turn errors about numbers, axes or a linkage's masses into errors of the goal that uses them.
+    """Convert errors about numbers, axes or a linkage's masses to errors of the goal that uses them.
 
-    A class: a generator as a context takes ten times as long, and goals are made in control loops.
+    It is a class because a generator as a context takes ten times as long, and control loops create goals.
     """
 
     def __enter__(self) -> None: ...
@@ -173,7 +173,7 @@ def as_frame(name: Any, what: str) -> None:
 
 
 def as_direction(value: Any, what: str) -> FloatArray:
-    """Return a unit vector that cannot be written to."""
+    """Return a read-only unit vector."""
     with reading:
         return read_only(as_axis(value, what))
 
@@ -193,7 +193,7 @@ def as_place(value: Any, what: str) -> str | FloatArray:
 
 
 def as_point(value: Any, what: str) -> FloatArray:
-    """Return a point of the world; (x, y) lies in the plane of planar linkages."""
+    """Return a point of the world; (x, y) is a point in the plane of planar linkages."""
     with reading:
         point = as_array(value, what)
         return read_only(as_vector(np.append(point, 0.0) if point.shape == (2,) else point, what))
@@ -219,7 +219,7 @@ def common_value(linkage: Linkage, values: FloatArray, what: str, advice: str) -
 
 
 def placed(linkage: Linkage, place: str | FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return where frames or points are (..., 3), and how they move (..., 3, nv)."""
+    """Return the positions of frames or points (..., 3), and their Jacobians (..., 3, nv)."""
     if isinstance(place, str):
         return linkage.forward(q, frame=place)[..., :3, 3], linkage.jacobian(q, place)[..., :3, :]
     shape = np.shape(q)[:-1]
@@ -227,14 +227,14 @@ def placed(linkage: Linkage, place: str | FloatArray, q: FloatArray) -> tuple[Fl
 
 
 def position_of(linkage: Linkage, place: str | FloatArray, q: FloatArray) -> FloatArray:
-    """Return where frames or points are, shape (..., 3)."""
+    """Return the positions of frames or points, shape (..., 3)."""
     if isinstance(place, str):
         return linkage.forward(q, frame=place)[..., :3, 3]
     return np.broadcast_to(place, (*np.shape(q)[:-1], 3))
 
 
 def moving_rows(linkage: Linkage, *places: str | FloatArray) -> NDArray[np.bool_]:
-    """Return which of six rows some joint changes for any of several frames; points stand still."""
+    """Return which of the six rows some joint can change for any of several frames; points do not move."""
     found = np.zeros(6, np.bool_)
     for place in places:
         if isinstance(place, str):
@@ -243,12 +243,12 @@ def moving_rows(linkage: Linkage, *places: str | FloatArray) -> NDArray[np.bool_
 
 
 def moving_along(directions: FloatArray, moving: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which directions (rows, 3) have a part along an axis of the world that something moves along."""
+    """Return which directions (rows, 3) have a component along a world axis that can move."""
     return np.asarray((np.abs(directions) > 1e-12)[:, moving[:3]].any(axis=1))
 
 
 def unit(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return directions (..., 3) and lengths (...,) of vectors; one without length points along x."""
+    """Return directions (..., 3) and lengths (...,) of vectors; a zero vector gets the direction x."""
     length = np.linalg.norm(vectors, axis=-1)
     none = length < 1e-300
     directions = vectors / np.where(none, 1.0, length)[..., None]
@@ -259,7 +259,7 @@ def turn_between(directions: FloatArray, wanted: FloatArray) -> FloatArray:
     """Return the shortest rotation vectors (..., 3) that rotate unit directions (..., 3) onto wanted ones (..., 3)."""
     normal, cosine = cross(directions, wanted), (directions * wanted).sum(axis=-1, keepdims=True)
     sine = np.linalg.norm(normal, axis=-1, keepdims=True)
-    aside = cross(directions, np.eye(3)[np.abs(directions).argmin(axis=-1)])  # half a turn has any normal
+    aside = cross(directions, np.eye(3)[np.abs(directions).argmin(axis=-1)])  # any normal is right for half a turn
     aside *= np.pi / np.linalg.norm(aside, axis=-1, keepdims=True)
     turn = normal * (np.arctan2(sine, cosine) / np.where(sine > 0.0, sine, 1.0))
     return np.where((sine < 1e-12) & (cosine < 0.0), aside, turn)
@@ -277,6 +277,6 @@ def pose_error(frames: FloatArray, wanted: FloatArray) -> FloatArray:
 
 
 def without(motion: FloatArray, axis: FloatArray) -> FloatArray:
-    """Return angular velocities (..., 3, nv) without their part about unit axes (..., 3)."""
+    """Return angular velocities (..., 3, nv) without their component along unit axes (..., 3)."""
     result: FloatArray = motion - axis[..., None] * (axis[..., None, :] @ motion)
     return result

@@ -12,7 +12,7 @@ from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 from .base import Goal, as_frame, as_place, placed, position_of, unit
 
-STRAIGHT = 1e-6  # of a limb's length: bent less than that, it bends nowhere
+STRAIGHT = 1e-6  # share of a limb's length: a limb bent by less has no direction of bending
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class Bend(Goal):
         return np.where(none[..., None, None], 0.0, swings[0] - swings[1])
 
     def _undefined(self, limb: FloatArray, middle: FloatArray, pole: FloatArray) -> NDArray[np.bool_]:
-        """Return where the limb is straight or without length, or the pole is on its line."""
+        """Return where the limb is straight or has no length, or the pole is on its line."""
         line, length = unit(limb)
         result = length < STRAIGHT * np.linalg.norm(middle, axis=-1)
         for point in (middle, pole):
@@ -81,6 +81,6 @@ class Bend(Goal):
 
 
 def _aside(line: FloatArray, points: FloatArray) -> FloatArray:
-    """Return the part of vectors (..., 3) that is at right angles to unit vectors."""
+    """Return the component of vectors (..., 3) perpendicular to unit vectors."""
     result: FloatArray = points - line * (line * points).sum(axis=-1, keepdims=True)
     return result

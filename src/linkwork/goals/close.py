@@ -111,7 +111,7 @@ class Close(Closing):
         return f"{self.loop.first!r} and {self.loop.second!r} of {self.loop.name!r} stay {apart:.4g} m apart."
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return the rows that one of the frames can change."""
+        """Return which rows one of the frames can change."""
         return moving_rows(linkage, *self.places)[: self.blocks[-1].rows.stop]
 
 

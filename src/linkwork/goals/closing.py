@@ -9,7 +9,7 @@ from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 from .base import Goal
 
-FIRST = -1  # the level of loops and couplings: before the first that a goal can ask for
+FIRST = -1  # priority level of loops and couplings, before the first level of other goals
 
 
 @dataclass(frozen=True, eq=False)

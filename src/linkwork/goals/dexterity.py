@@ -19,9 +19,9 @@ from .joint_goal import velocities_of
 
 ROWS = {"position": range(3), "orientation": range(3, 6), "both": range(6)}
 MEASURES = ("manipulability", "condition")
-PROBES = 256  # random poses whose best is called one
-STILL = 1e-12  # what no joint changes [m, rad]
-FLAT = 1e-12  # of the largest singular value: the least that a smaller one counts as
+PROBES = 256  # random poses; the best measure among them is scaled to one
+STILL = 1e-12  # smallest change that counts as a motion [m, rad]
+FLAT = 1e-12  # lower bound of singular values, as a share of the largest
 
 
 class Counted(NamedTuple):
@@ -112,7 +112,7 @@ class Dexterity(Goal):
         return found._replace(best=max(best, 1e-300))
 
     def _ellipsoid(self, linkage: Linkage, q: FloatArray, known: Counted) -> tuple[FloatArray, ...]:
-        """Return the singular value decomposition of the weighted Jacobian of what counts."""
+        """Return the singular value decomposition of the weighted Jacobian of the selected rows and columns."""
         jacobian = linkage.jacobian(q, self.frame)[..., known.rows, :][..., known.columns]
         return tuple(np.linalg.svd(jacobian * known.weights[:, None], full_matrices=False))
 
@@ -125,22 +125,22 @@ class Dexterity(Goal):
         return np.asarray(sigma.prod(axis=-1) / known.best)
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return `enough` minus the measure, zero if it is reached."""
+        """Return `enough` minus the measure; zero if the measure is larger."""
         return np.maximum(self.enough - self.value(linkage, q), 0.0)[..., None]
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return how velocities increase the measure; zero where it is at least `enough`."""
+        """Return the rates at which velocities increase the measure; zero if it is at least `enough`."""
         poses = np.asarray(q, np.float64)
         there = self.value(linkage, poses) >= self.enough
         return np.where(there[..., None, None], 0.0, self._rate(linkage, poses))
 
     def edges(self, linkage: Linkage, q: FloatArray) -> Edges:
-        """Return how far the measure is above `enough`, and how velocities reduce this."""
+        """Return how far the measure is above `enough`, and the rates at which velocities reduce this."""
         room = (self.value(linkage, q) - self.enough)[..., None]
         return Edges(np.where(room >= 0.0, room, np.inf), -self._rate(linkage, np.asarray(q, np.float64)))
 
     def _rate(self, linkage: Linkage, poses: FloatArray) -> FloatArray:
-        """Return how velocities change the measure, shape (..., 1, nv).
+        """Return the rates of the measure, shape (..., 1, nv).
 
         A singular value changes by ``u^T J' v``, with its singular vectors u and v, and J' from `Linkage.jacobian_dot`.
         """

@@ -53,13 +53,13 @@ class Distance(Goal):
         self._set(value=tuple(ends))
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return by how much it is too near (positive) or too far (negative) [m]."""
+        """Return the amount by which it is too near (positive) or too far (negative) [m]."""
         way = linkage.forward(q, frame=self.frame)[..., :3, 3] - position_of(linkage, self.to, q)
         length = np.linalg.norm(way, axis=-1, keepdims=True)
         return np.asarray(np.clip(length, *self.value) - length)
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return how fast the distance grows; zero within the range."""
+        """Return the rates of the distance; zero within the range."""
         (here, moving), (there, motion) = placed(linkage, self.frame, q), placed(linkage, self.to, q)
         direction, length = unit(here - there)
         rate = direction[..., None, :] @ (moving - motion)
@@ -77,5 +77,5 @@ class Distance(Goal):
         return Edges(np.stack([length - least, largest - length], axis=-1), np.stack([-rate, rate], axis=-2))
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return whether one of the two can move."""
+        """Return whether one of the two ends can move."""
         return np.array([moving_rows(linkage, *self.places)[:3].any()])

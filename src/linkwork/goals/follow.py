@@ -93,7 +93,7 @@ class Follow(Closing, JointGoal):
         return result
 
     def drift(self, linkage: Linkage, q: FloatArray, velocity: FloatArray) -> FloatArray:
-        """Return the acceleration of the error that is due to the curve's second derivative."""
+        """Return the acceleration of the error due to the curve's second derivative."""
         poses, row = np.asarray(q, np.float64), self._row(linkage, q)
         speed = velocity[..., row.rates] @ row.ratios
         return np.asarray(-row.bend(poses) * speed**2)[..., None]

@@ -75,7 +75,7 @@ class Hold(Goal):
 
     @cached_property
     def _template(self) -> Reach:
-        """The Reach that it becomes; one without a pose is moved to where a start has the frame."""
+        """The Reach that replaces it. Without a pose, its target is set from the start of each solve."""
         weight, tolerance, priority = self.common
         target = np.eye(4) if self.pose is None else self.pose
         reach = Reach(self.frame, pose=target, weight=weight, tolerance=tolerance, priority=priority)

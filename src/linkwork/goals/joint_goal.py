@@ -14,7 +14,7 @@ from .base import Goal
 
 
 def velocities_of(linkage: Linkage, name: Any, *, plain: bool) -> list[int]:
-    """Return the velocities of a joint or a pose coordinate; with `plain`, of one number that stands for itself."""
+    """Return the velocity indices of a joint or coordinate; `plain` raises for a joint with several values."""
     if isinstance(name, str) and name in linkage.coordinate_index:
         v = linkage.table[linkage.coordinate_index[name]].v
         if v is None:
@@ -33,19 +33,19 @@ def velocities_of(linkage: Linkage, name: Any, *, plain: bool) -> list[int]:
 
 
 class JointGoal(Goal):
-    """A goal that is told the linkage it is for; asked about another, it resolves itself for that one."""
+    """Base of goals that are resolved for one linkage; for another linkage, they resolve themselves again."""
 
     def resolve(self, linkage: Linkage, start: FloatArray) -> Self:  # noqa: ARG002
         """Return the goal with the indices of its joints in the linkage."""
         return self if self.__dict__.get("linkage") is linkage else self._with(linkage=linkage, **self._found(linkage))
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the factors of the joints, which are the same in every pose."""
+        """Return the factors of the joints, which are the same at every pose."""
         matrix = self.resolve(linkage, q)._known("matrix")
         return np.broadcast_to(matrix, (*np.shape(q)[:-1], *matrix.shape)).copy()
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return the rows that depend on some joint."""
+        """Return which rows depend on some joint."""
         return np.asarray(self.resolve(linkage, linkage.neutral())._known("matrix").any(axis=1))
 
     def _found(self, linkage: Linkage) -> dict[str, Any]:

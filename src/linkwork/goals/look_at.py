@@ -12,7 +12,7 @@ from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, cross_matrix
 from .base import Goal, as_direction, as_place, placed, position_of, turn_between, unit, without
 
-NEAREST = 1e-6  # of the linkage's length: nearer than that, a point has no direction
+NEAREST = 1e-6  # share of the linkage's length: the direction to a nearer point is undefined
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +64,6 @@ class LookAt(Goal):
         return without(moving[..., 3:, :], world[..., :3, :3] @ self.axis) - turning
 
     def _sight(self, linkage: Linkage, way: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """Return the direction of a way, and whether it is too short to have one."""
+        """Return the direction of a vector, and whether the vector is too short to have one."""
         direction, length = unit(way)
         return direction, np.asarray(length < NEAREST * (linkage.length or 1.0))

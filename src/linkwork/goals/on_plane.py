@@ -15,7 +15,7 @@ from .base import Block, Goal, as_direction, as_point, blocks_of, moving_along, 
 
 @dataclass(frozen=True, eq=False)
 class Across(Goal):
-    """What planes and lines have in common: directions across, along which the frame must not be away."""
+    """Common part of planes and lines: the directions along which the frame's offset must be zero."""
 
     about = ("frame",)
     fixed = ("directions",)
@@ -44,7 +44,7 @@ class Across(Goal):
         return result
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return the directions along which some joint moves the frame."""
+        """Return which of the directions some joint moves the frame along."""
         return moving_along(self.directions, moving_rows(linkage, self.frame))
 
 

@@ -13,7 +13,7 @@ from ..errors import GoalError
 from ..transforms import FloatArray, as_angle, as_length, cross_matrix, read_only
 from .base import Edges, reading
 
-SERIES = 1e-4  # [rad]: below, the inverse of the left Jacobian of rotations is taken from its series
+SERIES = 1e-4  # [rad]: for smaller angles, the inverse left Jacobian of rotations is computed from its series
 
 
 class Ranges(NamedTuple):
@@ -31,7 +31,7 @@ class Ranges(NamedTuple):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """A key that is equal for goals that can replace each other."""
+        """Key that is equal for goals that can replace each other."""
         return self.low.tobytes(), self.high.tobytes(), self.world
 
     def basis(self, target: FloatArray) -> FloatArray:
@@ -49,13 +49,13 @@ class Ranges(NamedTuple):
         return np.clip(off, self.low, self.high) - off
 
     def jacobian(self, way: FloatArray, target: FloatArray, jacobian: FloatArray) -> FloatArray:
-        """Return how velocities reduce the error, shape (..., 6, nv); zero within a range."""
+        """Return the rates at which velocities reduce the error, shape (..., 6, nv); zero within a range."""
         off = self._off(way, target)
         asked = (off <= self.low) | (off >= self.high)
         return np.where(asked[..., None], self._rates(way, target, jacobian), 0.0)
 
     def edges(self, way: FloatArray, target: FloatArray, jacobian: FloatArray) -> Edges | None:
-        """Return the ends of the ranges that a frame is in, and how velocities approach them; None without ranges."""
+        """Return the distance to the ends of the ranges, and the rates of approach; None without ranges."""
         wide = np.flatnonzero(self.low < self.high)
         if not len(wide):
             return None
@@ -64,9 +64,9 @@ class Ranges(NamedTuple):
         return Edges(np.where(room >= 0.0, room, np.inf), np.concatenate([-rates, rates], axis=-2))
 
     def _rates(self, way: FloatArray, target: FloatArray, jacobian: FloatArray) -> FloatArray:
-        """Return how velocities change the deviations: the rows of a frame's Jacobian (..., 6, nv) along these axes.
+        """Return the rates of the deviations: the rows of a frame's Jacobian (..., 6, nv) along these axes.
 
-        A rotation vector w changes by ``(I - [w]/2 + c [w]²) omega`` when its frame turns by omega, with ``c = (1 -
+        If the frame rotates by omega, a rotation vector w changes by ``(I - [w]/2 + c [w]²) omega``, with ``c = (1 -
         |w|/2 cot |w|/2) / |w|²``.
         """
         axes = self.basis(target).T
@@ -78,21 +78,21 @@ class Ranges(NamedTuple):
         return np.concatenate([axes @ jacobian[..., :3, :], axes @ (turned @ jacobian[..., 3:, :])], axis=-2)
 
     def _off(self, way: FloatArray, target: FloatArray) -> FloatArray:
-        """Return how far frames are off, along and about the axes."""
+        """Return the deviations of frames from the target, along and about the axes."""
         axes = self.basis(target)
         off: FloatArray = -(way.reshape(*way.shape[:-1], 2, 3) @ axes)
         return off.reshape(way.shape)
 
 
 def read_ranges(frame: str, position: Any, rotation: Any, axes: Any, rows: Sequence[int]) -> Ranges:
-    """Return ranges of a goal from what a user writes.
+    """Return the ranges of a goal from the user's arguments.
 
     Args:
         frame: The frame, for messages.
         position: One number, or for each axis a number or a pair; lengths [m].
         rotation: The same; angles [rad].
         axes: ``"goal"`` or ``"world"``.
-        rows: The rows that the goal asks for.
+        rows: The rows that the goal constrains.
     """
     if axes not in ("goal", "world"):
         raise GoalError(f"range_axes of the goal of frame {frame!r} is 'goal' or 'world', got {axes!r}.")
@@ -121,7 +121,7 @@ def _each(given: Any, count: int, what: str) -> list[Any]:
 
 
 def _pair(given: Any, what: str, read: Any) -> tuple[float, float]:
-    """Return the least and the largest deviation."""
+    """Return the smallest and the largest deviation."""
     with reading:
         ends = [read(one) for one in (given if _is_list(given) else [given])]
     low, high = ends if len(ends) == 2 else (-ends[0], ends[0]) if len(ends) == 1 else (math.nan, math.nan)
@@ -137,6 +137,6 @@ def _is_list(given: Any) -> bool:
 
 
 def asked_along(axes: FloatArray, moving: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which of six rows along axes (3, 3), columns, joints can change that change rows of the world (6,)."""
+    """Return which of six rows along axes (3, 3), columns, joints can change, if they can change world rows (6,)."""
     parts = np.abs(axes.T) > 1e-12
     return np.concatenate([parts[:, moving[:3]].any(axis=1), parts[:, moving[3:]].any(axis=1)])

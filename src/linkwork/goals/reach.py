@@ -107,7 +107,7 @@ class Reach(Goal):
 
     def moved(self, target: FloatArray) -> Reach:
         """Return the same goal with another target (4, 4), which is not checked."""
-        return self._with(target=target, signature=self.signature)  # worked out once for all goals of a path
+        return self._with(target=target, signature=self.signature)  # computed once for all goals of a path
 
     frame: str
     target: FloatArray
@@ -115,7 +115,7 @@ class Reach(Goal):
     coordinates: int
     free: FloatArray | None
     ranges: Ranges | None
-    called = "Reach"  # the goal that it stands for
+    called = "Reach"  # name of the goal that the user wrote
 
     @property
     def position(self) -> FloatArray | None:
@@ -173,7 +173,7 @@ class Reach(Goal):
         if self.ranges is not None:
             way = self._way(linkage.forward(q, frame=self.frame))
             jacobian = self.ranges.jacobian(way, self.target, jacobian)
-        if self.free is not None:  # spinning about the axis changes nothing
+        if self.free is not None:  # rotation about the free axis changes nothing
             axis = linkage.forward(q, frame=self.frame)[..., :3, :3] @ self.free
             jacobian[..., 3:, :] = without(jacobian[..., 3:, :], axis)
         return jacobian if len(self.rows) == 6 else jacobian[..., self.rows, :]
@@ -193,7 +193,7 @@ class Reach(Goal):
         return moving[self.rows]
 
     def _way(self, frames: FloatArray) -> FloatArray:
-        """Return the ways (..., 6) in the world from frames (..., 4, 4) to the target."""
+        """Return the offsets (..., 6) in the world from frames (..., 4, 4) to the target."""
         from ..kernels.pose_error import pose_errors
 
         out = np.empty((*frames.shape[:-2], 6))
@@ -206,7 +206,7 @@ class Reach(Goal):
 
 
 def _is_pose(orientation: Any, what: str) -> bool:
-    """Tell whether what is given as an orientation holds a position too: a 4x4 matrix, a SciPy ``RigidTransform``."""
+    """Return whether an orientation includes a position: a 4x4 matrix or a SciPy ``RigidTransform``."""
     if orientation is None or isinstance(orientation, Mapping):
         return False
     if orientation.__class__ is np.ndarray:

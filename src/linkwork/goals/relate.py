@@ -85,7 +85,7 @@ class Relate(Goal):
         return (linkage.jacobian(q, self.frame) - moving)[..., self.rows, :]
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return the rows that one of the frames can change."""
+        """Return which rows one of the frames can change."""
         return moving_rows(linkage, *self.places)[self.rows]
 
     def _target(self) -> FloatArray:

@@ -74,7 +74,7 @@ class Rest(JointGoal):
         return np.asarray(way[..., goal._known("columns")] * goal._known("factors"))
 
     def _gains(self, linkage: Linkage) -> FloatArray:
-        """Return a gain for every velocity."""
+        """Return one gain for every velocity."""
         result = np.zeros(linkage.nv)
         with reading:
             if isinstance(self.gains, Mapping):

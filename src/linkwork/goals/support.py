@@ -30,12 +30,12 @@ def inner_radius(corners: FloatArray, pairs: NDArray[np.int64]) -> float:
 
 
 class PolygonEdges(NamedTuple):
-    """The lines along which convex polygons end, one for each pair of corners, any leading axes.
+    """The lines that bound convex polygons, one for each pair of corners, with any leading axes.
 
     Attributes:
-        room: How far points are within each, shape (..., m); infinite for pairs that no edge joins.
+        room: Distance of points inside from each line, shape (..., m); infinite for pairs that are not an edge.
         normals: Directions out of the polygon, shape (..., m, 2).
-        shares: Of the corners in the point of each line next to the point, shape (..., m, n).
+        shares: Weights of the corners in the point of each line nearest to the given point, shape (..., m, n).
     """
 
     room: FloatArray
@@ -44,9 +44,9 @@ class PolygonEdges(NamedTuple):
 
 
 def edges_of(center: FloatArray, corners: FloatArray, pairs: NDArray[np.int64]) -> PolygonEdges:
-    """Return the edges of polygons around corners (..., n, 2), as points (..., 2) within see them.
+    """Return the edges of polygons around corners (..., n, 2), with their distances from points (..., 2) inside.
 
-    Corners all on one line have no edges: nothing is within them.
+    Collinear corners have no edges, because they have no inside.
     """
     first, edge = corners[..., pairs[:, 0], :], corners[..., pairs[:, 1], :] - corners[..., pairs[:, 0], :]
     length = np.linalg.norm(edge, axis=-1)
@@ -64,10 +64,10 @@ def edges_of(center: FloatArray, corners: FloatArray, pairs: NDArray[np.int64]) 
 
 
 class Nearest:
-    """The points of convex polygons nearest to points of the plane, any leading axes.
+    """The points of convex polygons nearest to points of the plane, with any leading axes.
 
-    Every edge joins two corners, and what joins two corners lies within: the nearest of all such segments has the
-    nearest point of the polygon, and a point is inside if some corner lies beyond its nearest segment.
+    Every edge joins two corners, and every segment between corners is in the polygon. So the nearest point of the
+    polygon is on the nearest segment, and a point is inside if some corner lies beyond its nearest segment.
 
     Args:
         center: Points, shape (..., 2).

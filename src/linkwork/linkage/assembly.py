@@ -54,7 +54,7 @@ def attach(linkage: Linkage, other: Linkage, frame: str, *, prefix: str = "", at
     for group, joints in part.groups.items():
         groups[prefix + group] = (*groups.get(prefix + group, ()), *joints)
     whole = type(linkage)(
-        [*_felt(linkage, part), *_felt(part, linkage)],
+        [*_with_collision_shapes(linkage, part), *_with_collision_shapes(part, linkage)],
         [*linkage.arcs[1:], mount, *part.arcs[1:]],
         name=linkage.name,
         frames=[*linkage.extra_frames, *part.extra_frames],
@@ -72,8 +72,8 @@ def attach(linkage: Linkage, other: Linkage, frame: str, *, prefix: str = "", at
     return replace(whole, poses=poses) if poses else whole
 
 
-def _felt(linkage: Linkage, other: Linkage) -> list[Link]:
-    """Return the links of a linkage, with what is seen of them as shapes for collisions if only the other has such."""
+def _with_collision_shapes(linkage: Linkage, other: Linkage) -> list[Link]:
+    """Return the links of a linkage; its visual shapes also serve for collisions if only the other has such shapes."""
     if _collides(linkage) or not _collides(other):
         return list(linkage.nodes)
     return [
@@ -115,9 +115,9 @@ def _prefixed(linkage: Linkage, prefix: str) -> Linkage:
 
 
 def _check_apart(linkage: Linkage, part: Linkage, other: Linkage, prefix: str) -> None:
-    """Raise, with what to do about it, if two linkages have names in common.
+    """Raise LinkageError with advice if two linkages have names in common.
 
-    Fixed root arcs have no say: ours gives way where it is called "root", theirs is named anew.
+    Fixed root arcs are not checked: one called "root" in the first is renamed, and the second's gets a new name.
     """
     ours = [arc.name for arc in linkage.arcs if arc.name != ROOT or arc.articulation.nq or arc.parent is not None]
     theirs = [arc.name for arc in part.arcs if arc.articulation.nq or arc.parent is not None]

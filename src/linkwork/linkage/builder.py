@@ -219,7 +219,7 @@ class Builder:
     def _follow(
         self, follower: str, terms: Mapping[str, float], offset: float, name: str | None, tolerance: float = CLOSED
     ) -> Builder:
-        """Let a joint follow a sum of others: as a mimic if that is one, else by a coupling."""
+        """Let a joint follow a sum of others: as a mimic joint if one leader is enough, else by a coupling."""
         joint = self._joints.get(follower)
         if joint is not None and joint.mimic is not None:
             raise MimicError(f"joint {follower!r} of linkage {self.name!r} follows {joint.mimic.joint!r} already.")
@@ -367,5 +367,5 @@ class Builder:
 
 def _placement(at: Any, rotation: Any, what: str) -> Any:
     if rotation is None:
-        return at  # the joint or frame checks it
+        return at  # checked by the joint or frame
     return as_transform(at, f"placement of {what}") @ transform(rotation=rotation, what=what)

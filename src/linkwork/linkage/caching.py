@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Cache:
-    """Values, not None, by kind and key. If a kind has its largest number, the oldest is dropped for the next.
+    """Values, never None, by kind and key. When a kind is full, its oldest value is dropped.
 
     Args:
         most: Largest number of values of one kind.
@@ -31,9 +31,9 @@ class Cache:
         return kinds[kind].get(key) if kind in kinds else None
 
     def get(self, kind: str, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the value of a key; make it if there is none.
+        """Return the value of a key; create it if it is missing.
 
-        It is made outside the lock: threads that ask at the same time may each make one, and all get the first.
+        It is created outside the lock. Threads that need the same value at once may each create one; all get the first.
         """
         known: T | None = self.find(kind, key)
         if known is not None:
@@ -50,9 +50,9 @@ class Cache:
         return sum(map(len, self._kinds.values()))
 
     def clear(self) -> None:
-        """Drop all values; they are made again when needed."""
+        """Drop all values; they are created again when needed."""
         with self._lock:
             self._kinds = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Cache, (self._most,)  # a copy begins empty
+        return Cache, (self._most,)  # a copy starts empty

@@ -65,7 +65,7 @@ class Coordinate(NamedTuple):
 
 
 class Plain(NamedTuple):
-    """The values outside quaternions: places in the pose, places in the velocity, and which of them wrap."""
+    """The values outside quaternions: indices in the pose, indices in the velocity, and which of them wrap around."""
 
     q: NDArray[np.int64]
     v: NDArray[np.int64]
@@ -108,7 +108,7 @@ class CoordinateTable(Shown, tuple[Coordinate, ...]):
 
     @cached_property
     def _by_velocity(self) -> tuple[Coordinate, ...]:
-        """The row of each velocity: of a quaternion the last three."""
+        """The coordinate of each velocity; for a quaternion, its last three."""
         starts = {q for q, _ in self.quaternions}
         return tuple(row for row in self if row.q not in starts)
 
@@ -141,7 +141,7 @@ class CoordinateTable(Shown, tuple[Coordinate, ...]):
 def coordinate_table(
     arcs: Sequence[Joint], drives: Sequence[Drive], rows: Sequence[CouplingRow] = ()
 ) -> CoordinateTable:
-    """Return the table of joints at their places in the pose; `rows` are couplings between them."""
+    """Return the table of the coordinates of joints; `rows` are the couplings between them."""
     pairs = list(zip(arcs, drives, strict=True))
     mimicked, geared = set(), coupled(rows)
     for joint, drive in pairs:
@@ -154,7 +154,7 @@ def coordinate_table(
 
 
 def _rows(joint: Joint, drive: Drive, mimicked: set[int], geared: set[int]) -> Iterator[Coordinate]:
-    """Yield the rows of one joint; `mimicked` and `geared` are places in the pose."""
+    """Yield the coordinates of one joint; `mimicked` and `geared` are pose indices."""
     plain = {e.value: e for e in joint.articulation.elements if e.kind != "ball"}
     rates = dict(_rates(joint.articulation.elements))
     lower, upper = (bound.tolist() for bound in joint.articulation.limits)
@@ -169,7 +169,7 @@ def _rows(joint: Joint, drive: Drive, mimicked: set[int], geared: set[int]) -> I
 
 
 def _rates(elements: Sequence[Element]) -> Iterator[tuple[int, int]]:
-    """Yield values of a joint and the velocity of each: x, y, z of a quaternion have its three."""
+    """Yield index pairs (value, velocity) of a joint; x, y, z of a quaternion are paired with its three velocities."""
     for e in elements:
         if e.kind == "ball":
             yield from ((e.value + k + 1, e.rate + k) for k in range(3))

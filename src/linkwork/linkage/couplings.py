@@ -118,17 +118,17 @@ def _plus(number: float) -> str:
 
 
 class CouplingRow(NamedTuple):
-    """A coupling with the places of its joints.
+    """A coupling with the pose and velocity indices of its joints.
 
     Attributes:
         coupling: The coupling.
-        q: Place of the follower in the pose.
-        v: Place of the follower in the velocity.
+        q: Index of the follower in the pose.
+        v: Index of the follower in the velocity.
         unit: The follower's unit, ``"rad"`` or ``"m"``.
-        values: Places of the drivers in the pose.
-        rates: Places of the drivers in the velocity.
-        ratios: Their ratios; a mimic joint's multiplier is in it.
-        shifts: What mimic joints add.
+        values: Indices of the drivers in the pose.
+        rates: Indices of the drivers in the velocity.
+        ratios: Their ratios, including the multipliers of mimic joints.
+        shifts: Offsets of mimic joints among the drivers.
     """
 
     coupling: Coupling
@@ -199,7 +199,7 @@ def _row(coupling: Coupling, arcs: Sequence[Joint], drives: Sequence[Drive], whe
 def _place(
     name: str, coupling: Coupling, arcs: Sequence[Joint], drives: Sequence[Drive], where: str
 ) -> tuple[int, int, float, float, str, str | None]:
-    """Return places in pose and velocity of a value, what makes the value of them, its unit, and whom it mimics."""
+    """Return pose index, velocity index, multiplier, offset, unit, and mimicked joint (or None) of a coordinate."""
     for arc, drive in zip(arcs, drives, strict=True):
         articulation = arc.articulation
         for k, coordinate in enumerate(arc.coordinates):
@@ -251,7 +251,7 @@ def couplings_of(linkage: Linkage, frame: str) -> list[str]:
 
 
 def geared(rows: Iterable[CouplingRow]) -> set[int]:
-    """Return the pose indices whose whole turns matter: of followers, and of drivers unless all turns are alike."""
+    """Return the pose indices whose whole turns matter: followers, and drivers unless every turn is the same."""
     places: set[int] = set()
     for row in rows:
         places.add(row.q)

@@ -18,8 +18,8 @@ from ..errors import LinkageError, TransformError
 from ..transforms import FloatArray, as_angle, as_array, as_number, reraised_as
 
 TURN = 2.0 * math.pi
-WHOLE = 1e-9  # of a turn: how nearly the parts of a cam must make one up
-SLOPE, BEND = 1e-6, 1e-4  # steps of the differences that stand for the derivatives of a function
+WHOLE = 1e-9  # largest deviation of the sum of a cam's parts from one turn, as a share of a turn
+SLOPE, BEND = 1e-6, 1e-4  # steps of the central differences for the first and second derivative of a function
 FEWEST_SLOTS = 3
 
 
@@ -52,7 +52,7 @@ class CouplingCurve:
         return self._derived(2, x)
 
     def _derived(self, times: int, x: ArrayLike) -> FloatArray:
-        """Return the derivative of an order, 0 to 2; a curve has this, or the three above."""
+        """Return the derivative of order `times`, 0 to 2. A curve defines either this or the three methods above."""
         raise NotImplementedError
 
 
@@ -139,7 +139,7 @@ class CamTable(CouplingCurve):
 
     @cached_property
     def _rise(self) -> float:
-        """What a period adds."""
+        """Increase of the value over one period."""
         (first, low), (last, high) = self.points[0], self.points[-1]
         return high - low if self.period is not None and self._closes(first, last) else 0.0
 
@@ -260,7 +260,7 @@ class CamProgram(CouplingCurve):
 
     @cached_property
     def _rows(self) -> list[tuple[Law, float, float, float, float]]:
-        """Of each part its law, the angles where it begins and ends, and the follower's values there."""
+        """For each part: its law, its first and last angle, and the follower's values there."""
         rows, angle, at = [], 0.0, self.start
         for law, width, *end in self.parts:
             there, after = angle + float(width), float(end[0]) if end else at
@@ -356,7 +356,7 @@ class Geneva(CouplingCurve):
         return np.where(np.abs(angle) < self.engaged, moving, 0.0)
 
     def _in_slot(self, x: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Return which of the pins is nearest to a slot, counted on over turns, and its angle from being deepest."""
+        """Return the number of the nearest slot passage, counted over all turns, and the angle relative to it."""
         at = np.asarray(x, np.float64)
         steps = np.round(at / (TURN / self.pins))
         return steps, at - steps * (TURN / self.pins)
@@ -426,7 +426,7 @@ def as_curve(given: Any) -> CouplingCurve:
         return CamFunction(given)
     rows = list(given) if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else []
     parts = bool(rows) and isinstance(rows[0], Sequence) and len(rows[0]) > 0 and isinstance(rows[0][0], str)
-    if parts and (rows[0][0] in LAWS or len(rows[0]) == 3):  # what has three is no point: its law is misspelt
+    if parts and (rows[0][0] in LAWS or len(rows[0]) == 3):  # a triple cannot be a point, so its law is misspelt
         return CamProgram(tuple(map(tuple, rows)))
     if rows and np.ndim(rows[0]) == 0:
         return CamTable(tuple(zip((TURN / len(rows) * np.arange(len(rows))).tolist(), rows, strict=True)))

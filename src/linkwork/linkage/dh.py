@@ -56,8 +56,8 @@ def from_dh(
     names = [f"j{k}" for k in range(1, len(table) + 1)] if joints is None else list(joints)
     if len(names) != len(table):
         raise LinkageError(f"{len(table)} rows need {len(table)} joint names, got {len(names)}.")
-    # What a row holds before the joint's motion is its placement. In the standard convention X follows the motion:
-    # link k stands at joint k, and frame k of the table is X further on.
+    # The placement of a joint is the part of its row before the joint's motion. In the standard convention X comes
+    # after the motion: link k is located at joint k, and frame k of the table is offset from it by X.
     links, arcs, waiting = [Link("link0")], [], np.eye(4)
     for k, (row, joint) in enumerate(zip(table, names, strict=True), start=1):
         before, after = about("z", row.theta, row.d), about("x", row.alpha, row.a)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 Convention = Literal["standard", "modified"]
 EPSILON = 1e-12
-PARALLEL = 1e-8  # tilts below this have their common normal so far away that more would be lost than gained
+PARALLEL = 1e-8  # sine below which axes count as parallel: a common normal so far away would cost accuracy
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def as_dh(linkage: Linkage, frame: str | None = None, *, convention: Convention 
     first = inverse(linkage.root.placement) @ base
     if (
         first[2, 2] > 0.0 and np.abs(first[:2, 2:]).max() < EPSILON
-    ):  # a turn, or height, above the root: the first row's
+    ):  # a rotation or height above the root belongs to the first row
         base, rest = linkage.root.placement, first
     rows: list[DHRow] = []
     alpha = a = 0.0
@@ -155,7 +155,7 @@ def as_dh(linkage: Linkage, frame: str | None = None, *, convention: Convention 
 
 
 class _Step(NamedTuple):
-    """A joint of a chain: the transform from the z axis before to its own, and what it is."""
+    """A joint of a chain: its kind, and the transform from the z axis before to its own."""
 
     before: FloatArray
     kind: str
@@ -164,7 +164,7 @@ class _Step(NamedTuple):
 
 
 def _z_chain(linkage: Linkage, frame: str) -> tuple[list[_Step], FloatArray]:
-    """Return the joints on the way to a frame, and the transform from the last axis to that frame."""
+    """Return the joints of the chain to a frame, and the transform from the last axis to that frame."""
     path, end = linkage.path_to(frame)
     steps: list[_Step] = []
     waiting = np.eye(4)
@@ -193,17 +193,17 @@ def _turn_and_height(matrix: FloatArray) -> tuple[float, float]:
 
 
 def _factor(before: FloatArray, between: FloatArray) -> tuple[float, float, float, float, FloatArray]:
-    """Factor a transform from one z axis to the next into ``Z(theta, d) X(alpha, a)`` and a rest ``Z(phi, h)``.
+    """Factor a transform between two z axes into ``Z(theta, d) X(alpha, a)`` and a remainder ``Z(phi, h)``.
 
-    The x axis in between lies along the common normal of the two z axes. Where that leaves a choice (which way along
-    it, where it stands between parallel axes, where it points if they are one), what was handed on stays in this row.
+    The x axis in between lies along the common normal of the two z axes. For parallel or coincident axes the normal is
+    not unique; then the turn and height handed on by the row before stay in this row.
 
     Args:
-        before: What the row before handed on, a turn and a height about the first z.
+        before: Turn and height about the first z, handed on by the row before.
         between: The transform to the second z axis.
 
     Returns:
-        theta, d, alpha, a and the rest.
+        theta, d, alpha, a and the remainder.
     """
     matrix = before @ between
     turn, height = _turn_and_height(before)

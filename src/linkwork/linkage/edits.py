@@ -122,7 +122,7 @@ def _check_fields(change: Any, known: set[str], what: str) -> None:
 
 
 def _renamed(part: Any, names: Mapping[str, str], *references: str) -> Any:
-    """Let a part refer to others by their new names; what is not a name, the linkage will refuse."""
+    """Update the references of a part to renamed parts; the linkage rejects values that are not names later."""
     old = {field: getattr(part, field) for field in references}
     return replaced(part, **{field: names.get(name, name) for field, name in old.items() if isinstance(name, str)})
 
@@ -132,7 +132,7 @@ def _with_poses(linkage: Linkage, poses: Mapping[str, PoseLike]) -> Linkage:
 
 
 def _rebuilt(linkage: Linkage, nodes: Sequence[Link], arcs: Sequence[Joint], **parts: Any) -> Linkage:
-    """Return a linkage of other links and arcs, the root arc first; further parts are those of the old one."""
+    """Return a linkage with other links and arcs, the root arc first; all other parts are copied unless given."""
     kept: dict[str, Any] = {"name": linkage.name, "frames": linkage.extra_frames, "loops": linkage.loops}
     kept |= {"groups": linkage.groups, "disabled_pairs": linkage.disabled_pairs, "origin": linkage.origin}
     kept |= {"couplings": linkage.couplings}
@@ -140,7 +140,7 @@ def _rebuilt(linkage: Linkage, nodes: Sequence[Link], arcs: Sequence[Joint], **p
 
 
 def _with_poses_of(old: Linkage, new: Linkage, joint_names: Mapping[str, str] | None = None) -> Linkage:
-    """Give an edited linkage the named poses of the one it comes from, value by value."""
+    """Copy the named poses of the original linkage to an edited one, value by value."""
     source, target = _places(old, joint_names or {}), _places(new, {})
     kept = [place for place in target if place in source]
     poses = {}
@@ -153,7 +153,7 @@ def _with_poses_of(old: Linkage, new: Linkage, joint_names: Mapping[str, str] | 
 
 
 def _places(linkage: Linkage, names: Mapping[str, str]) -> dict[tuple[str, str, str], int]:
-    """Return positions in the pose by joint, which may have a new name, coordinate and unit."""
+    """Return pose indices by joint (with its new name), coordinate and unit."""
     return {
         (names.get(row.joint, row.joint), row.name.removeprefix(row.joint), row.unit): row.q for row in linkage.table
     }
@@ -176,7 +176,7 @@ def carrier(linkage: Linkage, frame: str) -> tuple[str, FloatArray]:
 
 
 def freeze(linkage: Linkage, joint: str, *, at: Any) -> Linkage:
-    """Return a linkage with a joint fixed at a value, and with it the joints that follow only this one."""
+    """Return a linkage with a joint fixed at a value, together with the joints that follow only this joint."""
     i = linkage.arc_index(joint)
     leader = linkage.arcs[i].mimic
     if leader is not None:
@@ -202,7 +202,7 @@ def subtree(linkage: Linkage, link: str) -> Linkage:
     """
     top = linkage.link_index(link)
     end = top + 1
-    while end < len(linkage.nodes) and linkage.parents[end] >= top:  # depth-first order: a subtree is a run
+    while end < len(linkage.nodes) and linkage.parents[end] >= top:  # depth-first order: a subtree is contiguous
         end += 1
     inside = {arc.name for arc in linkage.arcs[top + 1 : end]}
     for arc in linkage.arcs[top + 1 : end]:

@@ -57,7 +57,7 @@ def _new_element(kind: str, axis: Any, index: int = 0, advance: float = 0.0) -> 
     return Element(kind, read_only(np.array(axis, np.float64)), index, index, advance)
 
 
-shared_element: Callable[..., Element] = lru_cache(maxsize=4096)(_new_element)  # joints that are alike share theirs
+shared_element: Callable[..., Element] = lru_cache(maxsize=4096)(_new_element)  # equal joints share their elements
 
 
 def check_order(euler: object) -> None:
@@ -68,9 +68,9 @@ def check_order(euler: object) -> None:
 
 
 def euler_turns(euler: str, first: int) -> tuple[Element, ...]:
-    """Return the turns of Euler angles, from the parent outwards, whose values stand from a place on."""
+    """Return the rotations of Euler angles, from the parent outwards; `first` is the index of their first value."""
     turns = [shared_element("revolute", AXES[letter], k) for k, letter in enumerate(euler.lower(), start=first)]
-    return tuple(turns if euler.isupper() else reversed(turns))  # about fixed axes, the last turn is outermost
+    return tuple(turns if euler.isupper() else reversed(turns))  # about fixed axes, the last rotation is the outermost
 
 
 def turn_names(euler: str) -> tuple[str, ...]:
@@ -82,11 +82,11 @@ def turn_names(euler: str) -> tuple[str, ...]:
 def moving_xyz(quaternions: FloatArray) -> FloatArray:
     """Return the angles about moving x, y, z axes of quaternions (..., 4).
 
-    Near gimbal lock only the sum of the first and the third is known well. So the third is read from what is left when
-    the first is undone, and the three make up the rotation whatever the first is.
+    Near gimbal lock, only the sum of the first and the third angle is well defined. The third is therefore computed
+    after undoing the first, so that all three together give the right rotation.
     """
     m = quaternion_matrix(quaternions)
-    first = np.arctan2(0.0 - m[..., 1, 2], m[..., 2, 2] + 0.0)  # no negative zeros, lest it be half a turn at the lock
+    first = np.arctan2(0.0 - m[..., 1, 2], m[..., 2, 2] + 0.0)  # a negative zero would give half a turn at the lock
     second = np.arctan2(m[..., 0, 2], np.hypot(m[..., 1, 2], m[..., 2, 2]))
     c, s = np.cos(first), np.sin(first)
     third = np.arctan2(c * m[..., 1, 0] + s * m[..., 2, 0], c * m[..., 1, 1] + s * m[..., 2, 1])

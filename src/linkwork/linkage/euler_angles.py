@@ -29,7 +29,7 @@ def turn_values(articulation: Articulation, rotations: FloatArray, near: FloatAr
     if order is None:
         return steady(turns.as_quat(scalar_first=True, canonical=True))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of gimbal lock: any of the angles will do
+        warnings.simplefilter("ignore", UserWarning)  # of gimbal lock: any of the equivalent sets will do
         angles = turns.as_euler(order)
     return nearest(angles, order, near)
 
@@ -40,7 +40,7 @@ def euler_order(articulation: Articulation) -> str | None:
 
 
 def nearest(angles: FloatArray, order: str, near: FloatArray | None = None) -> FloatArray:
-    """Return Euler angles (n, 3) of the same rotations, each set the nearest to the one before.
+    """Return Euler angles (n, 3) of the same rotations, each set the nearest to the previous one.
 
     ``(a, b, c)`` and ``(a + pi, pi - b, c + pi)`` are one rotation (with ``-b`` where the first axis comes again), as
     are whole turns of any of them.
@@ -52,7 +52,7 @@ def nearest(angles: FloatArray, order: str, near: FloatArray | None = None) -> F
     steps = (both - before[:, None] + np.pi) % (2.0 * np.pi) - np.pi  # [i, j]: from set i of a frame to j of the next
     ways = np.abs(steps).sum(axis=-1)
     chosen = [0]
-    for shorter in (ways[:, 1] < ways[:, 0]).T.tolist():  # whether the other set is, from either set before
+    for shorter in (ways[:, 1] < ways[:, 0]).T.tolist():  # is the second set nearer, from either set before
         chosen.append(int(shorter[chosen[-1]]))
     taken: FloatArray = steps[chosen[:-1], chosen[1:], np.arange(len(angles))]
     return start + np.cumsum(taken, axis=0)

@@ -1,4 +1,4 @@
-"""Limits of followers: find where a leader takes them beyond, and restrict leaders so that none is exceeded."""
+"""Limits of followers: find leaders that drive a follower beyond its limits, and narrow the leaders' limits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .joints import Continuous, Revolute
 if TYPE_CHECKING:
     from .linkage import Linkage
 
-SLACK = 1e-9  # how far beyond a limit rounding may lead, in proportion to it
+SLACK = 1e-9  # relative tolerance for rounding at limits
 Range = tuple[float, float]
 
 
@@ -27,7 +27,7 @@ class Overrun:
         offset: See `multiplier`.
         own: The follower's own limits.
         reached: The values that it takes while its leader goes from limit to limit.
-        left: The range of the leader in which the follower keeps its own limits; upside down where there is none.
+        left: The range of the leader in which the follower keeps its own limits; lower above upper if there is none.
     """
 
     joint: str
@@ -56,7 +56,7 @@ def _span(ends: Range) -> str:
 
 
 def overruns(linkage: Linkage) -> list[Overrun]:
-    """Return the joints that leave their own limits while the joints that they follow keep theirs."""
+    """Return the followers that leave their own limits while their leaders stay within theirs."""
     found = []
     leaders = {drive.q: arc for arc, drive in zip(linkage.arcs, linkage.drives, strict=True) if arc.mimic is None}
     for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
@@ -74,7 +74,7 @@ def overruns(linkage: Linkage) -> list[Overrun]:
 
 
 def narrowed(linkage: Linkage) -> tuple[Linkage, list[Overrun]]:
-    """Return a linkage whose leaders keep their followers within limits, and followers that cannot be kept so.
+    """Return a linkage with narrower limits of leaders, and the followers that still leave their own limits.
 
     Example:
         >>> import linkwork as lw
@@ -107,14 +107,14 @@ def _ends(lower: FloatArray, upper: FloatArray) -> Range:
 
 
 def _mapped(ends: Range, multiplier: float, offset: float) -> Range:
-    """Return the values of a follower while its leader goes from end to end."""
+    """Return the range of a follower for a range of its leader."""
     low, high = sorted(offset if multiplier == 0.0 else multiplier * end + offset for end in ends)
     return low, high
 
 
 def _kept(own: Range, multiplier: float, offset: float) -> Range:
-    """Return the values of a leader at which its follower keeps its own limits."""
-    if multiplier == 0.0:  # it stands still, within its limits or beyond them
+    """Return the range of a leader in which its follower keeps its own limits."""
+    if multiplier == 0.0:  # a constant follower is either always within its limits or never
         return (-math.inf, math.inf) if own[0] <= offset <= own[1] else (math.inf, -math.inf)
-    low, high = sorted((end - offset) / multiplier + 0.0 for end in own)  # no negative zeros
+    low, high = sorted((end - offset) / multiplier + 0.0 for end in own)  # adding zero removes negative zeros
     return low, high

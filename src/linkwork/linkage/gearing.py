@@ -11,7 +11,7 @@ from ..errors import LinkageError, LinkNotFoundError, MimicError
 from ..transforms import FloatArray, as_number, reraised_as
 from .joints import Joint
 
-PARALLEL = 1e-9  # of one: axes that differ by less are parallel
+PARALLEL = 1e-9  # largest deviation of a cosine from one for parallel axes
 Terms = dict[str, float]  # factors by joint
 
 
@@ -29,10 +29,10 @@ def ratio_of(ratio: Any, sizes: Any, *, reversed_: bool, what: str) -> float:
 
 
 def meshed(joints: Mapping[str, Joint], follower: str, driver: str, ratio: float, carrier: str | None) -> Terms:
-    """Return the factors by which a follower is made of other joints: ``follower = sum of factor * joint``.
+    """Return the factors that express a follower by other joints: ``follower = sum of factor * joint``.
 
-    Without a carrier, that is the driver alone. With one, both turn relative to it: ``turn of the follower = ratio *
-    turn of the driver``. That is Willis' equation of planetary gears.
+    Without a carrier, this is the driver alone. With a carrier, both rotations are relative to it: ``rotation of the
+    follower = ratio * rotation of the driver``. This is Willis' equation for planetary gears.
 
     Args:
         joints: All joints by name.
@@ -57,7 +57,7 @@ def meshed(joints: Mapping[str, Joint], follower: str, driver: str, ratio: float
 
 
 def leaders(joints: Mapping[str, Joint], terms: Terms) -> tuple[Terms, float]:
-    """Return the same sum over joints that mimic no other, and the constant that followers add to it."""
+    """Return the sum in terms of joints that do not mimic others, and the constant from the offsets of mimic joints."""
     result: Terms = {}
     added = 0.0
     for name, factor in terms.items():
@@ -73,7 +73,7 @@ def leaders(joints: Mapping[str, Joint], terms: Terms) -> tuple[Terms, float]:
 
 
 def _turn(joints: Mapping[str, Joint], carrier: str, link: str) -> Terms:
-    """Return how joints make up the turn of a link relative to the carrier, about one axis."""
+    """Return the joints, with signs, whose sum is the rotation of a link relative to the carrier about one axis."""
     above = {joint.child: joint for joint in joints.values()}
     known = {*above, *(joint.parent for joint in joints.values())}
     for name in (carrier, link):
@@ -110,7 +110,7 @@ def _path(above: Mapping[str, Joint], link: str) -> list[Joint]:
 
 
 def _world_axis(above: Mapping[str, Joint], joint: Joint) -> FloatArray:
-    """Return the axis of a revolute joint, seen from the root, where all values are zero."""
+    """Return the axis of a revolute joint in the root frame with all values zero."""
     axis: FloatArray = np.array(joint.articulation.elements[0].axis)
     for arc in _path(above, joint.child):
         axis = arc.placement[:3, :3] @ axis

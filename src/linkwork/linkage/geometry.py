@@ -29,7 +29,7 @@ from ..transforms import (
 
 IntArray = NDArray[np.int64]
 SYMMETRY_TOLERANCE = 1e-9
-FLAT = 1e-9  # thickness of points in one plane, in units of their size
+FLAT = 1e-9  # relative thickness below which points count as lying in one plane
 
 
 def _positive(value: float, what: str) -> float:
@@ -166,7 +166,7 @@ def _points(value: ArrayLike, what: str, least: int) -> FloatArray:
     wrong = np.flatnonzero(~np.isfinite(points).all(axis=1))
     if len(wrong):
         raise LinkageError(f"{what} must be finite, got {points[wrong[0]].tolist()} in row {wrong[0]}.")
-    return read_only(points + 0.0)  # no -0.0, which is equal to 0.0 and has other bytes
+    return read_only(points + 0.0)  # replaces -0.0, which is equal to 0.0 but has other bytes
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

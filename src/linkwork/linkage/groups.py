@@ -60,7 +60,7 @@ def as_pairs(
 
 
 def carried(linkage: Linkage, joints: Mapping[str, Sequence[str]], links: Mapping[str, str]) -> dict[str, Any]:
-    """Return the groups, pairs and origin of a linkage as arguments for a linkage that is made from it.
+    """Return the groups, pairs and origin of a linkage as arguments for a linkage derived from it.
 
     Args:
         linkage: The linkage to start from.

@@ -37,7 +37,7 @@ from .elements import NO_AXIS, Element, check_order, euler_turns, moving_xyz, sh
 from .motion_limits import MOTION_LIMITS, NO_MOTION_LIMITS, as_motion_limit, part_limits
 
 INF = math.inf
-# What the slides of a plane are called, by its normal.
+# Names of the two translations of a plane, by its normal.
 SLIDES: dict[Any, tuple[str, str]] = {
     (0.0, 0.0, 1.0): ("x", "y"),
     (1.0, 0.0, 0.0): ("y", "z"),
@@ -85,7 +85,7 @@ class Articulation:
 
     @property
     def rate_units(self) -> tuple[str, ...]:
-        """Unit of what each velocity changes: ``"m"`` or ``"rad"``."""
+        """Unit of the value that each velocity changes: ``"m"`` or ``"rad"``."""
         units = ["rad"] * self.nv
         for e in self.elements:
             if e.kind == "prismatic":
@@ -182,7 +182,7 @@ class Fixed(Articulation):
 
 @dataclass(frozen=True)
 class _OneAxis(Articulation):
-    """Shared by joints with one value along or about one axis."""
+    """Base of joints with one value along or about one axis."""
 
     axis: AxisLike = (0.0, 0.0, 1.0)
 
@@ -192,7 +192,7 @@ class _OneAxis(Articulation):
 
 @dataclass(frozen=True)
 class _OneValue(_OneAxis):
-    """Shared by those that may have limits."""
+    """Base of joints with one value that may have limits."""
 
     lower: Bound = -INF
     upper: Bound = INF
@@ -457,7 +457,7 @@ class Joint(Value):
         acceleration: MotionLimit = None,
         effort: MotionLimit = None,
     ) -> None:
-        if not isinstance(articulation, Articulation):  # a caller without a type checker
+        if not isinstance(articulation, Articulation):  # callers may have no type checker
             kinds = ", ".join(cls.__name__ for cls in ARTICULATIONS.values())
             raise LinkageError(f"joint {name!r} needs an articulation ({kinds}), got {articulation!r}.")
         if mimic is not None and not isinstance(mimic, Mimic):

@@ -83,7 +83,7 @@ class Evaluator:
     def __init__(self, linkage: Linkage) -> None:
         self._linkage, self._nq, self._nv, self._shape = linkage, linkage.nq, linkage.nv, (linkage.nq,)
         self._chains: dict[str, tuple[Any, ...]] = {}
-        self._kernels: dict[tuple[str, str], tuple[Any, tuple[Any, ...], tuple[int, ...]]] = {}  # of a card
+        self._kernels: dict[tuple[str, str], tuple[Any, tuple[Any, ...], tuple[int, ...]]] = {}  # kernels for GPUs
         self._moving: dict[str, NDArray[np.bool_]] = {}
         self._tree: tuple[Any, ...] | None = None
 
@@ -92,21 +92,21 @@ class Evaluator:
             return self._chains[frame]
         except (KeyError, TypeError):
             codes, numbers, rates, *_ = chain_program(self._linkage, frame)
-            chain = (codes, numbers, rates, 6 * rates.size)  # the last: how much room its Jacobian takes
-            if len(self._chains) >= MOST_CHAINS:  # a long chain asked for frame by frame would fill the memory
+            chain = (codes, numbers, rates, 6 * rates.size)  # the last: size of the working memory for the Jacobian
+            if len(self._chains) >= MOST_CHAINS:  # all chains of a long linkage would fill the memory
                 self._chains.clear()
             self._chains[frame] = chain
             return chain
 
     def _poses(self, q: PoseLike) -> FloatArray:
-        """Return poses as a contiguous array; wrong shapes are refused here, wrong values by the kernels."""
+        """Return poses as a contiguous array. Wrong shapes raise here; invalid values are found by the kernels."""
         if q.__class__ is np.ndarray and q.dtype is FLOAT64 and q.shape == self._shape and q.flags.carray:
-            return q  # one pose, as it should be: the way of a control loop
+            return q  # fast path of control loops: one valid pose
         x: NDArray[Any] = q if isinstance(q, np.ndarray) else _array(q)
         if x.dtype.kind not in "fiu":
-            x = as_poses(self._linkage, q)  # a stored pose, values by joint; or it says what is wrong
-        shape = x.shape  # a contiguous array has at least one axis
-        x = np.require(x, np.float64, ("C", "A", "E"))  # no subclass
+            x = as_poses(self._linkage, q)  # a stored pose or values by joint; raises for anything else
+        shape = x.shape  # np.require adds an axis to a scalar
+        x = np.require(x, np.float64, ("C", "A", "E"))  # a plain array, not a subclass
         if not shape or shape[-1] != self._nq:
             raise PoseShapeError(self._nq, shape, self._linkage.name)
         return x
@@ -160,9 +160,9 @@ class Evaluator:
         return self._many(jacobian_many, (codes, numbers, rates), x, (local,), (6, self._nv), work + 6 * self._nv)
 
     def motion_columns(self, q: PoseLike, frame: str) -> tuple[FloatArray, ColumnPlaces]:
-        """Return the Jacobian motion by motion along the world's axes, (..., 6, n), in the order of the chain.
+        """Return the Jacobian with one column per motion, in world axes, (..., 6, n), in the order of the chain.
 
-        Followers have columns beside those of their leaders; the places say what belongs where.
+        Followers have columns of their own, beside those of their leaders; `ColumnPlaces` maps columns to velocities.
         """
         codes, numbers, rates, work = self._chain(frame)
         places = self._linkage.cache.get("columns", frame, lambda: _column_places(self._linkage, frame, rates))
@@ -176,7 +176,7 @@ class Evaluator:
         return out, places
 
     def _there(self, q: Any, frame: str, what: str, shape: tuple[int, int]) -> FloatArray:
-        """Return the frame or the Jacobian for poses on a graphics card, there; they are not looked at for NaNs."""
+        """Return transforms or Jacobians for poses on a GPU, as an array on that GPU; poses are not checked for NaN."""
         require_card()
         from ..kernels.cuda_pack import frame_kernel
 
@@ -189,7 +189,7 @@ class Evaluator:
         return result
 
     def moving_rows(self, frame: str) -> NDArray[np.bool_]:
-        """Return which rows of a frame's Jacobian some joint can change at all: a planar arm stays in its plane."""
+        """Return which Jacobian rows of a frame can be non-zero, tested at a few poses: not all in a planar arm."""
         if frame not in self._moving:
             samples = np.concatenate([self._linkage.neutral()[None], self._linkage.random_pose(0, 7)])
             largest = np.abs(self.jacobian(samples, frame, "world")).max(axis=(0, 2), initial=0.0)
@@ -206,9 +206,9 @@ class Evaluator:
         shape: tuple[int, ...],
         work: int,
     ) -> FloatArray:
-        """Run a kernel over a batch of poses; one smaller than the lanes is filled up with its last pose.
+        """Run a kernel over a batch of poses. A batch smaller than the lanes is padded with its last pose.
 
-        A kernel gets room for the poses of one block of lanes and `work` numbers more for each of them.
+        The kernel's working memory holds the poses of one block of lanes and `work` more numbers for each.
         """
         batch = x.shape[:-1]
         count = math.prod(batch)
@@ -224,7 +224,7 @@ class Evaluator:
         return out[:count].reshape(*batch, *shape)
 
     def _refuse(self, x: FloatArray, where: tuple[Any, ...] = ()) -> NoReturn:
-        as_poses(self._linkage, x)  # says which value, and in which pose
+        as_poses(self._linkage, x)  # raises an error that names the value and the pose
         which = f"pose {tuple(map(int, where))}" if where else "the pose"
         raise PoseValueError(f"{which} takes linkage {self._linkage.name!r} beyond the largest floating-point number.")
 
@@ -232,8 +232,8 @@ class Evaluator:
 def jacobian_dot(linkage: Linkage, q: PoseLike, velocity: ArrayLike, frame: str, axes: str) -> FloatArray:
     """Return the time derivative of a frame's Jacobian; see `Linkage.jacobian_dot`.
 
-    A motion's column, ``(l, a)``, is carried along by the motions up to its own, which turn by ``w`` and move the frame
-    by ``p``; those after it move the frame by the rest of its velocity, ``v - p``. So ``a' = w x a`` and
+    The column ``(l, a)`` of a motion is carried by the motions up to its own, which rotate it by ``w`` and move the
+    frame by ``p``. The motions after it move the frame by the rest of its velocity, ``v - p``. So ``a' = w x a`` and
     ``l' = w x l + a x (v - p)``.
     """
     _check_axes(axes)
@@ -255,13 +255,13 @@ def jacobian_dot(linkage: Linkage, q: PoseLike, velocity: ArrayLike, frame: str,
 
 
 class ColumnPlaces(NamedTuple):
-    """What the columns of a Jacobian, motion by motion, belong to.
+    """Indices that map the columns of a Jacobian, one per motion, to motions and velocities.
 
     Attributes:
-        own: Each column's own place, (n,).
-        rates: The velocity that drives each, (n,).
-        last: The last column of the motion that each is one of, (n,): a ball has three.
-        owners: One where a column belongs to a velocity, (n, nv).
+        own: Index of each column, (n,).
+        rates: Index of the velocity that drives each column, (n,).
+        last: Index of the last column of the same motion, (n,); a ball has three columns.
+        owners: One-hot matrix from columns to velocities, (n, nv).
     """
 
     own: NDArray[np.int64]
@@ -277,7 +277,7 @@ def _column_places(linkage: Linkage, frame: str, rates: NDArray[np.int64]) -> Co
 
 
 def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return the cross products of columns (..., 3, n); NumPy's takes several times as long for few."""
+    """Return the cross products of columns (..., 3, n); several times faster than NumPy's for few columns."""
     x, y = a[..., (1, 2, 0), :], a[..., (2, 0, 1), :]
     return np.asarray(x * b[..., (2, 0, 1), :] - y * b[..., (1, 2, 0), :])
 
@@ -291,7 +291,7 @@ def _array(q: Any) -> NDArray[Any]:
     try:
         return np.asarray(q)
     except (TypeError, ValueError):
-        return np.asarray(None)  # an object, which is not numbers
+        return np.asarray(None)  # an object array, which is rejected as not numeric
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,7 +330,7 @@ def traverse(linkage: Linkage, values: FloatArray) -> Iterator[Visit]:
             matrix = matrix @ joint.articulation.matrix(drive.values(values))
         elif i == 0:
             matrix = np.broadcast_to(matrix, (*values.shape[:-1], 4, 4)).copy()
-        matrix.setflags(write=False)  # the links below inherit it
+        matrix.setflags(write=False)  # child links inherit it, so visitors must not change it
         yield Visit(linkage.nodes[i], joint, matrix)
         stack += [(child, matrix) for child in reversed(linkage.children[i])]
 

@@ -81,7 +81,7 @@ class Linkage(Structure):
     groups: Groups
     disabled_pairs: Pairs
     origin: Origin | None
-    cache: Cache  # what later modules work out once for this linkage
+    cache: Cache  # values that other modules compute once for this linkage
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class Linkage(Structure):
         origin: Origin | None = None,
     ) -> None:
         where = f"linkage {name!r}"
-        if not isinstance(name, str):  # a caller without a type checker
+        if not isinstance(name, str):  # callers may have no type checker
             raise LinkageError(f"the name of a linkage is a text, got {name!r}.")
         links, joints = tree.as_parts(Link, links, where), tree.as_parts(Joint, joints, where)
         frames, loops = tree.as_parts(Frame, frames, where), tree.as_parts(Loop, loops, where)
@@ -345,7 +345,7 @@ class Linkage(Structure):
 
         return kinematics.traverse(self, pose_vectors.as_poses(self, q))
 
-    # What later packages know of it
+    # Functions of later packages
 
     def closed_form(
         self, frame: str, *, orientation: bool = True, free: ArrayLike | str | None = None
@@ -381,7 +381,7 @@ class Linkage(Structure):
 
         return packed.pack(self, solvers, **options)
 
-    # Edits: each gives a new linkage
+    # Edits: each returns a new linkage
 
     def replace(self, **changes: Any) -> Linkage:
         """Return a linkage with parts changed; see `linkwork.linkage.edits.replace`.
@@ -453,7 +453,7 @@ class Linkage(Structure):
         """Return the Denavit-Hartenberg table of the chain from the root to a frame (the last frame by default)."""
         return dh_table.as_dh(self, frame, convention=convention)
 
-    # A frozen value
+    # Immutable value
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise LinkageError(f"a Linkage is frozen; use linkage.replace(...) to make one with another {name!r}.")

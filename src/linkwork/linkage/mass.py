@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .linkage import Linkage
 
 _LOG = logging.getLogger("linkwork")
-DENSITY = 1000.0  # of shapes, where the model names no mass [kg/m³]: water, and nearly people
+DENSITY = 1000.0  # assumed density of shapes if the model has no masses [kg/m³]: that of water, close to that of people
 
 VOLUMES: dict[type[Shape], Callable[[Any], float]] = {
     Box: lambda box: math.prod(box.size),
@@ -34,7 +34,7 @@ VOLUMES: dict[type[Shape], Callable[[Any], float]] = {
 
 
 class Masses:
-    """The masses of a linkage, packed: only links that have one.
+    """The masses of a linkage, packed: only links that have mass.
 
     Attributes:
         links: Names of the links that have a mass.
@@ -72,7 +72,7 @@ class Masses:
         return result
 
     def jacobian(self, q: PoseLike) -> FloatArray:
-        """Return how velocities move the centre of mass, shape (..., 3, nv)."""
+        """Return the Jacobian of the centre of mass, shape (..., 3, nv)."""
         arms = cross_matrix(self._points(q)[1])
         result = np.zeros((*arms.shape[:-3], 3, self.linkage.nv))
         for k, link in enumerate(self.links):
@@ -81,7 +81,7 @@ class Masses:
         return result
 
     def _points(self, q: PoseLike) -> tuple[FloatArray, FloatArray]:
-        """Return the origins of the links, and from there the centres of their masses, along the world's axes."""
+        """Return the origins of the links, and the vectors from there to their centres of mass, in world axes."""
         frames = self.linkage.forward(q).array[..., self._index, :, :]
         return frames[..., :3, 3], np.einsum("...nij,nj->...ni", frames[..., :3, :3], self.centers)
 
@@ -118,7 +118,7 @@ def center_of_mass(linkage: Linkage, q: PoseLike) -> FloatArray:
 
 
 def center_of_mass_jacobian(linkage: Linkage, q: PoseLike) -> FloatArray:
-    """Return how velocities move the centre of mass for poses (..., nq), shape (..., 3, nv)."""
+    """Return the Jacobian of the centre of mass for poses (..., nq), shape (..., 3, nv)."""
     return masses(linkage).jacobian(q)
 
 
@@ -137,11 +137,11 @@ def weighed(linkage: Linkage) -> Masses:
     """Return the masses for gravity; warn once if they were computed from the volume of shapes."""
     weights = masses(linkage)
     if weights.by_volume:
-        linkage.cache.get("said", "gravity of volumes", lambda: _say_by_volume(weights))
+        linkage.cache.get("said", "gravity of volumes", lambda: _warn_by_volume(weights))
     return weights
 
 
-def _say_by_volume(weights: Masses) -> bool:
+def _warn_by_volume(weights: Masses) -> bool:
     name, total = weights.linkage.name, weights.total
     text = "linkage %r names no mass: its shapes are weighed as water, %.3g kg; give links an Inertia(mass, center)."
     _LOG.warning(text, name, total)

@@ -20,12 +20,13 @@ NO_MOTION_LIMITS: dict[str, Any] = dict.fromkeys(MOTION_LIMITS)
 
 
 def as_motion_limit(given: Any, units: Sequence[str], what: str) -> tuple[float, ...] | None:
-    """Return one number for each velocity, infinite if it has no limit; None if no velocity has one.
+    """Return one number for each velocity, infinite for no limit; None if no velocity has a limit.
 
     Args:
-        given: One value for all velocities, which then have one unit, or one value (or None) for each.
-        units: The unit, ``"rad"`` or ``"m"``, of what each velocity changes. An angle may come as ``"90deg"``.
-        what: What to call it in an error.
+        given: One value for all velocities, which must then have the same unit, or one value (or None) for each.
+        units: Unit, ``"rad"`` or ``"m"``, of the value that each velocity changes. An angle may be given as
+            ``"90deg"``.
+        what: Name of the value in errors.
 
     Example:
         >>> as_motion_limit("180deg", ["rad"], "velocity"), as_motion_limit([1.0, None], ["m", "m"], "velocity")
@@ -53,15 +54,15 @@ def _limit(value: Any, unit: str, what: str) -> float:
 def part_limits(
     limits: Mapping[str, tuple[float, ...] | None], elements: Sequence[Element], what: str
 ) -> list[dict[str, Any]]:
-    """Return the limits of motion of each one-DOF part of a joint, by name, from those of the whole.
+    """Return the motion limits of each one-DOF part of a joint, by name, from those of the whole joint.
 
     Args:
         limits: One number for each velocity, or None, by name.
-        elements: The motions that the joint is made of; a quaternion has three parts.
-        what: The joint, as errors call it.
+        elements: The motions of the joint; a quaternion has three parts.
+        what: Name of the joint in errors.
 
     Raises:
-        LimitError: If a quaternion has limits: they hold for its angular velocity, not for single turns.
+        LimitError: If a quaternion has limits: they hold for its angular velocity, not for single rotations.
     """
     given = {name: limit for name, limit in limits.items() if limit is not None}
     if given and any(e.kind == "ball" for e in elements):

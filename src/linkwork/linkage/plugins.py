@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 Check = Callable[[str, object], str]
-SWITCH = "LINKWORK_PLUGINS"  # "0" looks at no other package
+SWITCH = "LINKWORK_PLUGINS"  # set to "0" to ignore other packages
 _LOG = logging.getLogger("linkwork")
 
 
 class Table(MutableMapping[str, Row], Generic[Row]):
-    """A table by name, whose own rows come first and others' after them.
+    """A table by name: built-in rows first, then rows of other packages.
 
     Args:
-        group: Of the entry points: ``"linkwork.models"``.
-        rows: Those that come with linkwork.
-        check: Takes a name and a row of another package, and returns what is wrong with the row, or an empty text.
-        prefix: What stands before the name of an entry point to make it a name of this table.
+        group: Group of the entry points: ``"linkwork.models"``.
+        rows: The built-in rows.
+        check: Takes a name and a row of another package, and returns a text on the fault of the row, or an empty text.
+        prefix: Prefix that turns the name of an entry point into a name of this table.
     """
 
     def __init__(self, group: str, rows: Mapping[str, Row], check: Check, prefix: str = "") -> None:
@@ -41,7 +41,7 @@ class Table(MutableMapping[str, Row], Generic[Row]):
 
     @property
     def own(self) -> Mapping[str, Row]:
-        """The rows that are here already, without a look at other packages."""
+        """The rows known without searching other packages."""
         return MappingProxyType(self._rows)
 
     def __getitem__(self, name: str) -> Row:
@@ -60,7 +60,7 @@ class Table(MutableMapping[str, Row], Generic[Row]):
         return self._rows[name]
 
     def __contains__(self, name: object) -> bool:
-        if not isinstance(name, str):  # a caller without a type checker
+        if not isinstance(name, str):  # callers may have no type checker
             return False
         return name in self._rows or name in self._broken or (bool(name) and name in self._others())
 
@@ -80,11 +80,11 @@ class Table(MutableMapping[str, Row], Generic[Row]):
         return f"<Table of {self.group}: {', '.join(self)}>"
 
     def _names(self) -> list[str]:
-        """Return the names of all rows, those of other packages loaded."""
+        """Return the names of all rows, after loading those of other packages."""
         for name in [*self._others()]:
             try:
                 self[name]
-            except PluginError as error:  # what is broken costs its own row; who asks for it by name is told
+            except PluginError as error:  # leave out only the broken row; using it by name raises the error
                 _LOG.warning("%s It is left out.", error)
         return [*self._rows]
 
@@ -108,7 +108,7 @@ class Table(MutableMapping[str, Row], Generic[Row]):
     def _loaded(self, entry: EntryPoint) -> Row:
         try:
             row: Row = entry.load()
-        except Exception as error:  # a package of others may fail in any way
+        except Exception as error:  # a package of others may raise anything
             raise PluginError(entry.name, self.group, _package(entry), f"{type(error).__name__}: {error}") from error
         if why := self._check(entry.name, row):
             raise PluginError(entry.name, self.group, _package(entry), why)

@@ -41,9 +41,9 @@ PoseLike: TypeAlias = ArrayLike | str | Mapping[str, Any]
 """A pose wherever one is taken: numbers (..., nq), the name of a stored pose, or values by joint (the rest neutral)."""
 
 UNIT = 4e-16
-APART = 1e-2  # poses that differ by less, in every value, are found as one pose by searches [rad, m]
+APART = 1e-2  # searches treat poses as the same if every value differs by less [rad, m]
 FASTEST = 1e100
-CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])  # times a quaternion: the rotation back
+CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])  # factor that turns a quaternion into its inverse rotation
 
 
 def as_poses(linkage: Linkage, q: PoseLike) -> FloatArray:
@@ -66,7 +66,7 @@ def _checked(linkage: Linkage, q: ArrayLike) -> FloatArray:
         raise PoseValueError(f"{linkage.coordinates[k]!r}{place} is {x[(*before, k)]}; a pose must be finite.")
     for k, _ in linkage.table.quaternions:
         if x.ndim == 1 and SHORTEST <= max(map(abs, x[k : k + 4].tolist())) <= LONGEST:
-            continue  # one pose, as control loops give it: floats take a fifth of the time of arrays
+            continue  # one pose, as in control loops: floats take a fifth of the time of arrays
         size = np.abs(x[..., k : k + 4]).max(axis=-1)
         useless = (size < SHORTEST) | (size > LONGEST)
         if useless.any():
@@ -81,12 +81,12 @@ def mid_range(lower: FloatArray, upper: FloatArray) -> FloatArray:
     """Return the middle of limits, or the value nearest zero where a side is open."""
     bounded = np.isfinite(lower) & np.isfinite(upper)
     low, high = np.where(bounded, lower, 0.0), np.where(bounded, upper, 0.0)
-    middle: FloatArray = np.clip(low / 2.0 + high / 2.0, lower, upper)  # halves first: their sum cannot overflow
+    middle: FloatArray = np.clip(low / 2.0 + high / 2.0, lower, upper)  # halve first, so that the sum cannot overflow
     return middle
 
 
 def zero_pose(linkage: Linkage) -> FloatArray:
-    """Return the pose with every value zero and no rotation, whatever the limits."""
+    """Return the pose with every value zero and no rotation; limits are ignored."""
     q = np.zeros(linkage.nq)
     q[[k for k, _ in linkage.table.quaternions]] = 1.0
     return q
@@ -124,7 +124,7 @@ def pose(
 
 
 def _places_set(linkage: Linkage, names: Iterable[str]) -> Iterator[int]:
-    """Yield the places in the pose of joints and coordinates."""
+    """Yield the pose indices of joints and coordinates."""
     for name in names:
         if name in linkage.coordinate_index:
             yield linkage.coordinate_index[name]
@@ -133,17 +133,17 @@ def _places_set(linkage: Linkage, names: Iterable[str]) -> Iterator[int]:
 
 
 def _normalized(linkage: Linkage, q: FloatArray) -> FloatArray:
-    """Bring the quaternions of checked poses to length one, in place."""
+    """Normalise the quaternions of checked poses, in place."""
     for k, _ in linkage.table.quaternions:
         if q.ndim == 1 and abs(math.hypot(*q[k : k + 4].tolist()) - 1.0) < UNIT:
             continue
         length = np.linalg.norm(q[..., k : k + 4], axis=-1, keepdims=True)
-        q[..., k : k + 4] /= np.where(np.abs(length - 1.0) < UNIT, 1.0, length)  # a unit one keeps its bits
+        q[..., k : k + 4] /= np.where(np.abs(length - 1.0) < UNIT, 1.0, length)  # unit quaternions keep their bits
     return q
 
 
 def _assign(linkage: Linkage, q: FloatArray, name: str, value: Any) -> None:
-    """Write one joint's values, or one coordinate's, into a pose."""
+    """Write the values of one joint, or the value of one coordinate, into a pose."""
     if isinstance(name, str) and name in linkage.coordinate_index:
         row = linkage.table[linkage.coordinate_index[name]]
         number = _number(value, name, row.unit)
@@ -168,14 +168,14 @@ def _number(value: Any, name: str, unit: str) -> Any:
 
 
 def _joint_values(joint: Joint, value: Any) -> FloatArray:
-    """Return the values of a joint that has several."""
+    """Return the values of a joint with several values."""
     kind, count = joint.articulation.kind, joint.articulation.nq
     what = f"value of {joint.name!r}"
     try:
         if kind == "ball" and count == 4:
             return matrix_quaternion(as_rotation(value, what))
         if kind == "floating" and count == 7:
-            if isinstance(value, Mapping):  # a position and an orientation by name
+            if isinstance(value, Mapping):  # position and orientation by name
                 spec = dict(value)
                 value = transform(spec.pop("position", (0.0, 0.0, 0.0)), spec or None, what)
             place = as_transform(value, what)
@@ -200,7 +200,7 @@ def difference(linkage: Linkage, start: PoseLike, end: PoseLike, *, wrap: bool =
 
 
 def between(linkage: Linkage, start: FloatArray, end: FloatArray, *, wrap: bool = True) -> FloatArray:
-    """Do what `difference` does, for arrays that have been checked: the inside of a solver's loop."""
+    """Same as `difference`, for checked arrays; used in the loops of solvers."""
     a, b = np.broadcast_arrays(start, end)
     result = np.zeros((*a.shape[:-1], linkage.nv))
     q, v, wraps = linkage.table.plain
@@ -215,7 +215,7 @@ def between(linkage: Linkage, start: FloatArray, end: FloatArray, *, wrap: bool 
 
 
 def turned_back(linkage: Linkage, q: FloatArray, start: FloatArray, *, keep_limits: bool = True) -> FloatArray:
-    """Return poses with every angle at its copy, whole turns away, that is nearest to a start within limits.
+    """Return poses with every angle shifted by whole turns to be nearest to a start, within limits.
 
     Args:
         linkage: The linkage.
@@ -242,7 +242,7 @@ def turned_back(linkage: Linkage, q: FloatArray, start: FloatArray, *, keep_limi
 
 
 def same_pose(linkage: Linkage, q: FloatArray, others: FloatArray, apart: float = APART) -> NDArray[np.bool_]:
-    """Return which of poses (..., nq) are the pose q: less than `apart` away in every velocity, whole turns aside."""
+    """Return which poses (..., nq) equal q: every velocity between them is below `apart`, ignoring whole turns."""
     way = between(linkage, q, others, wrap=False)
     turning = linkage.table.plain.v[linkage.table.periodic[linkage.table.plain.q]]
     way[..., turning] = wrapped(way[..., turning])
@@ -250,7 +250,7 @@ def same_pose(linkage: Linkage, q: FloatArray, others: FloatArray, apart: float 
 
 
 def distinct(linkage: Linkage, poses: FloatArray, apart: float = APART) -> NDArray[np.int64]:
-    """Return the places of the distinct ones among poses (n, nq), each the first of those that are the same pose."""
+    """Return the indices of distinct poses among poses (n, nq), the first of each group of equal ones."""
     left, kept = np.arange(len(poses)), []
     while len(left):
         kept.append(left[0])
@@ -288,8 +288,8 @@ def joint_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def advance(linkage: Linkage, q: FloatArray, rates: FloatArray) -> FloatArray:
-    """Do what `integrate` does, for arrays that have been checked: the inside of a solver's loop."""
-    if not linkage.table.quaternions:  # then values and velocities correspond one by one
+    """Same as `integrate`, for checked arrays; used in the loops of solvers."""
+    if not linkage.table.quaternions:  # values and velocities correspond one to one
         return q + rates
     shape = np.broadcast_shapes(q.shape[:-1], rates.shape[:-1])
     result = np.broadcast_to(q, (*shape, linkage.nq)).copy()
@@ -312,7 +312,7 @@ def interpolate(linkage: Linkage, start: PoseLike, end: PoseLike, t: ArrayLike, 
     joint_shape(fraction.shape, step.shape[:-1])
     fraction = fraction[..., None]
     result = integrate(linkage, a, fraction * step)
-    # Measured from the nearer end, both ends are met to the bit and no rounding leads beyond limits.
+    # Interpolate from the nearer end: both ends are then exact, and rounding never leaves the limits.
     q, v, _ = linkage.table.plain
     late = (fraction >= 0.5) & (step[..., v] == b[..., q] - a[..., q])
     result[..., q] = np.where(late, b[..., q] - (1.0 - fraction) * step[..., v], result[..., q])
@@ -336,12 +336,12 @@ def clamped(linkage: Linkage, q: FloatArray) -> FloatArray:
 
 
 def keeps_limits(linkage: Linkage, q: FloatArray) -> NDArray[np.bool_]:
-    """Return which poses (..., nq) break no limit, shape (...)."""
+    """Return which poses (..., nq) are within all limits, shape (...)."""
     return np.asarray(((q >= linkage.lower) & (q <= linkage.upper)).all(axis=-1) & ~beyond(linkage.cones, q))
 
 
 def random_pose(linkage: Linkage, rng: np.random.Generator | int, size: int | tuple[int, ...] = ()) -> FloatArray:
-    """Return random poses: uniform within limits, open values within a turn or a metre, rotations uniform."""
+    """Return random poses: uniform within limits, values without limits within a turn or a metre, rotations uniform."""
     rng = np.random.default_rng(rng)
     shape = (int(size),) if isinstance(size, int | np.integer) else tuple(size)
     q, _, wraps = linkage.table.plain

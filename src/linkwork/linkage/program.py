@@ -32,17 +32,17 @@ EYE4 = np.eye(4)
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """A motion about or along a coordinate axis by ``multiplier * pose[q] + offset``, after a constant steps.transform.
+    """A motion about or along a coordinate axis by ``multiplier * pose[q] + offset``, after a constant transform.
 
     Attributes:
         kind: steps.REVOLUTE, steps.PRISMATIC, steps.SCREW or steps.BALL of `kernels.joint_step`.
         axis: 0, 1 or 2 for x, y or z.
-        q: Place of its value in the pose; the first of four of a ball.
-        v: Place of its velocity; the first of three of a ball.
-        multiplier: Factor of the value; negative where the joint's axis points the other way.
-        offset: What is added to it.
-        advance: Travel for each unit of the amount: 1 for a slide, the lead of a screw [m/rad], else 0.
-        before: The constant steps.transform, 4x4: from where the motion before it ends to where this one begins.
+        q: Index of its value in the pose; the first of the four of a ball.
+        v: Index of its velocity; the first of the three of a ball.
+        multiplier: Factor of the value; negative if the joint's axis points the other way.
+        offset: Constant added to the scaled value.
+        advance: Travel per unit of the amount: 1 for a prismatic joint, the lead of a screw [m/rad], else 0.
+        before: The constant transform, 4x4, from the end of the motion before it to the start of this one.
     """
 
     kind: int
@@ -56,7 +56,7 @@ class Motion:
 
     @property
     def rates(self) -> range:
-        """Places of its velocities."""
+        """Indices of its velocities."""
         return range(self.v, self.v + (3 if self.kind == steps.BALL else 1))
 
     def matrix(self, pose: FloatArray) -> FloatArray:
@@ -72,41 +72,41 @@ class Motion:
         return result
 
     def same_as(self, other: Motion) -> bool:
-        """Return whether another motion does the same by the same value."""
+        """Return whether another motion is the same motion driven by the same value."""
         *one, before = vars(self).values()
         *two, after = vars(other).values()
         return one == two and np.array_equal(before, after)
 
     def stroke(self, linkage: Linkage) -> float:
-        """Return how far it slides at most within the limits of a linkage [m]; 0 for a turn."""
+        """Return the largest translation within the limits of a linkage [m]; 0 for a rotation."""
         if self.kind not in (steps.PRISMATIC, steps.SCREW) or self.advance == 0.0:
             return 0.0
-        limits = np.array([linkage.lower[self.q], linkage.upper[self.q]])  # of the one that it follows
+        limits = np.array([linkage.lower[self.q], linkage.upper[self.q]])  # for a follower, the limits of its leader
         ends = (self.multiplier * limits if self.multiplier else 0.0) + self.offset
         return float(np.abs(ends).max() * abs(self.advance))
 
 
 class Motions(NamedTuple):
-    """Motions one after another, and the constant steps.transform, 4x4, that follows the last."""
+    """Motions in sequence, and the constant transform, 4x4, after the last."""
 
     motions: tuple[Motion, ...] = ()
     after: FloatArray = EYE4
 
     @property
     def offsets(self) -> FloatArray:
-        """Where each motion begins, seen from the end of the one before, and the end of all; shape (n + 1, 3)."""
+        """Start of each motion relative to the end of the one before, and the final offset; shape (n + 1, 3)."""
         return np.array([*(motion.before[:3, 3] for motion in self.motions), self.after[:3, 3]])
 
 
 class Program(NamedTuple):
-    """Rows as `kernels.joint_step` reads them, of one or several runs of motions.
+    """Rows for `kernels.joint_step`, for one or several runs of motions.
 
     Attributes:
         codes: Codes of the rows, flat; named by steps.ROW_CODES.
         numbers: Numbers of the rows, flat; named by steps.ROW_NUMBERS.
-        rates: Place of the velocity for every motion, three for a ball.
-        starts: Where the rows of each run begin, and the end of the last.
-        owned: Where the rates of each run begin, and the end of the last.
+        rates: Index of the velocity of every motion; three for a ball.
+        starts: First row of each run, and the end of the last.
+        owned: First rate of each run, and the end of the last.
     """
 
     codes: NDArray[np.int64]
@@ -117,25 +117,25 @@ class Program(NamedTuple):
 
 
 def joint_motions(linkage: Linkage) -> tuple[Motions, ...]:
-    """Return the motions of every arc of a linkage, its placement before them; they are kept on the linkage."""
+    """Return the motions of every arc of a linkage, including its placement; cached on the linkage."""
     return linkage.cache.get("motions", None, lambda: tuple(map(_joint, linkage.arcs, linkage.drives)))
 
 
 def chain_motions(linkage: Linkage, frame: str) -> Motions:
-    """Return the motions from the world to a frame, constants between them folded together."""
+    """Return the motions from the world to a frame, with the constants between them combined."""
     path, end = linkage.path_to(frame)
     joints = joint_motions(linkage)
     return joined([*(joints[i] for i in path), Motions(after=end)])
 
 
 def reach(linkage: Linkage, frame: str) -> tuple[FloatArray, float, float, str]:
-    """Return where a chain begins to move, the least and largest distance its end can have from there, and the joint.
+    """Return the point where a chain begins to move, smallest and largest distance of its end from it, and the joint.
 
-    These are the lengths of its segments laid straight, limits of revolute joints aside: nothing outside is reached.
+    Distances are for segments in a straight line, ignoring limits of revolute joints: nothing beyond can be reached.
     """
     chain = chain_motions(linkage, frame)
     joint = linkage.table.velocity_joints[chain.motions[0].v] if chain.motions else linkage.root.name
-    origin = chain.offsets[0]  # the first constant lies before anything moves
+    origin = chain.offsets[0]  # the first constant is before any motion
     segments = np.linalg.norm(chain.offsets[1:], axis=1)
     slack = sum(motion.stroke(linkage) for motion in chain.motions)
     total = float(segments.sum()) + slack
@@ -157,7 +157,7 @@ def joined(runs: Iterable[Motions]) -> Motions:
 
 
 def folded(run: Motions, free: NDArray[np.bool_], pose: FloatArray) -> Motions:
-    """Return a run with the motions whose velocities are not free (nv,) put into the constants, as a pose has them."""
+    """Return a run in which motions whose velocities are not free (nv,) become constants, at their values in a pose."""
     kept: list[Motion] = []
     waiting = EYE4
     for motion in run.motions:
@@ -171,7 +171,7 @@ def folded(run: Motions, free: NDArray[np.bool_], pose: FloatArray) -> Motions:
 
 
 def program_of(runs: Sequence[Motions]) -> Program:
-    """Return runs of motions as rows; what follows the last motion of a run is a row that does not move."""
+    """Return runs of motions as rows; a transform after the last motion of a run becomes a row without motion."""
     rows: list[Motion] = []
     rates: list[int] = []
     starts, owned = [0], [0]
@@ -209,7 +209,7 @@ def chain_program(linkage: Linkage, frame: str) -> Program:
 
 
 def tree_program(linkage: Linkage) -> tuple[Program, NDArray[np.int64]]:
-    """Return the rows of all frames, links first, a run for each; and the frame that each hangs on, -1 for none."""
+    """Return one run of rows for every frame, links first, and the parent frame of each, -1 if it has none."""
     extra = [Motions(after=frame.placement) for frame in linkage.extra_frames]
     parents = [*linkage.parents, *(linkage.link_index(frame.link) for frame in linkage.extra_frames)]
     return program_of([*joint_motions(linkage), *extra]), np.array(parents, np.int64)
@@ -230,7 +230,7 @@ def _joint(joint: Joint, drive: Drive) -> Motions:
 
 
 def _axis(element: Element) -> tuple[int, float, FloatArray]:
-    """Return the coordinate axis of an element, its sign, and the turn that puts an oblique one onto z."""
+    """Return the coordinate axis of an element, its sign, and the rotation that maps an oblique axis to z."""
     if element.kind == "ball":
         return 2, 1.0, EYE4
     axis = int(np.abs(element.axis).argmax())

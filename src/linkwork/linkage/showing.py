@@ -9,6 +9,6 @@ class Shown:
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        from ..draw import notebook  # pictures are made in a later package
+        from ..draw import notebook  # pictures belong to a later package
 
         return notebook.shown(self)

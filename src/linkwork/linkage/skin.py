@@ -25,7 +25,7 @@ class Skin:
         bones: The bones that move each, shape (n, 4).
         weights: Weights of these bones, the largest first, with a sum of 1, shape (n, 4).
         triangles: Three corners each, counter-clockwise from outside, shape (m, 3).
-        links: The link that each bone is.
+        links: The link of each bone.
         binds: link_from_bound of each bone, shape (bones, 4, 4).
     """
 

@@ -14,18 +14,18 @@ from .tree import Drive, Frame, Link, Loop
 
 
 class Structure(Shown):
-    """What a linkage is made of. `Linkage` fills it in, once and checked.
+    """The parts of a linkage. `Linkage` sets them once, after checking them.
 
     Attributes:
-        name: What to call it in messages and files.
+        name: Name for messages and files.
         arcs: The joints, the root arc first, each leading to the link at its position.
         nodes: The links, depth first.
-        parents: The position of the link above each; -1 for the root.
-        drives: Where the values of each joint come from.
-        extra_frames: The frames beside those of links.
-        loops: Where the mechanism closes.
-        couplings: The joints that follow others by a curve, or several at once.
-        coupling_rows: The couplings with the places of their joints, each after those that its drivers follow.
+        parents: The index of each link's parent; -1 for the root.
+        drives: The source of each joint's values.
+        extra_frames: The frames in addition to those of links.
+        loops: The loops of the mechanism.
+        couplings: The joints that follow others by a curve, or several others at once.
+        coupling_rows: The couplings with indices; each comes after those that set its drivers.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Structure(Shown):
 
     @cached_property
     def _index(self) -> dict[type[NotFoundError], dict[str, int]]:
-        """Positions by name of links, joints and frames, under the error that an unknown name raises."""
+        """Indices by name of links, joints and frames, by the error class that an unknown name raises."""
         arcs = [joint.name for joint in self.arcs]
         names = {LinkNotFoundError: self.links, JointNotFoundError: arcs, FrameNotFoundError: self.frames}
         return {error: {name: i for i, name in enumerate(kind)} for error, kind in names.items()}
@@ -132,7 +132,7 @@ class Structure(Shown):
         sizes = [0.0]
         for loop in self.loops:
             (first, one), (second, two) = self.path_to(loop.first), self.path_to(loop.second)
-            below = set(first) ^ set(second)  # what hangs below the link that both paths share
+            below = set(first) ^ set(second)  # drop the links that both paths share
             placements = [self.arcs[arc].placement for arc in below] + [one, two]
             sizes.append(sum(math.hypot(*placement[:3, 3]) for placement in placements))
         return max(sizes) or self.length or 1.0

@@ -17,19 +17,19 @@ from ..transforms import FloatArray, plane_basis, read_only
 from .joints import Ball, Joint
 from .tree import Drive
 
-SLACK = 1e-9  # by how much rounding may pass a limit [rad]
-TINY = 1e-12  # below this, a quaternion tells no twist or no direction of swing
+SLACK = 1e-9  # tolerance for rounding at limits [rad]
+TINY = 1e-12  # below this, a quaternion defines no twist or no direction of swing
 
 
 class Cone(NamedTuple):
     """The limits of one ball joint.
 
     Attributes:
-        q: Where its quaternion (w, x, y, z) begins in the pose.
-        v: Where its three velocities begin, about the child's own axes.
+        q: Index in the pose where its quaternion (w, x, y, z) begins.
+        v: Index of the first of its three velocities, which are about the child's own axes.
         axis: Unit twist axis in the child's frame, shape (3,).
-        swing: Largest angle of the swing [rad]; infinite where it has none.
-        low: Least twist [rad], minus infinity where it has none.
+        swing: Largest angle of the swing [rad]; infinite without a limit.
+        low: Smallest twist [rad]; minus infinity without a limit.
         high: Largest twist.
     """
 
@@ -42,7 +42,7 @@ class Cone(NamedTuple):
 
 
 def cones_of(arcs: Sequence[Joint], drives: Sequence[Drive]) -> Iterator[Cone]:
-    """Yield the cones of the ball joints that have one."""
+    """Yield the cones of the ball joints that have limits."""
     for arc, drive in zip(arcs, drives, strict=True):
         ball = arc.articulation
         if isinstance(ball, Ball) and (ball.swing is not None or ball.twist is not None):
@@ -77,15 +77,15 @@ def beyond(cones: Sequence[Cone], q: FloatArray) -> NDArray[np.bool_]:
 
 
 def excess(cone: Cone, q: FloatArray) -> FloatArray:
-    """Return by how much poses (..., nq) break the limits of a cone, shape (...) [rad]; not above zero where none."""
+    """Return how far poses (..., nq) are beyond the limits of a cone, shape (...) [rad]; zero or less if within."""
     swing, twist = swing_twist(q[..., cone.q : cone.q + 4], cone.axis)
     return np.maximum(swing - cone.swing, np.maximum(cone.low - twist, twist - cone.high))
 
 
 def clamped_turns(cones: Sequence[Cone], q: FloatArray) -> FloatArray:
-    """Return poses with every ball brought onto its cone and to the nearer end of its range of twist.
+    """Return poses with every ball brought into its cone and its twist to the nearer end of the range.
 
-    Balls within keep their bits, and so does everything else.
+    Values that are within limits keep their bits.
     """
     if not cones:
         return q
@@ -101,7 +101,7 @@ def clamped_turns(cones: Sequence[Cone], q: FloatArray) -> FloatArray:
 
 
 def neutral_turn(cone: Cone) -> FloatArray:
-    """Return the quaternion without swing and with the middle twist."""
+    """Return the quaternion with no swing and with the middle twist."""
     middle = 0.0 if math.isinf(cone.low) else (cone.low + cone.high) / 2.0
     return _composed(np.zeros(()), np.array(middle), np.zeros(3), cone.axis)
 
@@ -118,11 +118,11 @@ def sampled(cone: Cone, rng: np.random.Generator, shape: tuple[int, ...]) -> Flo
 
 
 def outward(cone: Cone, q: FloatArray) -> Iterator[FloatArray]:
-    """Yield the directions (..., 3) of the ball's velocity that lead out of its swing, and of its twist.
+    """Yield the directions (..., 3) of the ball's velocity that increase its swing, and its twist, at their limits.
 
-    They are unit vectors at right angles to each other, and zero where the ball is not at that limit. With ``v`` the
-    part of the quaternion across the axis a, and p that along it, the swing grows along ``w v - p a x v`` and the
-    twist along ``(w² + p²) a + w a x v + p v``.
+    They are orthogonal unit vectors, and zero if the ball is not at that limit. Let ``p`` be the part of the
+    quaternion's vector along the axis a and ``v`` the part across it. The swing then grows along ``w v - p a x v``, and
+    the twist along ``(w² + p²) a + w a x v + p v``.
     """
     quaternions, axis = q[..., cone.q : cone.q + 4], cone.axis
     swing, twist = swing_twist(quaternions, axis)
@@ -145,7 +145,7 @@ def _parts(quaternions: FloatArray, axis: FloatArray) -> tuple[FloatArray, Float
 
 
 def _swing_axis(quaternions: FloatArray, axis: FloatArray) -> FloatArray:
-    """Return the unit axes (..., 3) in the parent that the swing turns about; zero where there is none."""
+    """Return the unit axes (..., 3), in the parent, of the swing; zero without swing."""
     w, along, across = _parts(quaternions, axis)
     turned = w * across + along * np.cross(axis, across)
     return np.where(np.hypot(w, along) > TINY, _unit(turned), _unit(across))
@@ -157,7 +157,7 @@ def _unit(vectors: FloatArray) -> FloatArray:
 
 
 def _nearest(twist: FloatArray, cone: Cone) -> FloatArray:
-    """Return twists brought into their range, by the shorter way round."""
+    """Return twists moved into their range, to the nearer end."""
     if math.isinf(cone.low):
         return twist
     below, above = (np.abs(np.remainder(twist - end + math.pi, 2.0 * math.pi) - math.pi) for end in cone[4:])
@@ -166,7 +166,7 @@ def _nearest(twist: FloatArray, cone: Cone) -> FloatArray:
 
 
 def _composed(swing: FloatArray, twist: FloatArray, about: FloatArray, axis: FloatArray) -> FloatArray:
-    """Return the quaternions of a swing about another axis across it, times a twist about the axis."""
+    """Return the quaternions of a swing about an axis across the twist axis, times a twist about the twist axis."""
     swing, twist = swing[..., None] / 2.0, twist[..., None] / 2.0
     cs, ss, ct, st = np.cos(swing), np.sin(swing), np.cos(twist), np.sin(twist)
     vector = cs * st * axis + ss * ct * about + ss * st * np.cross(about, axis)

@@ -26,7 +26,7 @@ from .motion_limits import MOTION_LIMITS
 
 ROOT, WORLD = "root", "world"
 LOOP_KINDS = ("point", "axis", "full")
-CLOSED = 1e-10  # the gap of a loop that counts as none [m, rad]
+CLOSED = 1e-10  # a smaller gap of a loop counts as zero [m, rad]
 Part = TypeVar("Part")
 
 
@@ -109,7 +109,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Drive:
-    """Where a joint's values come from: ``values = multiplier * pose[q : q + nq] + offset``; velocities likewise.
+    """The source of a joint's values: ``values = multiplier * pose[q : q + nq] + offset``; velocities likewise.
 
     A joint with values of its own has multiplier one and offset zero; a mimic joint points at its leader's entry.
     """
@@ -140,7 +140,7 @@ def as_parts(kind: type[Part], given: Iterable[Part], where: str) -> list[Part]:
     """Return links, joints or frames as a list; raise LinkageError if one has another type."""
     parts = list(given)
     for part in parts:
-        if not isinstance(part, kind):  # a caller without a type checker
+        if not isinstance(part, kind):  # callers may have no type checker
             raise LinkageError(f"a {kind.__name__.lower()} of {where} must be a {kind.__name__}, got {part!r}.")
     return parts
 
@@ -168,7 +168,7 @@ def check_link(name: str | None, links: Collection[str], where: str) -> None:
 
 
 def check_loops(loops: Sequence[Loop], frames: Mapping[str, str], where: str) -> None:
-    """Raise if a loop's name is taken, or it does not close on two links; `frames` maps frames to their links."""
+    """Raise if a loop's name is used twice, or it does not connect two links; `frames` maps frames to their links."""
     check_names("loop", [loop.name for loop in loops], where)
     for loop in loops:
         for name in (loop.first, loop.second):
@@ -180,14 +180,14 @@ def check_loops(loops: Sequence[Loop], frames: Mapping[str, str], where: str) ->
 
 
 def fresh(name: str, taken: Collection[str]) -> str:
-    """Return a name, lengthened if it is taken."""
+    """Return a name, lengthened until it is unique."""
     while name in taken:
         name += "_"
     return name
 
 
 def depth_first(links: list[Link], joints: list[Joint], where: str) -> tuple[list[Link], list[Joint], list[int]]:
-    """Return links, the joints that lead to all but the first, and parent indices, in depth-first order."""
+    """Return the links, the joints to all but the first link, and parent indices, in depth-first order."""
     by_name = {link.name: link for link in links}
     below: dict[str, list[Joint]] = {link.name: [] for link in links}
     above: dict[str, Joint] = {}
@@ -244,11 +244,11 @@ def root_arc(root: Any, child: str, taken: Collection[str], where: str) -> Joint
     """Return the root arc from any of the forms that `Linkage` takes.
 
     Args:
-        root: What is given.
+        root: The given value.
         child: Name of the root link.
-        taken: Names of the other joints. A fixed arc gives way to one called ``"root"``, as many files have it:
+        taken: Names of the other joints. A fixed root arc is renamed if a joint is called ``"root"``, as in many files;
             nothing refers to the arc.
-        where: What to call the linkage in an error.
+        where: Name of the linkage in errors.
     """
     name, articulation, placement = ROOT, ARTICULATIONS["fixed"](), root
     limits: dict[str, Any] = {}
@@ -270,7 +270,7 @@ def root_arc(root: Any, child: str, taken: Collection[str], where: str) -> Joint
 
 
 def as_root(root: str | Articulation) -> Articulation:
-    """Return the articulation of a root arc, which may be given by its kind."""
+    """Return the articulation of a root arc, given as such or by the name of its kind."""
     if isinstance(root, Articulation):
         return root
     if root not in ("fixed", "planar", "floating"):
@@ -279,7 +279,7 @@ def as_root(root: str | Articulation) -> Articulation:
 
 
 def layout(arcs: Sequence[Joint], where: str) -> dict[str, Any]:
-    """Give every joint its place in the pose and velocity vectors; followers share their leader's place and limits."""
+    """Assign indices in pose and velocity to every joint; followers share their leader's indices and limits."""
     drives: dict[str, Drive] = {}
     own = [joint for joint in arcs if joint.mimic is None]
     coordinates = [name for joint in own for name in joint.coordinates]
@@ -300,13 +300,13 @@ def layout(arcs: Sequence[Joint], where: str) -> dict[str, Any]:
 
 
 def _motion_limits(own: Sequence[Joint], what: str) -> FloatArray:
-    """Return the limits of motion of joints that follow no other, shape (nv,)."""
+    """Return the motion limits of the joints that follow no other, shape (nv,)."""
     rows = [getattr(joint, what) or (math.inf,) * joint.articulation.nv for joint in own]
     return read_only(np.array([limit for row in rows for limit in row], np.float64))
 
 
 def _follow(joint: Joint, by_name: Mapping[str, Joint], drives: dict[str, Drive], where: str) -> None:
-    """Find what drives a mimic joint, and on the way there the joints that it follows."""
+    """Find the drive of a mimic joint, following the chain of leaders."""
     followers: dict[str, Mimic] = {}
     leader = joint
     while leader.mimic is not None and leader.name not in drives:

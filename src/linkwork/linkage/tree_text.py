@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def tree_rows(linkage: Linkage, *, unicode: bool) -> Iterator[tuple[str, ...]]:
     """Yield one row for each link: drawn in the tree, then its joint, kind, axis and limits.
 
-    An only child stands straight below its parent, so that long chains stay narrow.
+    An only child is drawn straight below its parent, so that long chains stay narrow.
     """
     branch, last, bar, dot = ("├─", "╰─", "│ ", "● ") if unicode else ("|-", "`-", "| ", "o ")
     yield ("link", "joint", "kind", "axis", "limits")
@@ -47,7 +47,7 @@ def axis_text(joint: Joint) -> str:
 
 
 def limit_text(joint: Joint) -> str:
-    """Return the limits of a joint in words, angles in degrees, or what it follows."""
+    """Return the limits of a joint as text, angles in degrees, or the equation that it follows."""
     if joint.mimic is not None:
         factor, offset = joint.mimic.multiplier, joint.mimic.offset
         times = "" if factor == 1.0 else "-" if factor == -1.0 else f"{factor:g} * "

@@ -12,7 +12,7 @@ from ..transforms import FloatArray
 
 TURN = 2.0 * math.pi
 TOO_MANY = 1_000_000
-SLACK = 1e-9  # of a turn: a copy on a limit is within it, whatever rounding makes of it
+SLACK = 1e-9  # tolerance at limits, as a share of a turn, for rounding
 
 
 def turned_copies(
@@ -31,7 +31,7 @@ def turned_copies(
         values: Poses, shape (k, n).
         lower: Lower limits (n,).
         upper: Upper limits (n,).
-        turning: Which values are angles that whole turns leave alike, shape (n,).
+        turning: Which values are angles that whole turns do not change, shape (n,).
         start: The pose (n,) that distances are measured from.
         most: Copies at most, the nearest ones; all by default.
 
@@ -66,8 +66,8 @@ def _copies_of(
 ) -> FloatArray:
     """Return the copies (m, n) of one pose.
 
-    Squared distances add up joint by joint, so that the nearest copies of all joints are among the nearest of the first
-    few: no more than `most` are ever kept.
+    Squared distances add up joint by joint, so the nearest copies overall are among the nearest copies of the first
+    joints: no more than `most` have to be kept.
     """
     rows = np.stack([pose, lower, upper, start], axis=1).tolist()
     choices = [_angles(*row) if turns else np.array(row[:1]) for turns, row in zip(turning.tolist(), rows, strict=True)]
@@ -83,7 +83,7 @@ def _copies_of(
 
 
 def _angles(angle: float, low: float, high: float, start: float) -> FloatArray:
-    """Return the copies of one angle within its limits; none where there are none."""
+    """Return the copies of one angle within its limits; empty if there are none."""
     nearest = angle + TURN * round((start - angle) / TURN)
     if math.isinf(low) or math.isinf(high):
         up = max(math.ceil((low - nearest) / TURN - SLACK), 0) if math.isfinite(low) else 0

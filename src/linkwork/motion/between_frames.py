@@ -14,13 +14,13 @@ from ..linkage.poses import advance
 from ..transforms import FloatArray
 
 _LOG = logging.getLogger("linkwork")
-LOOKS = 33  # poses of a way that comes too near, at which it is measured how near
+SAMPLES = 33  # number of poses that measure the clearance of a motion that comes too near
 
 
 def judged_between(linkage: Linkage, poses: FloatArray, avoid: Avoid, residuals: FloatArray) -> FloatArray:
-    """Return the errors of frames (n, k); the last one, that of `avoid`, includes the way to each frame.
+    """Return the errors of frames (n, k); the last one, that of `avoid`, includes the motion to each frame.
 
-    Between frames every joint moves steadily. Violations of the margin, in a frame or on the way to one, are logged.
+    Between frames every joint moves at constant speed. Violations of the margin, in or between frames, are logged.
     """
     if avoid.tolerance is not None or len(poses) < 2:
         return residuals
@@ -28,9 +28,9 @@ def judged_between(linkage: Linkage, poses: FloatArray, avoid: Avoid, residuals:
     entered = np.flatnonzero(~met.free)
     if not len(entered):
         return residuals
-    shares = np.linspace(0.0, 1.0, LOOKS)
+    shares = np.linspace(0.0, 1.0, SAMPLES)
     steps = met.change[entered, None] * shares[:, None]
-    near = clearance_in(met.scene, advance(linkage, np.repeat(poses[entered, None], LOOKS, axis=1), steps))
+    near = clearance_in(met.scene, advance(linkage, np.repeat(poses[entered, None], SAMPLES, axis=1), steps))
     least = near.distance.min(axis=1)
     result = residuals.copy()
     result[entered + 1, -1] = np.maximum(result[entered + 1, -1], avoid.wanted - np.minimum(least, avoid.margin))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SAME_TIME, SAME_PLACE = 1e-9, 1e-9
 
 
-# Cut and retimed
+# Cutting and retiming
 
 
 def at(clip: Clip, times: ArrayLike, kind: str) -> FloatArray:
@@ -50,13 +50,13 @@ def _within(clip: Clip, times: ArrayLike) -> FloatArray:
     wanted = as_array(times, "times")
     first, last = clip.times[0], clip.times[-1]
     slack = SAME_TIME * (1.0 + abs(first) + abs(last))
-    if not ((wanted >= first - slack) & (wanted <= last + slack)).all():  # NaN fails both
+    if not ((wanted >= first - slack) & (wanted <= last + slack)).all():  # NaN fails both tests
         raise KeyFrameError(f"the clip lasts from {first:g} to {last:g} s; there is no pose at {times!r}.")
     return np.clip(wanted, first, last)
 
 
 def _limited(clip: Clip, found: FloatArray, kind: str) -> FloatArray:
-    """Return poses between those of a clip, within limits if those of the clip are."""
+    """Return poses between those of a clip, clamped to limits if the poses of the clip are within limits."""
     lower, upper = clip.linkage.lower, clip.linkage.upper
     if kind in ("linear", "step") or ((found >= lower) & (found <= upper)).all():
         return found
@@ -115,7 +115,7 @@ def _rows(clip: Clip, which: Any) -> FloatArray | None:
     return None if clip.residuals is None else clip.residuals[which]
 
 
-# Combined
+# Combining
 
 
 def concatenate(clips: Sequence[Clip], fade: float, align: bool, feet: bool = False) -> Clip:
@@ -150,7 +150,7 @@ def _joined(clip: Clip, other: Clip, fade: float, align: bool, feet: bool) -> Cl
     joined = replace(clip, times=np.append(clip.times[kept], after), poses=values, residuals=None)
     if not feet or not fade:
         return joined
-    from . import footing  # which loads the solvers
+    from . import footing  # loads the solvers
 
     masks = footing.masks_after(clip, second, joined.times, begin + fade / 2.0)
     return footing.planted(joined, masks, since=begin - footing.EASE, until=begin + fade + footing.EASE)
@@ -170,7 +170,7 @@ def blend(
         raise KeyFrameError(f"the weight of a blend is from 0 to 1: one number, or one for each of {len(clip)} frames.")
     wanted = None
     if feet:
-        from . import footing  # which loads the solvers
+        from . import footing  # loads the solvers
 
         wanted = footing.in_step(clip, other)
     if wanted is not None:
@@ -224,14 +224,15 @@ def loop(clip: Clip, fade: float, cycles: int, travel: bool) -> Clip:
 
 
 def mixed(linkage: Linkage, one: FloatArray, other: FloatArray, share: FloatArray) -> FloatArray:
-    """Return poses (n, nq) a share (n,) of the way from one motion to another, frame by frame; see `Mixer`."""
+    """Return poses (n, nq) interpolated by shares (n,) between two motions, frame by frame; see `Mixer`."""
     return Mixer(linkage).mix(one, other, share)
 
 
 class Mixer:
-    """Goes a share of the way from one motion to another, frame by frame, in blocks of frames that follow each other.
+    """Interpolates between two motions frame by frame, in consecutive blocks of frames.
 
-    Each angle goes the short way at the first frame and keeps that direction, even where the motions come to be more
+    Each angle takes the shorter way at the first frame and keeps that direction, even if the motions later differ by
+    more than half a turn.
     than half a turn apart.
 
     Args:
@@ -240,8 +241,8 @@ class Mixer:
 
     def __init__(self, linkage: Linkage) -> None:
         self.linkage = linkage
-        self._way: FloatArray | None = None  # of angles, in the last frame
-        self._between: dict[int, FloatArray] = {}  # quaternions from one to the other, in the last frame
+        self._way: FloatArray | None = None  # differences of angles in the last frame
+        self._between: dict[int, FloatArray] = {}  # quaternions from one motion to the other in the last frame
 
     def mix(self, one: FloatArray, other: FloatArray, share: FloatArray) -> FloatArray:
         """Return the poses (n, nq) of the next frames, a share (n,) of the way from one to the other."""
@@ -266,7 +267,7 @@ class Mixer:
         return closed_between(self.linkage, np.concatenate([one, other]), result)
 
 
-# Checked
+# Checks
 
 
 def check_same(one: Linkage, two: Linkage) -> None:

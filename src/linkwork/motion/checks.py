@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from .clips import Clip
 
 KINDS = ("flip", "spike", "limit", "slide", "ground", "overlap", "path")
-LEAP = 0.5  # a change from one frame to the next that is called a jump [rad, m]
-FLIP = 1.0  # a jump of an angle that is larger than any motion [rad]
-RATIO = 6.0  # of a spike to the motion around it
-FASTEST = 4.0  # below so many radians, or body sizes, a second, nothing is a spike
-WHOLE, CROWD = 0.4, 5  # if this share of the joints, and this number, jump at once, it is a cut
+LEAP = 0.5  # smallest change between frames that counts as a jump [rad, m]
+FLIP = 1.0  # larger jumps of an angle than this cannot be motion [rad]
+RATIO = 6.0  # ratio of a spike to the motion around it
+FASTEST = 4.0  # rate below which nothing is a spike [rad/s, or sizes of the body per second]
+WHOLE, CROWD = 0.4, 5  # if at least this share and this number of joints jump at once, it is a cut
 BODY = "whole body"
-BEGINNING, SPARSE = 6, 0.1  # frames that show how fast a motion begins; with more time between them [s] they do not
+BEGINNING, SPARSE = 6, 0.1  # frames that show the initial speed of a motion; largest time between them for that [s]
 AT_LIMIT, RESTING = 1e-9, 3  # distance within which a value is at its limit; frames in a row after which it is stuck
 
 
@@ -89,10 +89,11 @@ def movers(clip: Clip) -> Iterator[tuple[Joint, Drive]]:
 
 
 def outliers(clip: Clip, steps: FloatArray) -> NDArray[np.bool_]:
-    """Return which steps between frames (n - 1, nv) stand out from the motion before and after them.
+    """Return which steps between frames (n - 1, nv) stand out from the motion around them.
 
-    The level of a motion at a step is the median of three steps, one before it and one after, whichever is more: so a
-    motion may begin and end suddenly. Next neighbours are left out, since a single wrong frame makes two steps.
+    The level of the motion around a step is the median of three steps, taken before and after it; the larger one
+    counts, so that a motion may start and stop suddenly. Direct neighbours are left out, since one wrong frame gives
+    two steps.
     """
     padded = np.pad(steps, ((4, 4), (0, 0)))
     count = len(steps)
@@ -106,10 +107,10 @@ def outliers(clip: Clip, steps: FloatArray) -> NDArray[np.bool_]:
 
 
 def turns_and_slides(clip: Clip, first: Any = slice(None, -1), last: Any = slice(1, None)) -> FloatArray:
-    """Return the rotation and travel of joints between pairs of frames (m, nv), however rotations are stored.
+    """Return the rotation and travel of joints between pairs of frames (m, nv), for any storage of rotations.
 
-    Whole turns do not count. For Euler angles, the first column holds the angle of the rotation and the others zero:
-    near gimbal lock the angles change fast while the joint hardly moves.
+    Whole turns are ignored. For Euler angles, the first column is the angle of the rotation and the others are zero,
+    because near gimbal lock the angles change fast while the joint hardly moves.
     """
     from scipy.spatial.transform import Rotation
 
@@ -154,7 +155,7 @@ def jumps(clip: Clip) -> list[Finding]:
 
 
 def leaps(clip: Clip) -> Iterator[Finding]:
-    """Yield the largest change from a frame to the next wherever it is a jump; whole turns count unless they wrap."""
+    """Yield the largest change at every jump between frames; whole turns count for angles that do not wrap around."""
     linkage = clip.linkage
     way = np.abs(between(linkage, clip.poses[:-1], clip.poses[1:]))
     for k in np.flatnonzero((way > LEAP).any(axis=1)).tolist():
@@ -191,7 +192,7 @@ def without_first_frame(clip: Clip) -> Clip:
 
 
 def _numbers(clip: Clip) -> Iterator[Finding]:
-    """Yield jumps to other numbers of the same rotation where closer numbers exist."""
+    """Yield jumps to other values of the same rotation, where closer values exist."""
     for arc, drive in movers(clip):
         values = clip.poses[:, drive.q : drive.q + arc.articulation.nq]
         steps = np.abs(np.diff(values, axis=0))
@@ -205,7 +206,7 @@ def _numbers(clip: Clip) -> Iterator[Finding]:
 
 
 def unwound_joint(joint: Joint, values: FloatArray) -> FloatArray:
-    """Return values of a joint (n, nq) for the same rotations, each row nearest to the one before."""
+    """Return values of a joint (n, nq) for the same rotations, each row nearest to the previous one."""
     result, order = values.copy(), euler_order(joint.articulation)
     if order is not None:
         result[:, -3:] = nearest(values[:, -3:], order, values[0, -3:])
@@ -217,7 +218,7 @@ def unwound_joint(joint: Joint, values: FloatArray) -> FloatArray:
 
 
 def _cuts(clip: Clip, wild: NDArray[np.bool_], steps: FloatArray) -> Iterator[Finding]:
-    """Yield steps at which most joints stand out at once, and take them out of `wild`."""
+    """Yield steps at which most joints stand out at once, and clear them in `wild`."""
     joints = np.stack([wild[:, drive.rates].any(axis=1) for _, drive in movers(clip)])
     counts = joints.sum(axis=0)
     for k in np.flatnonzero((counts >= CROWD) & (counts >= WHOLE * len(joints))).tolist():
@@ -229,7 +230,7 @@ def _cuts(clip: Clip, wild: NDArray[np.bool_], steps: FloatArray) -> Iterator[Fi
 
 
 def _signs(clip: Clip) -> Iterator[Finding]:
-    """Yield quaternions that change sign: the same rotation, but a jump for code that blends the numbers."""
+    """Yield quaternions that change sign: the same rotation, but a jump for code that interpolates the values."""
     for start, _ in clip.linkage.table.quaternions:
         joint, values = clip.linkage.table[start].joint, clip.poses[:, start : start + 4]
         for k in np.flatnonzero((values[1:] * values[:-1]).sum(axis=1) < 0.0).tolist():
@@ -238,7 +239,7 @@ def _signs(clip: Clip) -> Iterator[Finding]:
 
 
 def limits(clip: Clip) -> list[Finding]:
-    """Return values beyond their limits, and values stuck at one: moving into it and held there for a while."""
+    """Return values beyond their limits, and values stuck at a limit: moving into it and then held there."""
     found = list[Finding]()
     for row in clip.linkage.table:
         for bound, side in ((row.lower, -1.0), (row.upper, 1.0)):

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "Clip", "interpolate", "sample"]
 
-BLOCK = 8192  # frames of a motion in a file that are looked at together
-STILL_FPS = 24.0  # of a clip of one frame
+BLOCK = 8192  # frames of a motion in a file that are processed together
+STILL_FPS = 24.0  # frame rate of a clip with a single frame
 
 
 class SaveOptions(TypedDict, total=False):
@@ -71,7 +71,7 @@ class Clip(Shown):
     linkage: Linkage
     times: FloatArray
     poses: FloatArray
-    residuals: FloatArray | Any = None  # a clip that was solved for has them: a check each time would be no help
+    residuals: FloatArray | Any = None  # set only for solved clips; typed loosely to avoid checks at every use
     name: str = ""
     source: str = ""
 
@@ -88,7 +88,7 @@ class Clip(Shown):
         object.__setattr__(self, "poses", read_only(values))
 
     def _checked(self) -> FloatArray:
-        """Return the poses as an array of its own, or the one in a file that they are in."""
+        """Return the poses as an array of the clip's own; poses stored in a file stay there."""
         if not is_in_file(self.poses):
             return poses.as_poses(self.linkage, self.poses)
         for begin in range(0, len(self.poses), BLOCK):
@@ -97,7 +97,7 @@ class Clip(Shown):
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = (getattr(self, field.name) for field in fields(self))
-        return type(self), tuple(values)  # so that arrays are read-only again after unpickling
+        return type(self), tuple(values)  # the constructor makes arrays read-only again after unpickling
 
     def __len__(self) -> int:
         return len(self.times)
@@ -105,7 +105,7 @@ class Clip(Shown):
     def __repr__(self) -> str:
         return f"<Clip of {self.linkage.name!r}: {len(self)} frames, {self.duration:.3g} s>"
 
-    # What it is
+    # Properties
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -146,7 +146,7 @@ class Clip(Shown):
         """Frames at which a joint turns by more than 0.5 rad, or slides by more than 0.5 m, since the frame before."""
         return tuple(checks.leaps(self))
 
-    # Cut and retimed
+    # Cutting and retiming
 
     def at(self, times: ArrayLike, *, kind: str = "linear") -> FloatArray:
         """Return the poses (..., nq) at times within the clip.
@@ -223,7 +223,7 @@ class Clip(Shown):
             return timing.fastest(self, velocity, acceleration, fps=fps, speed=speed, duration=duration, start=start)
         return blending.retime(self, speed, duration, start)
 
-    # Combined
+    # Combining
 
     def concatenate(self, *others: Clip, fade: float = 0.0, align: bool = False, feet: bool = True) -> Clip:
         """Return this motion followed by others.
@@ -280,7 +280,7 @@ class Clip(Shown):
             contacts: The contacts to keep; detected by default.
             ease: Time in which a foot moves to its contact position and back to its path [s].
         """
-        from . import footing  # which loads the solvers
+        from . import footing  # loads the solvers
 
         return footing.plant(self, contacts, ease)
 
@@ -301,7 +301,7 @@ class Clip(Shown):
         """
         return blending.loop(self, fade, cycles, travel)
 
-    # Moved
+    # Moving
 
     def offset(self, *, position: ArrayLike = (0.0, 0.0, 0.0), turn: float | str = 0.0) -> Clip:
         """Return the motion with the path of its floating root rotated about the vertical, then translated.
@@ -337,11 +337,11 @@ class Clip(Shown):
         """
         return mirrors.mirror(self, pairs, normal, point)
 
-    # Inspected and saved
+    # Inspecting and saving
 
     def report(self, **options: Unpack[InspectOptions]) -> Report:
         """Return the faults of the motion: flips, spikes, limits, sliding feet and more; see `lw.inspect`."""
-        from .inspection import inspect  # which loads the solvers
+        from .inspection import inspect  # loads the solvers
 
         return inspect(self, **options)
 
@@ -359,7 +359,7 @@ class Clip(Shown):
         Returns:
             Remarks on what the format cannot store; they are also logged as warnings.
         """
-        from .. import formats  # the one import of a later package
+        from .. import formats  # the only import of a later package
 
         return formats.save(self, path, **options)
 

@@ -56,12 +56,12 @@ class Thresholds:
 
 
 FOOT = re.compile(r"foot|feet|sole|toe|ankle", re.IGNORECASE)
-# A foot stands while it is as low and as slow as this, in sizes of the body. It leaves at once and no gap is closed,
-# so that neither the first centimetres of a step nor the noise of a recording are slides.
+# Thresholds for standing, in sizes of the body. There is no hysteresis and no gap is closed, so that neither the first
+# centimetres of a step nor noise in a recording count as slides.
 STANDING = Thresholds(height=0.03, leave_height=0.03, speed=0.15, leave_speed=0.15, gap=0.0)
 INSTANT = 1e-9  # [s]
 BELOW_GROUND = 5.0  # share of the frames in which a foot may be below the ground [%]
-SLIDE, DEPTH = 0.012, 0.012  # allowed by default, in sizes of the body: 2 cm for a person
+SLIDE, DEPTH = 0.012, 0.012  # default tolerances, in sizes of the body: 2 cm for a person
 
 
 def ground_level(heights: FloatArray, share: float = 10.0) -> float:
@@ -184,11 +184,11 @@ def contacts_of(clip: Clip, feet: str | Sequence[str] | None = None, rules: Thre
     return sorted(found, key=lambda contact: (contact.start, names.index(contact.frame)))
 
 
-Contacts = Thresholds | Sequence[Contact]  # what counts as standing: found by thresholds, or listed
+Contacts = Thresholds | Sequence[Contact]  # definition of standing: thresholds, or a list of contacts
 
 
 def mask_of(contacts: Sequence[Contact], frame: str | None, times: FloatArray) -> Mask:
-    """Return in which frames a part has a contact; without a part, in which frames any part has one."""
+    """Return in which frames a part is in contact; with None, any part."""
     mask = np.zeros(len(times), np.bool_)
     for contact in contacts:
         if frame is None or contact.frame == frame:
@@ -197,20 +197,20 @@ def mask_of(contacts: Sequence[Contact], frame: str | None, times: FloatArray) -
 
 
 def branch(linkage: Linkage, frame: str) -> int:
-    """Return where a frame's chain begins: the first joint on the way to it after the last branching of the tree."""
+    """Return the first joint of the chain to a frame after the last branching of the tree."""
     path, _ = linkage.path_to(frame)
     return next((k for k in reversed(path) if len(linkage.children[max(linkage.parents[k], 0)]) > 1), path[0])
 
 
 def planted(clip: Clip, foot: str, rules: Thresholds = STANDING) -> Mask:
-    """Return in which frames a foot is planted: near its lowest height, slow, and for some time."""
+    """Return in which frames a foot is planted: near its lowest height, slow, and long enough."""
     places = clip.forward(frame=foot)[:, :3, 3]
     ground = ground_level(places[:, 2], BELOW_GROUND)
     return find_contacts(places, clip.times, leg=extent(clip), ground=ground, rules=rules)
 
 
 def slides(clip: Clip, feet: Sequence[str], allowed: float | None) -> list[Finding]:
-    """Return planted feet that slide along the ground by more than allowed."""
+    """Return planted feet that slide further than allowed."""
     found = []
     most_allowed = SLIDE * extent(clip) if allowed is None else allowed
     for foot in feet:
@@ -224,7 +224,7 @@ def slides(clip: Clip, feet: Sequence[str], allowed: float | None) -> list[Findi
 
 
 def below(clip: Clip, ground: float, allowed: float | None, feet: Sequence[str] = ()) -> list[Finding]:
-    """Return links that are below the ground by more than allowed, without those that only hold the body."""
+    """Return links that are further below the ground than allowed, except links that only hold the body."""
     found, empty = [], holders(clip.linkage, feet)
     depth = DEPTH * extent(clip) if allowed is None else allowed
     heights = clip.forward().array[..., 2, 3]
@@ -240,11 +240,11 @@ def below(clip: Clip, ground: float, allowed: float | None, feet: Sequence[str] 
 def holders(linkage: Linkage, feet: Sequence[str]) -> set[str]:
     """Return links without a shape that only hold a body, such as the armature of a glTF file, and links fixed to them.
 
-    They are above the last link that all feet have in common, and invisible, so their position does not matter.
+    They are above the last link that all feet share, and invisible, so their position does not matter.
     """
     paths = [linkage.path_to(foot)[0] for foot in feet]
     common = [links[0] for links in zip(*paths, strict=False) if len(set(links)) == 1]
-    if len(common) == max(map(len, paths), default=0):  # one foot alone: all of it may be a body
+    if len(common) == max(map(len, paths), default=0):  # with only one foot, the links above it may be the body
         return set()
     held = set(common[:-1])
     for link, parent in enumerate(linkage.parents):
@@ -254,9 +254,9 @@ def holders(linkage: Linkage, feet: Sequence[str]) -> set[str]:
 
 
 def ground_and_feet(clip: Clip, ground: Any, feet: Any) -> tuple[float | None, tuple[str, ...]]:
-    """Return the height of the ground and the names of the feet for a report; None and () where there are none.
+    """Return the ground height and the names of the feet for a report; None and () if there are none.
 
-    By default only a linkage whose root moves has feet, and the ground is where they are lowest.
+    By default only a linkage with a moving root has feet, and the ground is at their lowest height.
     """
     if feet is None:
         names = tuple(name for name in clip.linkage.frames if FOOT.search(name)) if root_moves(clip.linkage) else ()

@@ -15,15 +15,15 @@ from .splines import unwound
 if TYPE_CHECKING:
     from .clips import Clip
 
-WIDTH = 5  # frames that a derivative is taken from
+WIDTH = 5  # number of frames used for a derivative
 
 
 def derivative(clip: Clip, order: int) -> FloatArray:
     """Return the first, second or third derivative of a clip (n, nv) at every frame.
 
-    Around each frame, the way to its neighbours, ``phi(s) = log(q(t)^-1 q(t + s))``, is a curve in a flat space: a
-    polynomial through five of its values is differentiated at zero. Then ``v = phi'``, ``v' = phi''`` and, since
-    rotations do not commute, ``v'' = phi''' - w x w' / 2`` for the angular velocity w of a quaternion.
+    Around each frame, the displacement to its neighbours, ``phi(s) = log(q(t)^-1 q(t + s))``, is a curve in a vector
+    space. A polynomial through five of its values is differentiated at zero. Then ``v = phi'``, ``v' = phi''`` and,
+    since rotations do not commute, ``v'' = phi''' - w x w' / 2`` for the angular velocity w of a quaternion.
     """
     count = len(clip)
     width = min(WIDTH, count)
@@ -57,7 +57,7 @@ def _at_zero(times: FloatArray, values: FloatArray, order: int) -> FloatArray:
 def jerk(points: FloatArray, times: FloatArray) -> float:
     """Return the root mean square of the third derivative of a point's places (frames, 3) at even times [m/s³].
 
-    These are differences of the frames themselves: a polynomial through five of them would smooth the jerk away.
+    It uses differences of the frames themselves, because a polynomial through five frames would smooth the jerk away.
 
     Example:
         >>> t = np.linspace(0, 1, 50)

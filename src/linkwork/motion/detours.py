@@ -1,8 +1,8 @@
-"""Find detours where following a path frame by frame ends, but another motion continues.
+"""Find detours where a path, followed frame by frame, reaches a dead end but another motion continues.
 
-A redundant arm that goes from pose to pose may drift to a limit, and an arm at a singular pose may take a branch that
-ends. The path is known, so another motion is searched for: solutions at the missed frame are followed backwards and
-forwards, and the poses before are moved over to one of them, frame by frame, on their goals and without a jump.
+A redundant arm that moves from pose to pose may drift to a limit, and an arm at a singular pose may take a branch that
+ends. Since the path is known, another motion is searched for: solutions at the missed frame are followed backwards and
+forwards, and earlier poses are moved towards one of them, frame by frame, on their goals and without a jump.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from ..solvers import Prepared
 from ..solvers.chain_step import Stayed
 from ..transforms import FloatArray
 
-STARTS, AROUND, NEAR = 1024, 256, 0.6  # of the search for solutions: anywhere; around the pose before, how far [rad]
-DIGITS = 2  # that tell solutions apart
-FOLLOWED, MOST = 800, 400  # solutions, the nearest ones, that are followed on; and of these, the longest, back
-WINDOWS = (8, 16, 32, 64, 128, 256, 512)  # frames before the dead end at which the way may part
-AHEAD = 256  # frames after it that are looked at
-LONGEST = 0.45  # the most that a value changes from frame to frame [rad, m]
-PULLS = (0.2, 0.35)  # how much of that may lead over to another way; the second where the first finds none
-KEPT = 0.9  # of the motion before that is tried first
-SAME = 1e-3  # nearer, two poses are one [rad, m]
+STARTS, AROUND, NEAR = 1024, 256, 0.6  # random starts of a search; starts around the last pose, their deviation [rad]
+DIGITS = 2  # decimals in which solutions must differ
+FOLLOWED, MOST = 800, 400  # nearest solutions followed forwards; the longest of these, followed backwards
+WINDOWS = (8, 16, 32, 64, 128, 256, 512)  # frames before the dead end at which the detour may begin
+AHEAD = 256  # frames followed after the dead end
+LONGEST = 0.45  # largest change of a value between frames [rad, m]
+PULLS = (0.2, 0.35)  # largest change per frame towards another motion [rad, m]; the second is tried if the first fails
+KEPT = 0.9  # share of the previous step that is used as the first guess
+SAME = 1e-3  # poses that differ by less are equal [rad, m]
 
 
 class Mark(NamedTuple):
@@ -89,7 +89,7 @@ def way_around(marks: Sequence[Mark], poses: FloatArray, *, free: bool) -> tuple
 
 
 def _solutions(mark: Mark, near: FloatArray) -> FloatArray:
-    """Return poses that reach a target, whole turns apart or more than a little, the nearest to a pose first."""
+    """Return distinct solutions of a target, including copies by whole turns, nearest to a pose first."""
     prepared, linkage = mark.prepared, mark.prepared.linkage
     rng = np.random.default_rng(prepared.seed)
     moves = NEAR * rng.standard_normal((AROUND, linkage.nv))
@@ -97,7 +97,7 @@ def _solutions(mark: Mark, near: FloatArray) -> FloatArray:
     around, reached = _reached(mark, np.concatenate([near[None], advance(linkage, near, moves)]))
     poses = np.concatenate([around[reached], prepared.candidates(mark.target, STARTS, base=near)])
     turned = turned_back(linkage, poses, near, keep_limits=prepared.settings.keeps_limits)
-    poses = np.concatenate([turned, poses])  # also other turns of a joint: the nearest may end at its limit
+    poses = np.concatenate([turned, poses])  # include other whole turns: the nearest may end at a limit
     poses = poses[np.unique(poses.round(DIGITS), axis=0, return_index=True)[1]]
     away = np.abs(between(linkage, near, poses, wrap=False)).max(axis=-1, initial=0.0)
     return poses[np.argsort(away, kind="stable")[:FOLLOWED]]
@@ -113,7 +113,7 @@ def _moving(prepared: Prepared) -> NDArray[np.bool_]:
 
 
 def _reached(mark: Mark, guesses: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return where guesses (m, nq) lead, by steps downhill alone, and which of them reach the target."""
+    """Return the poses that descents from guesses (m, nq) lead to, and which of them reach the target."""
     prepared, status = mark.prepared, np.zeros(len(guesses), np.int64)
     targets = np.tile(mark.target, (len(guesses), 1, 1))
     values, _ = prepared.search(targets, status, given=prepared.chain.values_of(guesses), restarts=0)
@@ -121,12 +121,12 @@ def _reached(mark: Mark, guesses: FloatArray) -> tuple[FloatArray, NDArray[np.bo
 
 
 def _near(linkage: Linkage, a: FloatArray, b: FloatArray, most: float = LONGEST) -> NDArray[np.bool_]:
-    """Return which of some poses are no further from others than a step may be."""
+    """Return which poses differ from others by no more than one step."""
     return np.asarray(np.abs(between(linkage, a, b, wrap=False)).max(axis=-1, initial=0.0) <= most)
 
 
 def _followed(linkage: Linkage, marks: Sequence[Mark], poses: FloatArray) -> Ways:
-    """Return poses (m, nq) of the first frame followed through the others, each as far as it goes without a jump."""
+    """Return poses (m, nq) of the first frame followed through later frames, each as far as possible without a jump."""
     ways, lasts, alive = [poses], np.ones(len(poses), np.int64), np.arange(len(poses))
     motion = np.zeros((len(poses), linkage.nv))
     for mark in marks[1:]:
@@ -149,9 +149,9 @@ def _followed(linkage: Linkage, marks: Sequence[Mark], poses: FloatArray) -> Way
 
 
 def _led_over(linkage: Linkage, marks: Sequence[Mark], start: FloatArray, ways: Ways, pull: float) -> FloatArray | None:
-    """Return poses (n, nq) that lead from a start over to the way that lasts longest, and along it to its end."""
+    """Return poses (n, nq) from a start over to the motion that lasts longest, and along it to its end; or None."""
     led, alive = [np.tile(start, (len(ways.lasts), 1))], np.ones(len(ways.lasts), np.bool_)
-    joined: tuple[int, int] | None = None  # the way, and the frame from which on it is taken
+    joined: tuple[int, int] | None = None  # the motion, and the first frame on it
     for k in range(1, int(ways.lasts.max())):
         alive &= ways.lasts > (k if joined is None else ways.lasts[joined[0]])
         rows = np.flatnonzero(alive)

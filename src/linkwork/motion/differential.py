@@ -22,9 +22,9 @@ from ..solvers.step import LimitKind, Step, StepStatus, joint_speeds
 from ..transforms import FloatArray
 from .tracking import Goals
 
-AT_LIMIT = 1e-9  # [rad, m]
-PRESSING = 1e-3  # what a joint at its limit would gain of the squared error, at least [1/rad, 1/m]
-NEARER = 1e-9  # of the error: what a cycle has to gain, to be on its way
+AT_LIMIT = 1e-9  # tolerance at limits [rad, m]
+PRESSING = 1e-3  # a joint pushes against its limit if it would reduce the squared error by this share [1/rad, 1/m]
+NEARER = 1e-9  # share of the error: a cycle that reduces it by less makes no progress
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,7 +102,7 @@ def step(
 def _taken(
     problem: Problem, settings: Settings, pose: FloatArray, change: FloatArray, speeds: FloatArray, dt: float
 ) -> Step:
-    """Return the cycle that a change of the pose makes, as much of it as the speeds allow."""
+    """Return the cycle for a change of the pose, scaled down to the speed limits."""
     needed = np.abs(change) / np.maximum(speeds * dt, 1e-300)
     fastest = int(np.argmax(needed)) if needed.max(initial=0.0) > 1.0 else -1
     new = advance(problem.linkage, pose, change if fastest < 0 else change / needed[fastest])
@@ -111,7 +111,7 @@ def _taken(
 
 
 def _judged(problem: Problem, settings: Settings, start: FloatArray, q: FloatArray, dt: float, fastest: int) -> Step:
-    """Return how a cycle stands; `fastest` is the velocity that held it back, or -1."""
+    """Return the result of a cycle; `fastest` is the velocity that limited it, or -1."""
     linkage, scale = problem.linkage, problem.scale
     error, joints = problem.error(q), linkage.table.velocity_joints
     before, after = (float(np.linalg.norm(e * scale)) for e in (problem.error(start), error))
@@ -143,7 +143,7 @@ def _judged(problem: Problem, settings: Settings, start: FloatArray, q: FloatArr
 
 
 def _pressing(problem: Problem, q: FloatArray, error: FloatArray) -> int:
-    """Return the velocity of the joint at a limit that would gain most beyond it, or -1."""
+    """Return the velocity at a limit that would reduce the error most beyond it, or -1."""
     linkage, weighted = problem.linkage, problem.weighted_error(error)
     places, v, _ = linkage.table.plain
     gradient = (problem.jacobian(q).T @ weighted)[v]

@@ -24,11 +24,11 @@ from ..transforms import FloatArray, as_angle, as_array
 from .clips import Clip
 
 _LOG = logging.getLogger("linkwork")
-LEFT = 0.5  # of every singular value at least is left after a step: no zero is stepped over
-NEAR = 1e-6  # of a limit, when that is named as what is in the way
-FINEST = 1e-13  # the step of the driven joint at which it counts as stuck
-DEAD = 1e-4  # how far joints are from a dead centre when it cannot be told from where they are
-BACK = 1e-6  # a pose this near to the first is the first again
+LEFT = 0.5  # a step must keep this share of every singular value, so that it cannot cross a zero
+NEAR = 1e-6  # distance from a limit at which that limit is reported as the cause
+FINEST = 1e-13  # step of the driven joint below which it counts as stuck
+DEAD = 1e-4  # distance of joints from a dead centre within which it cannot be located by their values
+BACK = 1e-6  # poses that differ by less are equal
 
 
 def drive(linkage: Linkage, joint: str, values: ArrayLike, *, start: PoseLike | None = None, fps: float = 24.0) -> Clip:
@@ -65,13 +65,13 @@ def drive(linkage: Linkage, joint: str, values: ArrayLike, *, start: PoseLike | 
     path = _values(linkage, q_index, values, joint)
     closure, pose = Closure(linkage), one_pose(linkage, start)
     pose[q_index] = path[0]
-    poses = _led(linkage, pose, q_index, path)
+    poses = _driven_directly(linkage, pose, q_index, path)
     if poses is None:
         poses = np.empty((len(path), linkage.nq))
         follower = _Follower(closure, joint, q_index, v_index)
         poses[0] = _first(follower, pose, given=start is not None)
         follower.along(path, poses)
-        _say_if_elsewhere(closure, path, poses, joint, wraps=linkage.table[q_index].wraps)
+        _warn_if_elsewhere(closure, path, poses, joint, wraps=linkage.table[q_index].wraps)
     return Clip(linkage, np.arange(len(path)) / fps, poses, closure.widths(poses))
 
 
@@ -112,10 +112,10 @@ def drive_rates(
     return rates
 
 
-def _say_if_elsewhere(closure: Closure, path: FloatArray, poses: FloatArray, joint: str, *, wraps: bool) -> None:
-    """Say so if whole turns of a joint do not bring the mechanism back to where it began.
+def _warn_if_elsewhere(closure: Closure, path: FloatArray, poses: FloatArray, joint: str, *, wraps: bool) -> None:
+    """Log a warning if whole turns of a joint do not return the mechanism to its start.
 
-    A rod between two balls may have spun: if all links are where they were, it is back.
+    A rod between two balls may have spun: the mechanism is back if all links are at their initial positions.
     """
     turns = (path[-1] - path[0]) / (2.0 * math.pi)
     whole = wraps and len(path) > 1 and round(turns) != 0 and abs(turns - round(turns)) < BACK
@@ -127,8 +127,8 @@ def _say_if_elsewhere(closure: Closure, path: FloatArray, poses: FloatArray, joi
         )  # fmt: skip
 
 
-def _led(linkage: Linkage, pose: FloatArray, place: int, path: FloatArray) -> FloatArray | None:
-    """Return the poses (n, nq) of a mechanism without loops, whose joints follow at once; None if it must be closed."""
+def _driven_directly(linkage: Linkage, pose: FloatArray, place: int, path: FloatArray) -> FloatArray | None:
+    """Return the poses (n, nq) of a mechanism whose joints follow directly; None if loops have to be closed."""
     if linkage.loops or any(row.q == place for row in linkage.coupling_rows):
         return None
     poses = np.tile(pose, (len(path), 1))
@@ -139,7 +139,7 @@ def _led(linkage: Linkage, pose: FloatArray, place: int, path: FloatArray) -> Fl
 
 
 def _of_leader(linkage: Linkage, joint: str, values: ArrayLike) -> tuple[str, Any]:
-    """Return the joint that a gear follows, and the values of it at which the gear has its own."""
+    """Return the joint that a gear follows, and its values for given values of the gear."""
     drive = linkage.drive(joint)
     if not drive.multiplier:
         raise OptionError(f"joint {joint!r} does not move, whatever {linkage.coordinates[drive.q]!r} does.")
@@ -147,24 +147,24 @@ def _of_leader(linkage: Linkage, joint: str, values: ArrayLike) -> tuple[str, An
 
 
 class _Follower:
-    """What carries the other joints along as one moves: a step along the tangent, then Newton's method.
+    """Moves the other joints along with the driven one: a step along the tangent, then Newton's method.
 
-    Their part of the closure is followed too: a step that loses more than half of a singular value is taken again by
-    halves, so that none leads across a singular pose, however narrow it is. Where branches truly meet, the mechanism
-    goes straight on.
+    The part of the closure that belongs to the other joints is tracked too: a step that loses more than half of a
+    singular value is halved, so that no step crosses a singular pose, however narrow. Where branches really meet, the
+    mechanism continues straight on.
     """
 
     def __init__(self, closure: Closure, joint: str, q: int, v: int) -> None:
         self.closure, self.joint, self.q, self.v = closure, joint, q, v
         self.free = np.ones(closure.linkage.nv, np.bool_)
         self.free[v] = False
-        self.rank = 0  # the largest that the others' part of the closure has had
-        self.rates = np.zeros(closure.linkage.nv)  # of the last pose that was not singular
+        self.rank = 0  # largest rank so far of the closure for the other joints
+        self.rates = np.zeros(closure.linkage.nv)  # at the last pose that was not singular
 
     def along(self, path: FloatArray, poses: FloatArray) -> None:
         """Fill in poses (n, nq) after the first, with the joint at values (n,).
 
-        Compiled steps go as far as they can; `to` does the rest, and raises an error if it cannot.
+        Compiled steps go as far as possible; `to` continues from there, and raises an error if it cannot.
         """
         program, k = self.closure.program, 1
         while k < len(path):
@@ -179,7 +179,7 @@ class _Follower:
             k += 1
 
     def to(self, pose: FloatArray, value: float) -> FloatArray:
-        """Return the pose with the joint at a value, in as many steps as necessary."""
+        """Return the pose with the joint at a value, reached in as many steps as necessary."""
         step = value - pose[self.q]
         finest = FINEST * max(self.closure.units[self.v], abs(value))
         while pose[self.q] != value:
@@ -195,9 +195,9 @@ class _Follower:
         return pose
 
     def _ahead(self, pose: FloatArray, target: float, last: float) -> FloatArray | None:
-        """Return the closed pose with the joint at a target near its value, or None if the step is too long for it.
+        """Return the closed pose with the joint at a target value, or None if the step is too long.
 
-        Where branches meet, the joint goes beyond that, but not beyond its last value.
+        Where branches meet, the joint moves on beyond the meeting, but not beyond its last value.
         """
         jacobian = self.closure.jacobian(pose)
         side = Side(jacobian[:, self.free])
@@ -218,7 +218,7 @@ class _Follower:
         return found
 
     def _straight_on(self, pose: FloatArray, side: Side, step: float, last: float) -> FloatArray | None:
-        """Return a closed pose beyond the meeting of branches that a pose is at, by the rates before it; or None."""
+        """Return a closed pose beyond a meeting of branches, predicted from the rates before it; or None."""
         for longer in ACROSS:
             target = float(pose[self.q]) + longer * step * self.closure.units[self.v]
             ended = abs(target - pose[self.q]) >= abs(last - pose[self.q])
@@ -235,7 +235,7 @@ class _Follower:
         return Side(self.closure.jacobian(pose)[:, self.free])
 
     def _corrected(self, pose: FloatArray, change: FloatArray, target: float) -> FloatArray | None:
-        """Return the closed pose that a predicted change leads to, or None if that is not near."""
+        """Return the closed pose near a predicted change; None if it is not near."""
         size = float(np.abs(change).max())
         if size > LONGEST_STEP:
             return None
@@ -247,7 +247,7 @@ class _Follower:
         return found
 
     def _at_the_end(self, pose: FloatArray, value: float) -> FloatArray:
-        """Return the pose at a value where the mechanism turns back: a dead centre itself, but nothing beyond it."""
+        """Return the pose at a value where the mechanism reverses: at a dead centre itself, not beyond it."""
         guess = pose.copy()
         guess[self.q] = value
         found = self.closure.newton(guess, self.free)
@@ -272,10 +272,10 @@ class _Follower:
 
 
 def _first(follower: _Follower, pose: FloatArray, *, given: bool) -> FloatArray:
-    """Return the first pose, with the joint as a pose has it: nearest to that pose if it was given.
+    """Return the first pose, with the driven joint at its value in a pose: nearest to that pose if it was given.
 
-    Otherwise the mechanism is driven there from a stored pose, so that it stays as its maker put it together; and put
-    together anyhow where no stored pose is closed, or the joint cannot be brought there from one.
+    Otherwise the mechanism is driven there from a stored pose, to keep its assembly mode. If no stored pose is closed,
+    or the joint cannot be driven there, it is assembled in any mode.
     """
     linkage, place = follower.closure.linkage, follower.q
     driven = linkage.coordinates[place]

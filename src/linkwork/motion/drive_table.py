@@ -19,7 +19,7 @@ from .clips import Clip
 from .drive import drive, drive_rates
 
 AXES = "xyz"
-AROUND, NEARLY = 25, 2.0 * math.pi - 1e-4  # frames of a turn that is tried, and how far: whole ones are remarked upon
+AROUND, NEARLY = 25, 2.0 * math.pi - 1e-4  # frames and angle of a test turn; `drive` would check a whole one
 
 
 def drive_table(
@@ -78,7 +78,7 @@ def turning_joint(linkage: Linkage, start: PoseLike | None = None) -> str:
         found = singular_positions(linkage, row.name, start=start)
         if any(one.kind == "dead-centre" for one in found):
             continue
-        try:  # limits, and places where branches meet and all of them end, are in no list
+        try:  # limits, and singular poses at which every branch ends, are in no list
             drive(linkage, row.name, begin[row.q] + np.linspace(0.0, NEARLY, AROUND), start=start)
         except LoopError:
             continue
@@ -93,16 +93,17 @@ def turning_joint(linkage: Linkage, start: PoseLike | None = None) -> str:
 def ground_joint(linkage: Linkage, driver: str) -> str | None:
     """Return the first other coordinate of a pushed link on the ground, which is usually the output."""
     base = linkage.links[0]
-    coupled = {row.q for row in linkage.coupling_rows}  # no pin pushes these
+    coupled = {row.q for row in linkage.coupling_rows}  # no pin pushes coupled joints
     rows = [row for row in linkage.table if row.name != driver and row.v is not None and row.q not in coupled]
     on_ground = (row.name for row in rows if linkage.joint(row.joint).parent == base)
     return next((name for name in on_ground if pins_of(linkage, name)), None)
 
 
 def turns_alike(linkage: Linkage, joint: str) -> bool:
-    """Return whether a mechanism moves alike in every turn of a joint.
+    """Return whether every turn of a joint moves a mechanism in the same way.
 
-    It does not for a steering wheel on a rack. It does for the crank of a Geneva drive, although the wheel advances.
+    This is false for a steering wheel on a rack. It is true for the crank of a Geneva drive, although the wheel
+    advances.
 
     Example:
         >>> import linkwork as lw

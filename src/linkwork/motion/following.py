@@ -13,7 +13,7 @@ from ..solvers.body_step import Stay
 from ..transforms import FloatArray
 from .detours import Mark, way_around
 
-TRIES, FAR = 8, 8  # searches for another way that find none, or one that ends so few frames later
+TRIES, FAR = 8, 8  # the search for detours ends after TRIES that fail or that gain no more than FAR frames
 
 
 class BodyMark(NamedTuple):
@@ -60,7 +60,7 @@ def follow_path(
     tries, jumps = TRIES if len(chain) == len(marks) else 0, method is robust and not robust.stay
     while len(poses) < len(aimed):
         k, lost, mark = len(poses), last is not None and not last.success, marks[len(poses)]
-        if mark is None:  # goals that only NumPy knows
+        if mark is None:  # goals that only NumPy supports
             q, last = method.solve(aimed[k], q, settings).q, None
         else:
             last = mark.keep_up(q, last)

@@ -22,14 +22,14 @@ from .splines import steady_signs
 if TYPE_CHECKING:
     from .clips import Clip
 
-EASE = 0.15  # [s]: time in which a foot that was put right goes back to its path
-# How much each goal counts: metres and radians, times these.
+EASE = 0.15  # time in which a corrected foot returns to its path [s]
+# Weights of the goals: factors on metres and radians.
 PLANTED, LANDING, SWINGING, TRUNK, STYLE = 30.0, 3.0, 0.3, 2.0, 0.1
-SETTLING = 0.03  # [s]: over which time what stands changes how a leg is moved
-SWEEPS = 8  # in which a part is put as far from others of its foot as it is
-RIGID = 1e-3  # [m]: parts whose distance changes by less while they stand belong to one foot
-LEAST = 2  # footsteps of both motions that must agree before one is played in step with the other
-FASTEST = 3.0  # how much faster or slower a motion is played to be in step
+SETTLING = 0.03  # time over which corrections of a standing leg are smoothed [s]
+SWEEPS = 8  # rounds that restore the distances between parts of a foot
+RIGID = 1e-3  # parts whose distance changes by less while both stand belong to one foot [m]
+LEAST = 2  # smallest number of matching footsteps for synchronising two motions
+FASTEST = 3.0  # largest factor on the speed of a motion for synchronising it
 
 
 def plant(clip: Clip, contacts: Sequence[Contact] | None = None, ease: float = EASE) -> Clip:
@@ -64,7 +64,7 @@ def planted(
     blend = max(2, round(ease / float(np.median(np.diff(times)))))
     near = faded(np.ones((len(clip), 1)), np.any(list(chosen.values()), axis=0), blend)[:, 0] > 0.0
     poses = clip.poses.copy()
-    for first, last in runs(near):  # elsewhere the motion is what it was
+    for first, last in runs(near):  # outside these runs, the motion is unchanged
         part = slice(first, last + 1)
         inside = replace(clip, times=times[part], poses=clip.poses[part], residuals=None)
         poses[part] = _held(inside, {name: mask[part] for name, mask in chosen.items() if mask[part].any()}, blend)
@@ -80,11 +80,11 @@ def _between(mask: Mask, times: FloatArray, since: float, until: float) -> Mask:
 
 
 def _held(clip: Clip, masks: Mapping[str, Mask], blend: int) -> FloatArray:
-    """Return the poses of a motion whose parts are held where they stand."""
+    """Return the poses of a motion with parts held at their contact positions."""
     linkage, ones = clip.linkage, np.ones(len(clip))
     paths = {name: clip.forward(frame=name)[:, :3, 3] for name in masks}
     tracks = []
-    for name, right in _put_right(clip, paths, masks, blend).items():
+    for name, right in _corrected_paths(clip, paths, masks, blend).items():
         grip = faded(ones[:, None], masks[name], blend)[:, 0].clip(0.0, 1.0)
         weights = np.where(masks[name], PLANTED, SWINGING + (LANDING - SWINGING) * grip)
         tracks.append(GoalTrack("place", name, right, weights))
@@ -94,10 +94,10 @@ def _held(clip: Clip, masks: Mapping[str, Mask], blend: int) -> FloatArray:
     return follow(linkage, tracks, clip.poses[0])
 
 
-def _put_right(
+def _corrected_paths(
     clip: Clip, paths: Mapping[str, FloatArray], masks: Mapping[str, Mask], blend: int
 ) -> dict[str, FloatArray]:
-    """Return the path of each part, still where it stands. What stands moves the rest of its leg along with it."""
+    """Return the corrected path of each part, constant while it stands. Standing parts move the rest of their leg."""
     spots = _spots(clip.linkage, paths, masks)
     legs: dict[int, list[str]] = {}
     for name in paths:
@@ -114,9 +114,9 @@ def _put_right(
 
 
 def _spots(linkage: Linkage, paths: Mapping[str, FloatArray], masks: Mapping[str, Mask]) -> dict[str, FloatArray]:
-    """Return where each part stands over time, (frames, 3); elsewhere its path.
+    """Return the contact position of each part over time, (frames, 3); its path while it does not stand.
 
-    Parts of one foot stand as far apart as they are: the longer a part stands, the more it says where the others do.
+    Distances between parts of one foot are preserved; parts that stand longer determine the positions of the others.
     """
     spots = {name: path.copy() for name, path in paths.items()}
     standing = [(last - first, name, first, last) for name, mask in masks.items() for first, last in runs(mask)]
@@ -149,8 +149,8 @@ def footsteps(clip: Clip) -> dict[int, Mask]:
 def in_step(clip: Clip, other: Clip) -> FloatArray | None:
     """Return the times of another motion, one for each frame of this one, that synchronise their footsteps.
 
-    Footsteps of the two are paired in order, beginning with the pair that makes both start alike. Between them, the
-    other motion is played evenly. Return None if too few footsteps of the two agree.
+    Footsteps of both motions are paired in order, with the shift that matches most of them. Between paired footsteps,
+    the other motion is played at constant speed. Return None if too few footsteps match.
     """
     ours, theirs = (_strikes(one) for one in (clip, other))
     pairs = max((_paired(ours, theirs[k:]) for k in range(len(theirs))), key=len, default=[])
@@ -166,7 +166,7 @@ def in_step(clip: Clip, other: Clip) -> FloatArray | None:
 
 
 def _strikes(clip: Clip) -> list[tuple[float, int]]:
-    """Return when which leg comes down, in order; a leg that stands at the beginning does not come down."""
+    """Return the times when legs touch down, with the leg, in order; legs that stand at the beginning do not count."""
     found = [
         (float(clip.times[first]), leg) for leg, mask in footsteps(clip).items() for first, _ in runs(mask) if first
     ]
@@ -174,7 +174,7 @@ def _strikes(clip: Clip) -> list[tuple[float, int]]:
 
 
 def _paired(ours: Sequence[tuple[float, int]], theirs: Sequence[tuple[float, int]]) -> list[tuple[float, float]]:
-    """Return times of footsteps of the same leg that can be played together, from the first of the other on."""
+    """Return the times of matching footsteps of the same leg, beginning with the first of the other motion."""
     pairs: list[tuple[float, float]] = []
     k = 0
     for time, leg in ours:
@@ -188,10 +188,10 @@ def _paired(ours: Sequence[tuple[float, int]], theirs: Sequence[tuple[float, int
 
 
 def masks_beside(clip: Clip, other: Clip, times: FloatArray, share: FloatArray) -> dict[str, Mask]:
-    """Return which parts are planted in a mixture of two motions: as in the one with the larger weight.
+    """Return which parts are planted in a blend of two motions: those of the motion with the larger weight.
 
     Args:
-        clip: The motion whose frames the mixture has.
+        clip: The motion that defines the frames of the blend.
         other: The other motion.
         times: The time in the other motion for each frame [s].
         share: Share of the other motion in each frame.
@@ -204,7 +204,7 @@ def masks_beside(clip: Clip, other: Clip, times: FloatArray, share: FloatArray) 
 
 
 def masks_after(clip: Clip, other: Clip, times: FloatArray, change: float) -> dict[str, Mask]:
-    """Return which parts are planted in a motion that changes into another at a time."""
+    """Return which parts are planted in a motion that changes to another one at a given time."""
     first, second = contacts_of(clip), contacts_of(other)
     names = dict.fromkeys(contact.frame for contact in (*first, *second))
     return {name: np.where(times < change, mask_of(first, name, times), mask_of(second, name, times)) for name in names}

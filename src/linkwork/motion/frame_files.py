@@ -20,7 +20,7 @@ import numpy as np
 from ..errors import FormatError
 from ..transforms import FloatArray
 
-SPILL = 2**20  # numbers that are held in memory before a file is begun
+SPILL = 2**20  # numbers kept in memory before a file is created
 _FOLDER: ContextVar[str | None] = ContextVar("frames of long motions", default=None)
 
 
@@ -97,7 +97,7 @@ def block_of(values: FloatArray, rows: slice) -> FloatArray:
 
 
 def forget(values: FloatArray) -> None:
-    """Drop the part of a file that was read from this process's memory, if the system supports it."""
+    """Release the memory of a file that this process has read, if the system supports it."""
     found: Any = values
     while found is not None and not isinstance(found, mmap.mmap):
         found = getattr(found, "base", None)

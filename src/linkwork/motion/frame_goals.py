@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 
-UNJUDGED = (np.inf, np.inf)  # no goal is judged: all of them together are served as well as can be
+UNJUDGED = (np.inf, np.inf)  # no goal affects success: all are met as well as possible together
 FRAMES_AT_ONCE = 2000
-FLOOR, PATIENCE, STALLED, SETTLED = 1e-6, 60.0, 0.9998, 3e-6  # hard frames need patience more than speed
+FLOOR, PATIENCE, STALLED, SETTLED = 1e-6, 60.0, 0.9998, 3e-6  # search parameters: hard frames need many steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ def follow(
         start = anew.get(begin, start)
         numbers = np.repeat(first[None], part.stop - begin, axis=0)
         packed = ik.program.goals
-        records = list(goal_records(packed, numbers))  # behind those of the tracks, the goals that close loops
+        records = list(goal_records(packed, numbers))  # goals that close loops come after those of the tracks
         for track, goal, (record, items) in zip(tracks, packed, records, strict=False):
             values, weights = track.values[part], track.weights[part] / unit
             record.metres = weights if track.kind == "place" else weights / arm
@@ -125,9 +125,9 @@ def follow(
 def _prepared(
     linkage: Linkage, tracks: Sequence[GoalTrack], start: FloatArray, apart: Sequence[Avoid], unit: float
 ) -> tuple[BodySolver, FloatArray]:
-    """Return a solver of goals of the tracks' kinds, and their numbers, in which targets and weights are still open.
+    """Return a solver for goals of the tracks' kinds, and their numbers; targets and weights are filled in later.
 
-    A walk is given up where its steps are damped by more than goals of weight 1 can bear: weights are in `unit`.
+    The search stops when damping is too strong for goals of weight 1; weights are multiples of `unit`.
     """
     from ..goals.base import metres_per_radian
     from ..solvers import Problem, Settings

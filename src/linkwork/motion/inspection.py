@@ -22,8 +22,8 @@ from .overlaps import overlaps
 if TYPE_CHECKING:
     from .clips import Clip
 
-ROOM = 10.0  # a motion may miss its goals by so much more than a pose
-SHOWN = 2  # findings of a kind that the text of a report shows, the worst
+ROOM = 10.0  # tolerance factor for goals of motions relative to those of single poses
+SHOWN = 2  # worst findings of each kind in the text of a report
 
 
 class InspectOptions(TypedDict, total=False):
@@ -132,7 +132,7 @@ def inspect(
         >>> print(lw.inspect(clip))
         nothing wrong in 25 frames
     """
-    if not hasattr(clip, "times"):  # Clip calls this module and cannot be imported here
+    if not hasattr(clip, "times"):  # clips calls this module, so Clip cannot be imported here
         raise KeyFrameError(f"a report is of a Clip, got {type(clip).__name__}; lw.load_clip(path) reads one.")
     for name, value in (("slide", slide), ("depth", depth), ("overlap", overlap)):
         if value is not None and (not is_number(value) or not value >= 0.0):

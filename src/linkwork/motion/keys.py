@@ -14,7 +14,7 @@ from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, is_number
 from .splines import HANDLES, check_kind, sample
 
-MOST_FRAMES = 10_000_000  # a day at 100 a second; more is a typing error
+MOST_FRAMES = 10_000_000  # more than a day at 100 frames per second is probably a mistake
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ def check_times(times: FloatArray) -> None:
 
 
 def even_times(start: float, end: float, fps: float) -> FloatArray:
-    """Return even times from a start to an end, the last on the end or less than a frame before it."""
+    """Return evenly spaced times from a start to an end; the last is at the end or less than a frame before it."""
     check_positive(fps, "fps")
     count = int(np.floor((end - start) * fps * (1.0 + 1e-12) + 1e-9)) + 1
     check_count(count)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .clips import Clip
 
 Weight = float | ArrayLike | Callable[[FloatArray], ArrayLike]
-BACK = np.array([1.0, -1.0, -1.0, -1.0])  # what turns a quaternion into its inverse
+BACK = np.array([1.0, -1.0, -1.0, -1.0])  # factor that turns a quaternion into its inverse
 
 
 def laid_over(
@@ -81,7 +81,7 @@ def laid_over(
 
 
 def columns_of(linkage: Linkage, joints: Iterable[str]) -> list[int]:
-    """Return the columns of a pose that some joints have."""
+    """Return the pose indices of some joints."""
     result: set[int] = set()
     for name in joints:
         arc = linkage.arc_index(name)
@@ -102,7 +102,7 @@ def _shares(weight: Weight, since: FloatArray) -> FloatArray:
 
 
 def _envelope(within: FloatArray, duration: float, fade: float) -> FloatArray:
-    """Return how much of a layer is seen at times since its beginning: all inside, coming and going smoothly."""
+    """Return the weight of a layer at times since its beginning: 1 inside, fading smoothly in and out."""
     inside = (within >= -SAME_TIME) & (within <= duration + SAME_TIME)
     if fade <= 0.0:
         return inside.astype(np.float64)
@@ -111,7 +111,7 @@ def _envelope(within: FloatArray, duration: float, fade: float) -> FloatArray:
 
 
 def _added(linkage: Linkage, base: FloatArray, above: FloatArray, reference: FloatArray) -> FloatArray:
-    """Return poses (n, nq) of a base with what others differ from a reference: ``base · reference⁻¹ · above``."""
+    """Return poses (n, nq) with a difference from a reference added: ``base · reference⁻¹ · above``."""
     result = np.array(base)
     q = linkage.table.plain[0]
     result[:, q] = base[:, q] + above[:, q] - reference[q]

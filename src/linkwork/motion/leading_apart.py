@@ -21,12 +21,12 @@ from .splines import steady_signs
 if TYPE_CHECKING:
     from .clips import Clip
 
-EASE = 0.2  # time in which a change comes and goes [s]
-LEFT = 0.5  # share of the depth that is allowed which is left: so much room for what smoothing takes back
-ROUNDS = 12  # of leading one pose apart
-PASSES = 4  # of leading apart and smoothing
-STRIDE = 0.1  # what a joint may turn in a round [rad], or a slide move in limbs' lengths
-KEPT = 0.95  # of the change of the frame before that a frame begins with, so that limbs stay on their side
+EASE = 0.2  # time in which a correction fades in and out [s]
+LEFT = 0.5  # share of the allowed depth aimed at; smoothing may use up the rest
+ROUNDS = 12  # rounds for separating the links of one pose
+PASSES = 4  # passes of separating and smoothing
+STRIDE = 0.1  # largest change of a joint in a round [rad], or of a slide in limb lengths
+KEPT = 0.95  # share of the previous frame's change to start from, so that limbs stay on their side
 NO_TARGETS = np.empty((0, 4))
 
 
@@ -46,16 +46,16 @@ def led_apart(clip: Clip, overlap: float | None = None) -> Clip:
         deep = too_deep(guard, advance(linkage, poses, change), allowed)
         if not deep.any():
             break
-        change = _led(guard, poses, change, deep)
+        change = _separated(guard, poses, change, deep)
         change = _smoothed(change, max(2, round(EASE * clip.fps)))
     values = steady_signs(linkage, advance(linkage, poses, change))
     return replace(clip, poses=values, residuals=None)
 
 
 def _moving(linkage: Linkage) -> list[int]:
-    """Return the velocities that may change: none of the first joint, and no slide of a joint that turns too.
+    """Return the velocities that may change: not the first joint, and no slide of a joint that also rotates.
 
-    Such joints stand in files of motions, where every bone has a place of its own: changed, bones would stretch.
+    Motion files store such joints for every bone; changing their slides would stretch bones.
     """
     names, slides = linkage.table.velocity_joints, linkage.table.slides
     turning = {name for name, slide in zip(names, slides.tolist(), strict=True) if not slide}
@@ -68,8 +68,8 @@ def too_deep(guard: Guard, poses: FloatArray, allowed: float) -> NDArray[np.bool
     return (counts > 0) & (np.nan_to_num(records[:, 0, NEAR.distance]) < -allowed)
 
 
-def _led(guard: Guard, poses: FloatArray, change: FloatArray, deep: NDArray[np.bool_]) -> FloatArray:
-    """Return changes (n, nv) that lead links apart in the frames where they are too deep."""
+def _separated(guard: Guard, poses: FloatArray, change: FloatArray, deep: NDArray[np.bool_]) -> FloatArray:
+    """Return changes (n, nv) that separate links in the frames where they overlap too deeply."""
     linkage, result = guard.linkage, change.copy()
     slides = linkage.table.slides[guard.velocities]
     reach = np.where(slides, STRIDE * linkage.length / 4.0, STRIDE)
@@ -86,9 +86,9 @@ def _led(guard: Guard, poses: FloatArray, change: FloatArray, deep: NDArray[np.b
 
 
 def _smoothed(change: FloatArray, width: int) -> FloatArray:
-    """Return changes (n, nv) that come and go within `width` frames and are no less where they are most.
+    """Return changes (n, nv) that fade in and out within `width` frames and keep their largest values.
 
-    Each is first spread over the frames around it, the largest of each velocity, so that smoothing takes little of it.
+    Each value is first replaced by the largest one around it, so that smoothing does not reduce the peaks.
     """
     padded = np.pad(change, ((width, width), (0, 0)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * width + 1, axis=0)  # (n, nv, 2 width + 1)

@@ -22,12 +22,12 @@ from ..solvers.chain_solver import prepared_for
 from ..solvers.groups import random_poses
 from ..transforms import FloatArray
 
-SEEDS = 9  # frames at which solutions are searched for; they are followed from there to both ends of the path
-STARTS = 192  # of the search at such a frame
-SAMPLES = 14  # solutions kept of it
-MOST = 512  # poses compared at a frame
+SEEDS = 9  # frames at which solutions are searched for; from there they are followed to both ends of the path
+STARTS = 192  # starts of the search at such a frame
+SAMPLES = 14  # solutions kept at such a frame
+MOST = 512  # poses compared per frame
 LONGEST_STEP = 0.5  # change of a value from frame to frame that counts as a jump [rad, m]
-TURNS_BETWEEN = np.array(  # what makes w, x, y and z of conj(p) q from the products of two quaternions' numbers
+TURNS_BETWEEN = np.array(  # rows give w, x, y and z of conj(p) q from the products of two quaternions' components
     [
         [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]],
         [[0, 1, 0, 0], [-1, 0, 0, 0], [0, 0, 0, -1], [0, 0, 1, 0]],
@@ -36,7 +36,7 @@ TURNS_BETWEEN = np.array(  # what makes w, x, y and z of conj(p) q from the prod
     ],
     np.float64,
 )
-MISS, JUMP, SHORT = 1e12, 1e6, 1e3  # costs of a missed goal, a jump, and a metre off, beside the squares of all changes
+MISS, JUMP, SHORT = 1e12, 1e6, 1e3  # costs of a missed goal, a jump, a metre of error; a change costs its square
 
 
 def choose(
@@ -47,8 +47,8 @@ def choose(
     Args:
         problem: The linkage, and the joints that may move.
         series: One `Reach` for each frame.
-        start: Pose before the first frame; it may be left in any way.
-        tracked: Poses (n, nq) that plain tracking finds: one of the choices.
+        start: Pose before the first frame; any change from it is allowed.
+        tracked: Poses (n, nq) found by plain tracking, which are among the choices.
         settings: Tolerances and limits.
     """
     goals, group = [single_reach(goals) for goals in series], problem.group
@@ -71,7 +71,7 @@ def _cheapest(
     settings: Settings,
     isolated: bool,
 ) -> FloatArray:
-    """Return the cheapest way through the poses of all frames."""
+    """Return the sequence of poses, one per frame, with the smallest total cost."""
     linkage = problem.linkage
     costs, nodes = np.zeros(1), [start[None]]
     parents: list[NDArray[np.int64]] = []
@@ -80,7 +80,7 @@ def _cheapest(
         squares, longest = _ways(problem, nodes[-1], poses)
         total = costs[:, None] + squares + JUMP * (longest > LONGEST_STEP if k else 0.0)
         costs = total.min(axis=0) + _shortfall(linkage, goal, poses, settings)
-        costs -= costs.min()  # so that small differences are not lost beside many misses
+        costs -= costs.min()  # keeps small differences exact if many goals are missed
         parents.append(total.argmin(axis=0))
         nodes.append(poses)
     chosen = [int(costs.argmin())]
@@ -90,10 +90,10 @@ def _cheapest(
 
 
 def _ways(problem: Problem, a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return summed squares of changes, by the weights of joints, and their largest: (m, nq) to (n, nq), shape (m, n).
+    """Return sums of squared changes, weighted by joint, and largest changes: (m, nq) to (n, nq), shape (m, n).
 
-    The changes are those of `poses.between`, one value after another: all at once they would not fit a processor's
-    cache.
+    The changes are those of `poses.between`, computed value by value, because all together would not fit into the
+    processor's cache.
     """
     linkage, group = problem.linkage, problem.group
     weights = np.ones(linkage.nv) if group is None or group.scale is None else group.scale**-2.0
@@ -101,7 +101,7 @@ def _ways(problem: Problem, a: FloatArray, b: FloatArray) -> tuple[FloatArray, F
     steps = [
         (v, wrapped(b[:, k] - a[:, k, None]) if wraps else b[:, k] - a[:, k, None])
         for k, v, wraps in zip(*linkage.table.plain, strict=True)
-        if np.ptp(a[:, k]) or np.ptp(b[:, k]) or a[0, k] != b[0, k]  # a value that stays costs nothing
+        if np.ptp(a[:, k]) or np.ptp(b[:, k]) or a[0, k] != b[0, k]  # a constant value costs nothing
     ]
     for k, v in linkage.table.quaternions:
         p, q = a[:, k : k + 4], b[:, k : k + 4]
@@ -128,7 +128,7 @@ def _seeds(count: int) -> list[int]:
 
 
 def _solver(problem: Problem, goal: Reach, settings: Settings, isolated: bool, start: FloatArray) -> Prepared:
-    """Return the compiled search for a goal; isolated solutions may leave limits: whole turns may bring them back."""
+    """Return the search for a goal. Isolated solutions may violate limits, since whole turns may bring them back."""
     metres, radians = (settings.tolerance, settings.rotation_tolerance) if goal.tolerance is None else goal.tolerance
     own = Settings(
         metres if np.isfinite(metres) else settings.tolerance,
@@ -141,14 +141,14 @@ def _solver(problem: Problem, goal: Reach, settings: Settings, isolated: bool, s
 
 
 def _solutions(solver: Prepared, goal: Reach, start: FloatArray, isolated: bool) -> FloatArray:
-    """Return poses that reach a goal, apart from each other: all of a closed form, or those that many starts find."""
+    """Return distinct poses that reach a goal: all of a closed form, or those found from many starts."""
     if isolated and solver.branches is not None:
         return solver.all(goal.target, start=start).q
     poses = solver.candidates(goal.target, STARTS, base=start)
     poses = poses[distinct(solver.linkage, poses)]
     if isolated:
         return poses
-    away = between(solver.linkage, start, poses)  # a continuum: the nearest ones, which the way may lead through
+    away = between(solver.linkage, start, poses)  # for a continuum, keep the nearest ones
     return poses[np.argsort((away * away).sum(axis=-1), kind="stable")[:SAMPLES]]
 
 
@@ -159,7 +159,7 @@ def _followed(
     frames: range,
     isolated: bool,
 ) -> list[tuple[int, FloatArray]]:
-    """Return the solutions found so far at each frame, followed from one to the next."""
+    """Return the solutions found so far at each frame, followed from frame to frame."""
     linkage = solvers[0].linkage
     poses, ways = np.zeros((0, linkage.nq)), []
     for k in frames:
@@ -173,7 +173,7 @@ def _followed(
 
 
 def _next(solver: Prepared, goal: Reach, poses: FloatArray) -> FloatArray:
-    """Return where poses lead at the next frame, each by the nearest way."""
+    """Return the solutions at the next frame that descents from the poses lead to."""
     targets, status = np.tile(goal.target, (len(poses), 1, 1)), np.zeros(len(poses), np.int64)
     values, _ = solver.search(targets, status, given=solver.chain.values_of(poses), restarts=0)
     return solver.pose(values, poses)
@@ -182,7 +182,7 @@ def _next(solver: Prepared, goal: Reach, poses: FloatArray) -> FloatArray:
 def _candidates(
     problem: Problem, poses: FloatArray, start: FloatArray, settings: Settings, isolated: bool
 ) -> FloatArray:
-    """Return poses within limits, the first of them as it is; isolated ones with whole turns added."""
+    """Return poses within limits, the first unchanged; isolated solutions with copies by whole turns."""
     linkage, tracked, others = problem.linkage, poses[:1], poses[1:]
     if settings.keeps_limits and isolated:
         others = _turned(linkage, others[distinct(linkage, others)])
@@ -206,14 +206,14 @@ def _shortfall(linkage: Linkage, goal: Reach, poses: FloatArray, settings: Setti
 
 
 def _turned(linkage: Linkage, poses: FloatArray) -> FloatArray:
-    """Return poses and those that differ from them by whole turns of limited revolute joints, within limits."""
+    """Return poses and their copies by whole turns of limited revolute joints, within limits."""
     q, _, wraps = linkage.table.plain
     for k in q[linkage.table.periodic[q] & ~wraps].tolist():
         turns = poses[:, k] + 2.0 * np.pi * np.arange(-2, 3)[:, None]
         inside = (turns >= linkage.lower[k]) & (turns <= linkage.upper[k])
-        if inside.sum() > MOST:  # too many combinations: leave this joint as it is
+        if inside.sum() > MOST:  # too many combinations: leave this joint unchanged
             continue
-        inside[2] |= ~inside.any(axis=0)  # beyond limits whatever the turn: it will be cut off
+        inside[2] |= ~inside.any(axis=0)  # no turn is within limits: keep it, to be clamped later
         copy, row = np.nonzero(inside)
         poses = poses[row]
         poses[:, k] = turns[copy, row]

@@ -22,9 +22,9 @@ from .clips import Clip
 from .frame_goals import GoalTrack, follow
 from .markers import Markers
 
-FEW, ROUNDS = 12, 40  # frames that offsets are found from, and rounds at most
-SETTLED = 1e-5  # metres: a round that changes offsets by less is the last
-CALM = 1e-3  # how much a joint is held where it was, beside a marker: for those that no marker tells of
+FEW, ROUNDS = 12, 40  # frames for estimating offsets, and largest number of rounds
+SETTLED = 1e-5  # largest change of offsets in the last round [m]
+CALM = 1e-3  # weight of a joint's previous value relative to a marker, for joints that no marker determines
 NAME = "marker "
 
 
@@ -114,7 +114,7 @@ def solve_markers(
 
 @dataclass(frozen=True, eq=False)
 class _Fitter:
-    """Markers on a linkage: frames (n,), points (frames, n, 3) and weights (frames, n), zero where nothing was seen."""
+    """Markers on a linkage: frames (n,), points (frames, n, 3) and weights (frames, n), zero where not seen."""
 
     linkage: Linkage
     frames: list[str]
@@ -122,7 +122,7 @@ class _Fitter:
     weights: FloatArray
 
     def poses(self, offsets: FloatArray, chosen: NDArray[Any], q: FloatArray) -> FloatArray:
-        """Return the poses of some frames, each found from the one before."""
+        """Return the poses of some frames, each solved from the previous one."""
         marked = self.linkage
         for k, frame in enumerate(self.frames):
             marked = marked.add_frame(f"{NAME}{k}", frame, offsets[k])
@@ -143,7 +143,7 @@ class _Fitter:
     def offsets(
         self, offsets: FloatArray, known: NDArray[Any], few: NDArray[Any], q: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the positions of markers on their links, found from a few frames, and the pose of the first frame."""
+        """Return positions of markers on their links, estimated from a few frames, and the pose of the first frame."""
         for _ in range(ROUNDS):
             poses = self.poses(offsets, few, q)
             found = self.linkage.forward(poses)
@@ -161,7 +161,7 @@ class _Fitter:
 
 
 def _placed(linkage: Linkage, q: FloatArray, frames: list[str], points: FloatArray, seen: NDArray[Any]) -> FloatArray:
-    """Return a pose whose floating root is turned and shifted so that frames are nearest to the points seen."""
+    """Return a pose whose floating root is moved so that frames are nearest to the visible points."""
     if not isinstance(linkage.root.articulation, Floating) or seen.sum() < 3:
         return q
     from scipy.spatial.transform import Rotation

@@ -22,7 +22,7 @@ from .splines import steady_signs
 if TYPE_CHECKING:
     from .clips import Clip
 
-ALIKE, EXACT = 0.05, 1e-6  # how far pairs may be from mirror images, as a share of the size; axes, from each other's
+ALIKE, EXACT = 0.05, 1e-6  # tolerances for mirrored positions, as a share of the size, and for mirrored axes
 SIDES = (("left", "right"), ("l", "r"))
 BONES = ("hip", "femur", "tibia", "foot", "toe", "clav", "humerus", "radius", "wrist", "hand", "thumb", "fing")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]+")
@@ -116,11 +116,11 @@ def other_side(name: str) -> str:
             for one, two in ((left, right), (right, left)):
                 if word.lower() == one:
                     return "".join([*words[:k], _cased(two, word), *words[k + 1 :]])
-                if k == 0 and len(one) > 1 and word.lower().startswith(one) and len(word) > len(one):  # leftarm
+                if k == 0 and len(one) > 1 and word.lower().startswith(one) and len(word) > len(one):  # such as leftarm
                     return "".join([_cased(two, word[: len(one)]) + word[len(one) :], *words[1:]])
     first, rest = name[:1], name[1:]
     if first and first in "lr" and rest.startswith(BONES):
-        return ("r" if first == "l" else "l") + rest  # lhipjoint, as the CMU library names them
+        return ("r" if first == "l" else "l") + rest  # for example lhipjoint in the CMU library
     if first and first in "LR" and rest[:1].isupper():
         return ("R" if first == "L" else "L") + rest
     return name
@@ -179,8 +179,9 @@ def mirror(clip: Clip, pairs: Mapping[str, str] | None, normal: str | ArrayLike 
 def _joint_values(clip: Clip, name: str, partner: str, flip: FloatArray, rest: Mapping[str, FloatArray]) -> FloatArray:
     """Return the values of a joint from those of its partner.
 
-    Where a pair's axes are mirror images, a value keeps its size: a turn changes its sense in a mirror and a slide does
-    not. A ball's rotation vector w becomes ``-F w`` with the reflection F between the joints' own axes.
+    If the axes of a pair are mirror images, a value keeps its size: rotations change their sign in a mirror,
+    translations do not. The rotation vector w of a ball becomes ``-F w``, with the reflection F between the joints' own
+    axes.
     """
     linkage = clip.linkage
     here, there = linkage.joint(name), linkage.joint(partner)

@@ -12,26 +12,26 @@ from ..solvers import Problem
 from ..solvers.options import positive
 from ..transforms import FloatArray
 
-# How far each step goes back towards the base. Full steps oscillate when goals are curved; the last steps serve the
-# goals alone.
+# Share of the displacement from the base that each step reduces. Full steps oscillate if goals are curved; the last
+# steps serve only the goals.
 SHARES = (1.0,) * 4 + (0.5,) * 24 + (0.25,) * 12 + (0.0,) * 8
 LONGEST_STEP, STILL = 0.5, 1e-12
 DAMPING, LEAST = 1e-3, 1e-12
-ROOT = 10.0  # stiffness of the root, times what it carries
+ROOT = 10.0  # stiffness of the root, as a multiple of the number of links it carries
 
 
 def stiffness(linkage: Linkage, given: Mapping[str, float] | None = None) -> FloatArray:
-    """Return how firmly each velocity keeps to the given pose (nv,).
+    """Return the stiffness of each velocity, its resistance to leaving the given pose, shape (nv,).
 
-    A joint is as stiff as the number of links it carries, so that the arm moves a hand rather than the spine; the root
-    is the stiffest.
+    The stiffness of a joint is the number of links it carries, so that an arm moves a hand rather than the spine. The
+    root is the stiffest.
 
     Args:
         linkage: The linkage.
         given: Further factors by joint name.
     """
     carried = np.ones(len(linkage.links))
-    for k in range(len(carried) - 1, 0, -1):  # depth first: children come after their parents
+    for k in range(len(carried) - 1, 0, -1):  # depth-first order: children come after their parents
         carried[linkage.parents[k]] += carried[k]
     joints = np.array([linkage.arc_index(name) for name in linkage.table.velocity_joints], np.int64)
     result = carried[joints]
@@ -45,15 +45,15 @@ def stiffness(linkage: Linkage, given: Mapping[str, float] | None = None) -> Flo
 def lead(problem: Problem, base: FloatArray, start: FloatArray, firm: FloatArray, *, precision: float) -> FloatArray:
     """Return the pose that meets the goals of a problem and is nearest to a base pose, within limits.
 
-    Newton's method on ``min |G (q - base)|² where e(q) = 0``: with d the way already gone from the base, a step is
-    ``x = -s d + W J^T (J W J^T + l I)^-1 (e + s J d)``, ``W = G^-2``, ``s <= 1``; the damping l vanishes with the
-    error. Values that would leave their limits stop there, and the other joints compensate.
+    Newton's method for ``min |G (q - base)|² where e(q) = 0``. With d the displacement from the base so far, a step is
+    ``x = -s d + W J^T (J W J^T + l I)^-1 (e + s J d)``, ``W = G^-2``, ``s <= 1``. The damping l vanishes with the
+    error. Values stop at their limits, and the other joints compensate.
 
     Args:
-        problem: What to meet.
+        problem: The goals to meet.
         base: The pose to stay near to.
-        start: Where to begin.
-        firm: How firmly each velocity keeps to the base, the diagonal of G.
+        start: The pose to begin from.
+        firm: Stiffness of each velocity, the diagonal of G.
         precision: Largest error that remains once the pose is at rest [m, or rad times a length].
     """
     linkage = problem.linkage

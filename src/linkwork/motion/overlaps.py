@@ -26,27 +26,27 @@ from .checks import Finding, extent, runs
 if TYPE_CHECKING:
     from .clips import Clip
 
-DEPTH = 0.012  # that counts, in sizes of the body
-THICK = 0.025  # radius of bones at most, likewise: shins that pass each other are not to be found
-MOST = 32  # pairs that are looked at in a frame
-FLAT = 1e-9  # of the size: what lies in one plane
-ALWAYS = 0.9  # two that overlap in so many of the frames are made so
+DEPTH = 0.012  # smallest depth that counts, in sizes of the body
+THICK = 0.025  # largest radius of bones, in sizes of the body: shins that pass each other must not be found
+MOST = 32  # pairs checked per frame
+FLAT = 1e-9  # share of the size within which frames lie in one plane
+ALWAYS = 0.9  # pairs that overlap in at least this share of the frames are part of the design
 
 
 def with_shapes(linkage: Linkage, size: float) -> Linkage | None:
-    """Return a linkage that has shapes: itself, or one with capsules as bones, kept on it; None if it has no bones."""
+    """Return a linkage with shapes: itself, or a cached one with capsules as bones; None if it has no bones."""
     return linkage if shapes_of(linkage) else linkage.cache.get("bones", size, lambda: _with_bones(linkage, size))
 
 
 def _with_bones(linkage: Linkage, size: float) -> Linkage | None:
     try:
         return thick_bones(linkage, most=THICK * size)
-    except LinkageError:  # all joints are at one place
+    except LinkageError:  # all joints are at one point
         return None
 
 
 def _related(linkage: Linkage) -> set[frozenset[str]]:
-    """Return pairs of links that are two joints apart: one and what hangs below the next, and two that hang on one."""
+    """Return pairs of links two joints apart: grandparent and grandchild, and siblings."""
     above = [linkage.parents[k] for k in range(len(linkage.links))]
     result = set[frozenset[str]]()
     for k, name in enumerate(linkage.links):
@@ -58,9 +58,9 @@ def _related(linkage: Linkage) -> set[frozenset[str]]:
 
 
 def scene_of_body(clip: Clip) -> Scene | None:
-    """Return the scene for overlaps of a body with itself, without pairs that touch by design; None if there is none.
+    """Return the scene for self-overlaps of a body, without pairs that touch by design; None if there is none.
 
-    Planar bodies and those with loops have none, because their shapes are drawn on top of each other.
+    Planar bodies and bodies with loops have none, because their shapes are drawn on top of each other.
     """
     linkage = with_shapes(clip.linkage, extent(clip))
     if linkage is None or linkage.loops or _is_flat(linkage):
@@ -75,7 +75,7 @@ def scene_of_body(clip: Clip) -> Scene | None:
 
 
 def _is_flat(linkage: Linkage) -> bool:
-    """Return whether all frames stay in one plane: joints turn about one direction, and places lie across it."""
+    """Return whether all frames stay in one plane: joints rotate about one direction, normal to all positions."""
     if linkage.nq == 0:
         return True
     q = linkage.random_pose(np.random.default_rng(0))
@@ -105,7 +105,7 @@ def overlaps(clip: Clip, overlap: float | None = None) -> list[Finding]:
 
 
 def _depths(scene: Scene, poses: FloatArray, least: float) -> dict[tuple[str, str], FloatArray]:
-    """Return how deep pairs are in each other over time (n,), of all that are deeper than `least` at some pose [m]."""
+    """Return the depths of pairs over time (n,), for pairs deeper than `least` at some pose [m]."""
     result: dict[tuple[str, str], FloatArray] = {}
     most = min(MOST, scene.most)
     if not most:

@@ -26,14 +26,14 @@ from .nearest_pose import lead, stiffness
 from .splines import sample, steady_signs
 from .timeline import PRECISION, Pin, Timeline
 
-REACHED = 1e-3  # how well a branch must follow the old path [m, or rad as far away]
-BESIDE = 0.05  # how far the end of a chain may move while the chain flips, in sizes of the body
-REJOINED = 1e-2  # how near to the old pose counts as the same [rad, m]
-HOMING, SLOWLY = 0.1, 0.03  # share of the way back to the old pose in each frame, and the most it may be [rad]
+REACHED = 1e-3  # largest error of a branch on the old path [m, or rad times a length]
+BESIDE = 0.05  # largest motion of the end of a chain during a flip, in sizes of the body
+REJOINED = 1e-2  # distance from the old pose that counts as the same [rad, m]
+HOMING, SLOWLY = 0.1, 0.03  # return to the old pose per frame: share of the way, and largest change [rad]
 RIGID = 1e4  # stiffness of the rest of a body while a chain is solved again
-WIDTHS = (0, 2, 4, 8)  # additional frames on both sides that a bridge over a spike may take
+WIDTHS = (0, 2, 4, 8)  # numbers of additional frames on either side for bridging a spike, tried in turn
 SMOOTHING = 4  # frames on both sides over which a corner at a limit is rounded
-EASE = 0.2  # time in which feet are brought to their place, and released [s]
+EASE = 0.2  # time in which feet move to their positions, and back [s]
 
 Repaired = tuple[Clip, str]
 
@@ -101,11 +101,11 @@ def repair(clip: Clip, **options: Unpack[InspectOptions]) -> Repair:
 
 
 def _weight(findings: Sequence[Finding]) -> tuple[int, int]:
-    """Return how much is wrong: how many things, then over how many frames."""
+    """Return the severity of findings: their number, then the number of frames."""
     return len(findings), sum(finding.last - finding.first + 1 for finding in findings)
 
 
-# Values
+# Repairs of values
 
 
 def _first_frame(report: Report) -> Repaired:
@@ -117,7 +117,7 @@ def _first_frame(report: Report) -> Repaired:
 
 
 def _unwound(report: Report) -> Repaired:
-    """Write every rotation in numbers that follow on from those of the frame before."""
+    """Replace the values of every rotation by those nearest to the previous frame."""
     clip = report.clip
     values, changed = clip.poses.copy(), 0
     lower, upper = clip.linkage.lower, clip.linkage.upper
@@ -137,12 +137,12 @@ def _unwound(report: Report) -> Repaired:
 
 
 def _branches(report: Report) -> Repaired:
-    """Follow the path of a chain that has flipped with the nearest poses, from the frame before."""
+    """Solve the path of a flipped chain again, from the previous frame, with the nearest poses."""
     clip, linkage, done = report.clip, report.clip.linkage, 0
     values = clip.poses.copy()
     for first in sorted({finding.first for finding in report.of("flip")}):
         names = [f.where for f in report.of("flip") if f.first == first and linkage.joint(f.where).parent is not None]
-        chains = {chain_end(linkage, name): name for name in reversed(names)}  # of one chain, the uppermost joint
+        chains = {chain_end(linkage, name): name for name in reversed(names)}  # the uppermost joint of each
         for end, name in chains.items():
             if np.abs(between(linkage, values[first], values[first + 1])[chain(linkage, name, end)]).max() > REJOINED:
                 solved = _followed(report, values, first, name, end)
@@ -159,7 +159,7 @@ def chain(linkage: Linkage, joint: str, end: str) -> NDArray[np.bool_]:
 
 
 def chain_end(linkage: Linkage, joint: str) -> str:
-    """Return the frame at the end of the chain below a joint, which ends where the tree branches."""
+    """Return the frame at the end of the chain below a joint; a chain ends where the tree branches."""
     index = linkage.link_index(linkage.joint(joint).child)
     while len(linkage.children[index]) == 1:
         index = linkage.children[index][0]
@@ -168,15 +168,15 @@ def chain_end(linkage: Linkage, joint: str) -> str:
 
 
 def _followed(report: Report, values: FloatArray, first: int, joint: str, end: str) -> FloatArray | None:
-    """Return poses in which a chain goes on from a frame without a jump, or None if its path cannot be followed.
+    """Return poses in which a chain continues from a frame without a jump, or None if its path cannot be followed.
 
-    It meets the goals of the motion where they are known. Otherwise its end keeps position and orientation or, where
-    that is impossible, its position.
+    It meets the goals of the motion if they are known. Otherwise its end keeps position and orientation or, if that is
+    impossible, its position.
     """
     clip, linkage = report.clip, report.clip.linkage
     places, own = linkage.forward(values, frame=end), chain(linkage, joint, end)
     if np.linalg.norm(places[first + 1, :3, 3] - places[first, :3, 3]) > BESIDE * extent(clip):
-        return None  # the end jumps too: not another branch of one path
+        return None  # the end jumps too, so this is not another branch of the same path
     turned: list[Any] = [Reach(end, pose=place) for place in places]
     paths = [turned, [Reach(end, position=place[:3, 3]) for place in places]]
     if report.options.get("goals") is not None:
@@ -186,14 +186,14 @@ def _followed(report: Report, values: FloatArray, first: int, joint: str, end: s
         result = values.copy()
         for k in range(first + 1, len(clip)):
             step = np.where(own, between(linkage, values[k], result[k - 1], wrap=False), 0.0)
-            start = advance(linkage, values[k], step)  # the chain of the frame before on the body of this one
+            start = advance(linkage, values[k], step)  # the chain of the previous frame on the body of this one
             base = advance(linkage, values[k], step - np.clip(HOMING * step, -SLOWLY, SLOWLY))
             problem = Problem(linkage, path[k], start)
             result[k] = lead(problem, base, start, firm, precision=PRECISION)
             if np.linalg.norm(problem.weighted_error(problem.error(result[k]))) > REACHED * (1.0 + linkage.length):
                 break
             if k > first + 1 and np.abs(between(linkage, values[k], result[k])).max() < REJOINED:
-                return result  # flipped back: the old motion from here on
+                return result  # flipped back: the old motion continues from here
         else:
             return result
     return None
@@ -218,7 +218,7 @@ def _bridged(report: Report) -> Repaired:
 
 
 def _across(clip: Clip, values: FloatArray, finding: Finding, width: int) -> FloatArray:
-    if finding.kind == "flip" or finding.last == finding.first + 1:  # one step, whose two frames may be good
+    if finding.kind == "flip" or finding.last == finding.first + 1:  # a single step, both frames of which may be good
         width = max(0, width - 1)
     bad = np.zeros(len(clip), np.bool_)
     bad[max(finding.first - width, 1) : min(finding.last + width, len(clip) - 2) + 1] = True
@@ -232,7 +232,7 @@ def _across(clip: Clip, values: FloatArray, finding: Finding, width: int) -> Flo
 
 
 def _within(report: Report) -> Repaired:
-    """Bring values back within their limits and round the corners where they come to them."""
+    """Clamp values to their limits and round the corners where they reach them."""
     clip, linkage = report.clip, report.clip.linkage
     names = sorted({finding.where for finding in report.of("limit")})
     if not names:
@@ -253,11 +253,11 @@ def _within(report: Report) -> Repaired:
     return replace(clip, poses=values, residuals=None), words
 
 
-# Places
+# Repairs of positions
 
 
 def _grounded(report: Report) -> Repaired:
-    """Pin feet that slide where they stood most of the time, and lift what is below the ground onto it."""
+    """Pin sliding feet at their most frequent position, and lift links below the ground onto it."""
     clip, pins = report.clip, list[Pin]()
     for finding in report.of("slide"):
         places = clip.forward(frame=finding.where)[finding.first : finding.last + 1, :3, 3]
@@ -266,7 +266,7 @@ def _grounded(report: Report) -> Repaired:
             spot[2] = max(float(spot[2]), report.ground)
         pins.append(_pin(clip, finding, Reach(finding.where, position=spot)))
     held = {(branch(clip.linkage, f.where), k) for f in report.of("slide") for k in range(f.first, f.last + 1)}
-    for finding in sorted(report.of("ground"), key=lambda f: -f.amount):  # of one chain, the deepest
+    for finding in sorted(report.of("ground"), key=lambda f: -f.amount):  # of each chain, the deepest first
         frames = {(branch(clip.linkage, finding.where), k) for k in range(finding.first, finding.last + 1)}
         if not frames & held:
             held |= frames
@@ -295,7 +295,7 @@ def _lifted(clip: Clip, frame: str, ground: float) -> Callable[[float], Goal]:
 
 
 def _apart(report: Report) -> Repaired:
-    """Lead links apart that go through each other, smoothly before and after."""
+    """Separate links that pass through each other, fading in and out."""
     found = report.of("overlap")
     if not found:
         return report.clip, ""
@@ -304,7 +304,7 @@ def _apart(report: Report) -> Repaired:
 
 
 def _resolved(report: Report) -> Repaired:
-    """Solve for missed goals, each from the pose that missed it."""
+    """Solve missed goals again, from the poses that missed them."""
     clip, goals = report.clip, report.options.get("goals")
     found = report.of("path")
     if goals is None or not found:
@@ -324,7 +324,7 @@ STEPS: tuple[Callable[[Report], Repaired], ...] = (
     _bridged,
     _within,
     _grounded,
-    _within,  # pinned legs may reach their limits with a corner
+    _within,  # pinned legs may reach their limits abruptly
     _apart,
     _resolved,
 )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .clips import Clip
 
 FLAT = 1e-9
-CYCLE = 1.0  # [s]: about as long as two steps last
+CYCLE = 1.0  # about the duration of two steps [s]
 UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -31,7 +31,7 @@ def root_moves(linkage: Linkage) -> bool:
 
 
 def places(linkage: Linkage, poses: FloatArray) -> FloatArray:
-    """Return world_from_root (..., 4, 4) of a linkage whose root moves."""
+    """Return world_from_root (..., 4, 4) of a linkage with a moving root."""
     if not root_moves(linkage):
         raise LinkageError(
             f"linkage {linkage.name!r} has a {linkage.root.articulation.kind} root and so no path to move; load it "
@@ -61,7 +61,7 @@ def replaced(clip: Clip, world_from_root: FloatArray) -> Clip:
 def _rooted(
     linkage: Linkage, poses: FloatArray, world_from_root: FloatArray, last: FloatArray | None = None
 ) -> FloatArray:
-    """Return poses (n, nq) with another root path, which goes on from a last pose before it."""
+    """Return poses (n, nq) with another root path, continuous with a last pose before it."""
     arc, drive = linkage.arcs[0], linkage.drives[0]
     local = inverse(arc.placement) @ world_from_root
     values, kind = np.array(poses), arc.articulation
@@ -84,7 +84,7 @@ def _rooted(
 
 
 def offset(clip: Clip, position: ArrayLike, turn: float | str) -> Clip:
-    """Return a clip with its root path turned and moved; see `Clip.offset`."""
+    """Return a clip with its root path rotated and translated; see `Clip.offset`."""
     step = as_array(position, "position of an offset")
     if step.shape not in ((2,), (3,)) or not np.isfinite(step).all():
         raise TransformError(f"the offset of a root is two or three finite numbers, got {position!r}.")
@@ -108,7 +108,7 @@ def in_place(clip: Clip, sway: bool) -> Clip:
 
 
 def _without_way(clip: Clip) -> Clip:
-    """Return a clip without its root's path averaged over a second, with the sway about it."""
+    """Return a clip without the root's path averaged over a second, keeping the sway about it."""
     from scipy.signal import savgol_filter
 
     world = places(clip.linkage, clip.poses).copy()

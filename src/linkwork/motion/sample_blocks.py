@@ -13,9 +13,9 @@ from ..transforms import FloatArray
 from .frame_files import block_of
 from .splines import sample
 
-BLOCK = 8192  # samples or keys that are looked at together
-BESIDE = 1  # keys on either side of a stretch that shape it
-OVER_ALL = ("cubic",)  # kinds in which every key shapes every stretch
+BLOCK = 8192  # samples or keys processed together
+BESIDE = 1  # keys on either side that influence an interval
+OVER_ALL = ("cubic",)  # kinds in which every key influences every interval
 
 
 def samples_in_blocks(
@@ -65,7 +65,7 @@ class Turns:
     def __init__(self, linkage: Linkage, keys: FloatArray, kept: NDArray[np.int64] | None = None) -> None:
         q, _, wraps = linkage.table.plain
         self.keys, self.kept, self._columns = keys, kept, q[wraps]
-        self._at, self._way = 0, np.zeros(len(self._columns))  # the pose up to which the way from the first is known
+        self._at, self._way = 0, np.zeros(len(self._columns))  # the turns of all poses up to this index are known
         self._start = self._block(0, 1)[0, self._columns]
 
     def unwound(self, first: int, stop: int) -> FloatArray:
@@ -85,6 +85,6 @@ class Turns:
         return np.array(block_of(self.keys, slice(rows[0], rows[-1] + 1))[rows - rows[0]])
 
     def _ways(self, poses: FloatArray) -> FloatArray:
-        """Return how far angles have gone since the first pose of all (n, angles), from the one that is known on."""
+        """Return the change of angles since the very first pose, (n, angles), continued from the last known pose."""
         steps = wrapped(np.diff(poses[:, self._columns], axis=0))
         return np.cumsum(np.concatenate([self._way[None], steps]), axis=0)

@@ -14,7 +14,7 @@ from .contacts import Mask
 
 
 def frame_time(times: FloatArray) -> float:
-    """Return the time from a frame to the next [s], the median of them; 1 for a single frame."""
+    """Return the median time between frames [s]; 1 for a single frame."""
     steps = np.diff(times)
     return float(np.partition(steps, len(steps) // 2)[len(steps) // 2]) if len(steps) else 1.0
 
@@ -35,13 +35,13 @@ def turns_smoothed(rotations: FloatArray, times: FloatArray, width: float) -> Fl
         return rotations
     mixed = smoothed(rotations, times, width)
     ahead = mixed[..., 0] / np.linalg.norm(mixed[..., 0], axis=-1, keepdims=True)
-    up = cross(ahead, mixed[..., 1])  # square to each other again
+    up = cross(ahead, mixed[..., 1])  # orthogonal again
     up /= np.linalg.norm(up, axis=-1, keepdims=True)
     return np.stack([ahead, cross(up, ahead), up], axis=-1)
 
 
 def smooth_cover(values: FloatArray, times: FloatArray, within: float) -> FloatArray:
-    """Return a smooth curve that is nowhere below values (frames,) of zero or more; it rises within a given time."""
+    """Return a smooth upper envelope of values (frames,), zero or more, that rises within a given time."""
     from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
     width = max(1, round(within / frame_time(times)))
@@ -78,7 +78,7 @@ def faded(values: FloatArray, mask: Mask, blend: int) -> FloatArray:
 
 
 def _edge(values: FloatArray, frame: int, inward: int, mask: Mask) -> tuple[FloatArray, FloatArray]:
-    """Return value and velocity per frame of a correction where its mask begins or ends."""
+    """Return the value, and the velocity per frame, of a correction at the first or last frame of its mask."""
     within = frame + inward
     if not 0 <= within < len(mask) or not mask[within]:
         return values[frame], np.zeros(values.shape[1])
@@ -88,7 +88,7 @@ def _edge(values: FloatArray, frame: int, inward: int, mask: Mask) -> tuple[Floa
 def _bridge(
     t: FloatArray, start: tuple[FloatArray, FloatArray], end: tuple[FloatArray, FloatArray], length: float
 ) -> FloatArray:
-    """Return a cubic from one value and velocity to another, at fractions of its length."""
+    """Return a cubic between two values with their velocities, at fractions of its length."""
     (a, u), (b, v) = start, end
     t = t[:, None]
     part = t * t * (3.0 - 2.0 * t)
@@ -126,7 +126,7 @@ class SpanMemory:
         return value
 
     def move_to(self, begin: int, settled: int) -> None:
-        """Go on to the next part; drop spans that ended before it, or that it contains more of."""
+        """Move on to the next part; drop spans that ended before it, or of which it contains more."""
         self.begin, self.settled = begin, settled
         for name, own in self._kept.items():
             self._kept[name] = [span for span in own if span[1] >= begin and span[0] < settled]

@@ -17,7 +17,7 @@ from .staying_closed import closed_between
 
 LONGEST_HANDLE = 0.9 * np.pi
 KINDS = ("linear", "ease", "cubic", "catmull-rom", "ease-in", "ease-out", "tcb", "squad", "bezier", "step")
-HANDLES = (1.0 / 3.0, 0.0, 2.0 / 3.0, 1.0)  # of a key, where nothing is said: it leaves and arrives at rest
+HANDLES = (1.0 / 3.0, 0.0, 2.0 / 3.0, 1.0)  # default handles of a key: start and end at rest
 
 
 def sample(
@@ -59,7 +59,7 @@ def sample(
     for name, group in groupby(kinds[:-1]):
         last = first + len(list(group))
         inside = (span >= first) & (span < last)
-        if name == "cubic":  # one spline over all stretches in a row that ask for it
+        if name == "cubic":  # one spline over all consecutive intervals of this kind
             run = slice(first, last + 1)
             result[inside] = _cubic(linkage, times[run], keys[run], samples[inside])
         elif inside.any():
@@ -77,14 +77,14 @@ def check_kind(kind: object) -> None:
 
 
 def steady_signs(linkage: Linkage, values: FloatArray) -> FloatArray:
-    """Choose, of the two quaternions of every rotation, the one nearer that of the frame before; in place."""
+    """Choose the sign of every quaternion nearest to that of the previous frame; in place."""
     for k, _ in linkage.table.quaternions:
         values[:, k : k + 4] = steady(values[:, k : k + 4])
     return values
 
 
 def unwound(linkage: Linkage, keys: FloatArray) -> FloatArray:
-    """Add whole turns to unlimited angles so that neighbouring poses are less than half a turn apart."""
+    """Add whole turns to unlimited angles so that successive poses differ by less than half a turn."""
     q, _, wraps = linkage.table.plain
     turning = q[wraps]
     result = keys.copy()
@@ -105,7 +105,7 @@ def eased(t: FloatArray, handles: FloatArray) -> FloatArray:
     """
     x1, y1, x2, y2 = handles.T
     low, high = np.zeros_like(t), np.ones_like(t)
-    for _ in range(52):  # time rises along the curve: halved until nothing is left to halve
+    for _ in range(52):  # time increases along the curve, so bisect to the last bit
         middle = 0.5 * (low + high)
         late = _cubic_point(middle, x1, x2) > t
         low, high = np.where(late, low, middle), np.where(late, middle, high)
@@ -113,7 +113,7 @@ def eased(t: FloatArray, handles: FloatArray) -> FloatArray:
 
 
 def _cubic_point(u: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return where a cubic from 0 to 1 with two handles is at u."""
+    """Return the value at u of a cubic from 0 to 1 with two handles."""
     rest = 1.0 - u
     return 3.0 * rest * rest * u * first + 3.0 * rest * u * u * second + u**3
 
@@ -125,7 +125,7 @@ def smooth(t: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class _Stretches:
-    """Samples between keys: after which key each lies, which share of the way, and the shape of the splines."""
+    """Samples between keys: the key before each, the fraction of the interval, and the shape of the splines."""
 
     linkage: Linkage
     times: FloatArray
@@ -146,11 +146,11 @@ class _Stretches:
         return self.between(self.keys[self.span], self.keys[self.span + 1], t)
 
     def tangents(self, *, share: float) -> tuple[FloatArray, FloatArray]:
-        """Return the velocities (n, nv) with which the motion arrives at every key and leaves it.
+        """Return the velocities (n, nv) with which the motion arrives at and leaves every key.
 
-        They are means of the rates before and after a key, weighted by their nearness; tension shortens them,
-        continuity sets the two apart and bias leans both to one side (Kochanek and Bartels). Kept for a `share` of the
-        way to the next key, none turns by more than half a turn: it would then point the other way.
+        They are means of the rates before and after a key, weighted by nearness. Tension shortens them, continuity
+        makes them differ, and bias favours one side (Kochanek and Bartels). If kept for a `share` of the interval, no
+        velocity turns by more than half a turn, since it would then point the other way.
         """
         gaps, linkage = self.gaps, self.linkage
         rates = poses.difference(linkage, self.keys[:-1], self.keys[1:], wrap=False) / gaps[:, None]
@@ -173,9 +173,9 @@ class _Stretches:
 
 
 def _bezier(at: _Stretches) -> FloatArray:
-    """Cubic stretches with the tangents of their keys.
+    """Cubic intervals with the tangents of their keys.
 
-    Each is drawn by de Casteljau's construction, interpolating between interpolations, which serves angles, lengths and
+    Each is evaluated by de Casteljau's construction, repeated interpolation, which is valid for angles, lengths and
     quaternions alike.
     """
     coming, leaving = at.tangents(share=1.0 / 3.0)
@@ -193,10 +193,10 @@ def _bezier(at: _Stretches) -> FloatArray:
 
 
 def _squad(at: _Stretches) -> FloatArray:
-    """Shoemake's spherical quadrangle: between the turn from key to key and the turn of two inner poses.
+    """Shoemake's spherical quadrangle: between the rotation from key to key and the rotation of two inner poses.
 
-    ``q(t) = slerp(slerp(q0, q1, t), slerp(s0, s1, t), 2 t (1 - t))``, with inner poses such that the velocity at a key
-    is that of Catmull-Rom, whatever the times. For angles and lengths the two are one curve.
+    ``q(t) = slerp(slerp(q0, q1, t), slerp(s0, s1, t), 2 t (1 - t))``. The inner poses are chosen so that the velocity
+    at a key is that of Catmull-Rom, for any times. For angles and lengths the two curves are equal.
     """
     result = _bezier(at)
     coming, leaving = at.tangents(share=1.0)
@@ -231,7 +231,7 @@ def exponential(turn: FloatArray) -> FloatArray:
 
 
 def great_arc(a: FloatArray, b: FloatArray, t: FloatArray) -> FloatArray:
-    """Return points on the great arcs between quaternions (n, 4) as they are, without a choice of sign."""
+    """Return points on the great arcs between quaternions (n, 4), without changing signs."""
     angle = 2.0 * np.arctan2(np.linalg.norm(a - b, axis=1, keepdims=True), np.linalg.norm(a + b, axis=1, keepdims=True))
     sine = np.sin(angle)
     near = sine < 1e-9

@@ -10,11 +10,11 @@ from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 
 _LOG = logging.getLogger("linkwork")
-OPEN = 1e-6  # of the loops' size: poses that are open by more are not ours to close
+OPEN = 1e-6  # share of the loops' size: if the given poses are open by more, nothing is closed
 
 
 def closed_between(linkage: Linkage, given: FloatArray, poses: FloatArray) -> FloatArray:
-    """Return poses (n, nq), interpolated between given ones, with loops closed if those of the given poses are.
+    """Return poses (n, nq), interpolated between given poses, with loops closed if the given poses are closed.
 
     Each pose is replaced by the nearest closed one. If there is none nearby, as between poses far apart, the pose stays
     open, and the gap is logged.

@@ -109,23 +109,23 @@ class Pin:
 
 @dataclass(frozen=True, eq=False)
 class Faded(Goal):
-    """A goal held in part: the error that it allows is a share of the body's."""
+    """A goal held in part: part of the body's own error is allowed."""
 
     goal: Goal
     left: FloatArray
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """Those of the goal."""
+        """The blocks of the goal."""
         return self.goal.blocks
 
     @property
     def signature(self) -> tuple[Any, ...]:
-        """That of the goal."""
+        """The signature of the goal."""
         return "Faded", self.goal.signature
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the error beyond what is allowed."""
+        """Return the error beyond the allowed error."""
         return self.goal.error(linkage, q) - self.left
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
@@ -133,7 +133,7 @@ class Faded(Goal):
         return self.goal.jacobian(linkage, q)
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return which rows can change at all."""
+        """Return which rows can change."""
         return self.goal.changeable(linkage)
 
 
@@ -200,7 +200,7 @@ class Timeline:
         body, linkage = self.body, self.linkage
         weights = np.array([pin.weight(body.times) for pin in self.pins]).reshape(len(self.pins), len(body)).T
         values, residuals = body.poses.copy(), np.zeros((len(body), len(self.pins)))
-        last = np.zeros(linkage.nv)  # what the pins changed at the frame before
+        last = np.zeros(linkage.nv)  # change made by the pins at the previous frame
         for k in range(len(body)):
             active = np.flatnonzero(weights[k])
             if not len(active):
@@ -209,10 +209,10 @@ class Timeline:
             base = body.poses[k]
             goals = [self._goal(self.pins[i], float(body.times[k]), float(weights[k, i]), base) for i in active]
             start = advance(linkage, base, last)
-            gap = float(body.times[k] - body.times[k - 1]) if k else np.inf  # before the first frame nothing can jump
-            values[k] = self._led(Problem(linkage, goals, start), base, start, last, gap)
+            gap = float(body.times[k] - body.times[k - 1]) if k else np.inf  # nothing can jump before the first frame
+            values[k] = self._nearest(Problem(linkage, goals, start), base, start, last, gap)
             last = between(linkage, base, values[k], wrap=False)
-            if weights[k].max() < FAINT:  # what the goals leave free goes back to the body too
+            if weights[k].max() < FAINT:  # joints that goals leave free return to the body too
                 values[k] = advance(linkage, base, smooth(weights[k].max() / FAINT) * last)
             for i, goal in zip(active, goals, strict=True):
                 if weights[k, i] == 1.0:
@@ -220,8 +220,10 @@ class Timeline:
                     residuals[k, i] = problem.residuals(problem.error(values[k])).max()
         return Clip(linkage, body.times, steady_signs(linkage, values), residuals, body.name, f"{body.source}, pins")
 
-    def _led(self, problem: Problem, base: FloatArray, start: FloatArray, last: FloatArray, gap: float) -> FloatArray:
-        """Return the pose nearest to the body or, if that is a jump from the frame before, one that goes on from it."""
+    def _nearest(
+        self, problem: Problem, base: FloatArray, start: FloatArray, last: FloatArray, gap: float
+    ) -> FloatArray:
+        """Return the pose nearest to the body or, if that is a jump, one that continues from the previous frame."""
         found = lead(problem, base, start, self._firm, precision=PRECISION)
         jump = np.abs(between(problem.linkage, start, found)).max(initial=0.0)
         if jump > SUDDEN * gap:

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from .clips import Clip
 
 _LOG = logging.getLogger("linkwork")
-STILL = 1e-9  # frames nearer than this to the one before are a pause, which takes no time [rad, m]
-SWING = 1e-3  # so far beyond limits between poses that keep them is brought back; more is said [rad, m]
+STILL = 1e-9  # frames nearer to the previous one than this are a pause, which is removed [rad, m]
+SWING = 1e-3  # smaller violations between poses within limits are clamped; larger ones are logged [rad, m]
 FEWEST_STEPS, STEPS_A_FRAME = 1000, 4
-MOST_ROUNDS, FINE = 10, 1e-4  # steps are halved so often at most, until limits are kept within this share
-QUICKEST = 1e6  # ds/dt at most: where nothing moves, time must not stand still
+MOST_ROUNDS, FINE = 10, 1e-4  # largest number of rounds that halve steps, and allowed violation of limits, as a share
+QUICKEST = 1e6  # upper bound of ds/dt where nothing moves
 MOST_CROSSINGS = 100  # a handful are needed
 Limits = float | ArrayLike | Mapping[str, float] | None
 
@@ -65,14 +65,14 @@ def fastest(
     rate = check_positive(fps, "fps")
     count = max(1, int(np.ceil(profile.duration * stretch * rate - 1e-6)))
     check_count(count + 1)
-    shares = np.arange(count + 1) / count  # a whole number of frames: the last may come a fraction of one late
+    shares = np.arange(count + 1) / count  # a whole number of frames: the last may be a fraction of a frame late
     poses = path.poses(profile.at(shares * profile.duration))
-    poses = clamped(linkage, poses) if steady else poses  # what little the spline swings beyond limits
+    poses = clamped(linkage, poses) if steady else poses  # clamp small violations by the spline
     return replace(clip, times=begin + np.arange(count + 1) / rate, poses=poses, residuals=None)
 
 
 def _stretch(shortest: float, speed: float | None, duration: float | None) -> float:
-    """Return how many times longer than the shortest a motion shall last."""
+    """Return the ratio of the requested duration to the shortest one."""
     if speed is not None and duration is not None:
         raise KeyFrameError("speed and duration both set the timing; give only one of them.")
     if speed is not None:
@@ -91,16 +91,16 @@ def _stretch(shortest: float, speed: float | None, duration: float | None) -> fl
 
 
 def _moving(clip: Clip) -> NDArray[np.int64]:
-    """Return the frames that are not where the one kept before is: pauses take no time."""
+    """Return the indices of frames that differ from the last one kept; pauses are dropped."""
     steps = np.abs(between(clip.linkage, clip.poses[:-1], clip.poses[1:])).max(axis=1, initial=0.0)
     return np.flatnonzero(np.concatenate([[True], steps > STILL]))
 
 
 def _limits(linkage: Linkage, given: Limits, what: str, moving: NDArray[np.bool_]) -> FloatArray:
-    """Return limits (nv,) of velocities or accelerations: those given, else the linkage's own.
+    """Return limits (nv,) of velocities or accelerations: the given ones, else the linkage's own.
 
     Raises:
-        LimitError: If a value that moves has none, or one that is not positive.
+        LimitError: If a value that moves has no limit, or one that is not positive.
     """
     names, result = linkage.table.velocity_joints, np.array(getattr(linkage, what))
     known = np.isfinite(result)
@@ -126,7 +126,7 @@ def _limits(linkage: Linkage, given: Limits, what: str, moving: NDArray[np.bool_
 
 
 class _Path:
-    """A spline through poses with the times of their frames as parameter: poses, and its first two derivatives."""
+    """A spline through poses, with the times of frames as parameter: poses and the first two derivatives."""
 
     def __init__(self, linkage: Linkage, times: FloatArray, poses: FloatArray) -> None:
         from scipy.interpolate import CubicSpline
@@ -141,7 +141,7 @@ class _Path:
         ]
 
     def swings(self) -> bool:
-        """Log by how much the path exceeds limits between poses that keep them, which are then too far apart."""
+        """Return whether the path exceeds limits between poses by more than `SWING`; log a warning if so."""
         linkage, way = self.linkage, self.poses(_grid(self.knots))
         beyond = np.maximum(linkage.lower - way, way - linkage.upper).max(axis=0, initial=0.0)
         k = int(beyond.argmax()) if len(beyond) else 0
@@ -177,14 +177,14 @@ class _Path:
 
 
 def _grid(knots: FloatArray) -> FloatArray:
-    """Return parameters for the passes: every knot, and as many steps between two of them."""
+    """Return parameters for the passes: every knot, and equally many steps between knots."""
     steps = max(STEPS_A_FRAME, -(-FEWEST_STEPS // (len(knots) - 1)))
     shares = np.arange(steps) / steps
     return np.append((knots[:-1, None] + np.diff(knots)[:, None] * shares).ravel(), knots[-1])
 
 
 class _Profile(NamedTuple):
-    """How a path is passed: `speeds` are ds/dt at points of it, whose squares are straight between them."""
+    """The timing of a path: `speeds` are ds/dt at points of the path; their squares are interpolated linearly."""
 
     s: FloatArray
     speeds: FloatArray
@@ -204,10 +204,10 @@ class _Profile(NamedTuple):
 
 
 def _timed(path: _Path, fast: FloatArray, hard: FloatArray) -> _Profile:
-    """Return the fastest way along a path.
+    """Return the fastest timing of a path.
 
-    The passes keep limits at the points of a grid. Steps that break them in between, and those beside, are halved; what
-    little is still above in the end is kept by going slower as a whole.
+    The passes keep limits at the points of a grid. Steps that violate limits in between, and their neighbours, are
+    halved. Remaining small violations are removed by slowing down the whole path.
     """
     s = _grid(path.knots)
     for _ in range(MOST_ROUNDS):
@@ -216,14 +216,14 @@ def _timed(path: _Path, fast: FloatArray, hard: FloatArray) -> _Profile:
         coarse = above > 1.0 + FINE
         if not coarse.any():
             break
-        halved = np.convolve(coarse, [1, 1, 1], mode="same") > 0  # and those beside them, where it would go next
+        halved = np.convolve(coarse, [1, 1, 1], mode="same") > 0  # the neighbours would violate limits next
         s = np.sort(np.concatenate([s, (s[:-1] + s[1:])[halved] / 2.0]))
     slower = max(1.0, float(above.max()))
     return _Profile(profile.s, profile.speeds / slower, profile.times * slower)
 
 
 def _above(path: _Path, profile: _Profile, fast: FloatArray, hard: FloatArray) -> FloatArray:
-    """Return by which factor every step (n,) is too quick somewhere inside it, above one, or not, below."""
+    """Return the factor by which every step (n,) exceeds limits somewhere inside it; one or less if it does not."""
     s, x = profile.s, profile.speeds**2
     steps, gains = np.diff(s), np.diff(x)
     result = np.zeros(len(steps))
@@ -237,12 +237,12 @@ def _above(path: _Path, profile: _Profile, fast: FloatArray, hard: FloatArray) -
 
 
 def _profile(path: _Path, s: FloatArray, fast: FloatArray, hard: FloatArray) -> _Profile:
-    """Return the fastest way that keeps limits at points of a path."""
+    """Return the fastest timing that keeps limits at the points of a path."""
     steps, rates = np.diff(s), path.rates(s)
     a, b = rates / hard, path.curves(s) / hard
     with np.errstate(divide="ignore"):
         most = np.minimum((fast / np.abs(rates)).min(axis=1), QUICKEST) ** 2
-    # Both ends of every step keep the limits, |p u + r x| <= 1 with x at its start.
+    # Both ends of every step keep the limits, |p u + r x| <= 1, with x at the start of the step.
     p = np.concatenate([a[:-1], a[1:] + 2.0 * steps[:, None] * b[1:]], axis=1)
     r = np.concatenate([b[:-1], b[1:]], axis=1)
     p, r = np.abs(p), np.where(p < 0.0, -r, r)
@@ -263,10 +263,11 @@ def _profile(path: _Path, s: FloatArray, fast: FloatArray, hard: FloatArray) -> 
 
 
 def _largest(p: FloatArray, r: FloatArray, steps: FloatArray, most: FloatArray) -> FloatArray:
-    """Return the largest x (n,) of those allowed so far for which every step has a u, and does not lead below zero.
+    """Return the largest x (n,) up to `most` for which every step has a valid u and does not end below zero.
 
-    The most that limits leave u is a concave function of x, the least a convex one. From where the first is below the
-    second, the crossing of the two lines that say so is the next x, until they are not: Newton's way, which ends.
+    The upper bound of u is a concave function of x, the lower bound a convex one. Where the upper is below the lower,
+    the next x is the crossing of the two active lines, until the bounds are consistent. This is Newton's method and
+    terminates.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         back = r - p / (2.0 * steps[:, None])
@@ -286,6 +287,6 @@ def _largest(p: FloatArray, r: FloatArray, steps: FloatArray, most: FloatArray) 
             rows, j, k, left = rows[crossed], j[crossed], k[crossed], left[crossed]
             apart = slope[rows, j] * here[rows, k] - slope[rows, k] * here[rows, j]
             found = (here[rows, j] + here[rows, k]) / apart
-            lowered = found < x[left]  # not where only rounding is left
+            lowered = found < x[left]  # stop where only rounding errors remain
             x[left], left = np.minimum(x[left], found), left[lowered]
     return x

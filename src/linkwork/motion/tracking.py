@@ -27,7 +27,7 @@ from .paths import line
 from .splines import steady_signs
 
 Goals = Goal | Sequence[Goal]
-BENDS = 4  # bent starts that are tried, where the start is free
+BENDS = 4  # number of bent starts to try if no start is given
 
 
 def track(
@@ -101,7 +101,7 @@ class Way(NamedTuple):
     residuals: Sequence[FloatArray] | FloatArray
 
     def missed(self, problem: Problem, settings: Settings) -> int:
-        """Return how many frames miss their goals."""
+        """Return the number of frames that miss their goals."""
         return int((np.asarray(self.residuals) > settings.tolerances(problem)).any(axis=-1).sum())
 
 
@@ -114,7 +114,7 @@ def _followed(
     steps: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> Way:
-    """Return the way through the goals from a start."""
+    """Return the motion through the goals from a start."""
     if steps is None and can_follow(method, problem, settings):
         return Way(q, series, *follow_path(method, problem, series, q, settings, progress))
     poses, residuals = [], []
@@ -129,9 +129,9 @@ def _followed(
 def _from_a_better_start(
     method: Method, settings: Settings, problem: Problem, goal: Reach, way: Way, avoid: Avoid | None
 ) -> Way:
-    """Return the straight way to a goal from a start with one joint bent, if the start is singular and that is better.
+    """Return the straight path to a goal from a start with one joint bent, if the start is singular and this is better.
 
-    Nobody has asked for the start, and a stretched arm comes in from there only by a leap.
+    This applies only to default starts. A stretched arm could leave such a start only by a jump.
     """
     missed = way.missed(problem, settings)
     if not missed or not is_singular_for(problem, way.start):
@@ -148,19 +148,19 @@ def _from_a_better_start(
 
 
 def _chosen(problem: Problem, settings: Settings, way: Way) -> Way:
-    """Return the best of a way and others; see `lookahead`."""
+    """Return the best motion found by looking ahead; see `lookahead`."""
     poses, aimed = choose(problem, way.series, way.start, way.poses, settings), map(problem.aimed, way.series)
     errors = [one.residuals(one.error(pose)) for one, pose in zip(aimed, poses, strict=True)]
     return way._replace(poses=poses, residuals=errors)
 
 
 def _clear(series: Sequence[Any], avoid: Avoid | None) -> Sequence[Any]:
-    """Return the goals of all frames with what they keep clear of."""
+    """Return the goals of all frames, with what to avoid added."""
     return series if avoid is None else [with_avoid(goals, avoid) for goals in series]
 
 
 def _single_goals(series: Sequence[Any], steps: int | None, avoid: Avoid | None) -> list[Any]:
-    """Return the one goal of each frame, which looking ahead needs; refuse what it cannot do."""
+    """Return the single goal of each frame, which looking ahead requires; raise OptionError for unsupported options."""
     if avoid is not None:
         raise OptionError(
             "lookahead chooses among all solutions of one Reach a frame, and ignores obstacles; give either lookahead= "

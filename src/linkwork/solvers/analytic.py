@@ -26,7 +26,7 @@ from .plans import Plan
 from .problem import Problem, State
 from .solution import Solution
 
-# swivels or directions to try, where the first choice breaks a limit: to either side, the nearest first
+# Swivels or directions to try if the first choice violates a limit: on either side, the nearest first.
 SHIFTS = [sign * 2.0 * math.pi * k / STEPS for k in range(STEPS // 2 + 1) for sign in ((1.0, -1.0) if k else (1.0,))]
 
 
@@ -159,7 +159,7 @@ class Analytic(Method):
             good = [pose for pose in good if _miss(linkage, goal, pose) <= EXACT]
             if good or all(_miss(linkage, goal, pose) > EXACT for pose in found):
                 places = distinct(linkage, np.reshape(good, (-1, linkage.nq)), SAME_ROOT)
-                return [good[k] for k in places]  # or none: it is out of reach, whatever is chosen
+                return [good[k] for k in places]  # empty if the goal is out of reach for any choice
         return []
 
 
@@ -173,7 +173,7 @@ def analytic_solutions(
 ) -> list[FloatArray]:
     """Return all poses, distinct and within limits, that bring an arm with a closed form to a goal.
 
-    The result is None if the goal is out of reach. A planar arm has two poses, elbow up and down, which coincide at the
+    The list is empty if the goal is out of reach. A planar arm has two poses, elbow up and down, which coincide at the
     edge of reach. If there are infinitely many, because a direction or swivel is free, those for the choice of
     `Analytic` are returned. A shoulder of three revolute joints has two sets of angles for each.
 
@@ -199,7 +199,7 @@ def _bounds(linkage: Linkage, limited: bool) -> tuple[FloatArray, FloatArray]:
 
 
 def _miss(linkage: Linkage, goal: Goal, pose: FloatArray) -> float:
-    """Return how far a pose is from a goal: metres as a share of the linkage's length, and radians."""
+    """Return the error of a pose: metres as a share of the linkage's length, plus radians."""
     error = goal.error(linkage, pose)
     sizes = [np.linalg.norm(error[b.rows]) / (linkage.length or 1.0 if b.unit == "m" else 1.0) for b in goal.blocks]
     return float(max(sizes))

@@ -44,7 +44,7 @@ class Line:
         axis: Unit axis, shape (3,); None for a ball.
         frame: Rotation of the joint's own frame, shape (3, 3): a ball's quaternion is measured in it.
         q: Index of its value in the pose.
-        alone: Whether it is a joint by itself.
+        alone: Whether it is a joint of its own, not a part of a joint with several values.
     """
 
     point: FloatArray
@@ -136,7 +136,7 @@ def _parallel(lines: Sequence[Line]) -> bool:
 
 
 def _shoulder(lines: Sequence[Line], tip: FloatArray) -> tuple[int, int] | None:
-    """Return where the shoulder begins and where the elbow is; of several such limbs, the one that reaches farthest."""
+    """Return the indices of the shoulder's first line and of the elbow; of several such limbs, those of the longest."""
     best, longest = None, ROUND
     for e, line in enumerate(lines):
         first = e - 1 if e and lines[e - 1].axis is None else e - 3
@@ -152,7 +152,7 @@ def _shoulder(lines: Sequence[Line], tip: FloatArray) -> tuple[int, int] | None:
 
 
 def meeting_point(lines: Sequence[Line]) -> FloatArray | None:
-    """Return the point about which a ball, or three revolute joints, can rotate freely; None if there is none."""
+    """Return the point where the axes of a ball, or of three revolute joints, meet; None if there is none."""
     if len(lines) == 1 and lines[0].axis is None:
         return lines[0].point
     axes = [line.axis for line in lines if line.axis is not None]
@@ -170,7 +170,8 @@ def meeting_point(lines: Sequence[Line]) -> FloatArray | None:
 class PlanarArm:
     """Two or three revolute joints with parallel axes.
 
-    In the plane, with angles about the first axis, link k of length l_k lies at its angle at zero and the turns so far.
+    In the plane, with angles about the first axis, link k of length l_k points along its angle at zero plus all turns
+    up to it.
     """
 
     def __init__(self, goal: Reach, lines: list[Line], tip: FloatArray) -> None:
@@ -226,7 +227,7 @@ class PlanarArm:
     def poses(
         self, start: FloatArray, wish: Wish, lower: FloatArray, upper: FloatArray, shift: float = 0.0
     ) -> Iterator[FloatArray]:
-        """Return the poses that reach the target, or come closest; with three links, the last is turned by `shift`."""
+        """Yield the poses that reach the target or come closest; with three links, the last is turned by `shift`."""
         facing = float(self.signs[0] * start[self.indices[0]] + self.zeros[0])
         for side, angles in enumerate(self._angles(facing, wish, shift)):
             name = ELBOWS[side if self.signs[1] > 0 else 1 - side]
@@ -242,7 +243,7 @@ class PlanarArm:
             yield pose
 
     def _angles(self, facing: float, wish: Wish, shift: float) -> list[list[float]]:
-        """Return the angle of the first link and the turns between links, elbow down and up."""
+        """Return the angle of the first link and those between links, elbow down and elbow up."""
         (x, y), sizes = self.target.tolist(), self.lengths.tolist()
         if len(sizes) == 2:
             return [list(pair) for pair in two_link(sizes[0], sizes[1], x, y, facing)]
@@ -294,7 +295,7 @@ class Limb:
             end, place = wrist, place - self.turned @ (end - wrist)
         self.upper, self.lower = elbow.point - center, end - elbow.point
         self.target = place - center
-        # Across the elbow's axis the two bones are the sides of a triangle; along it they add up, whatever the angle.
+        # Across the elbow's axis, the two bones are sides of a triangle; along it, their lengths add up at every angle.
         self.straight = signed_angle(self.axis, self.lower, self.upper)
         self.sides = (across(self.axis, self.upper), across(self.axis, self.lower))
         self.along = float(self.axis @ (self.upper + self.lower))
@@ -302,7 +303,7 @@ class Limb:
     def poses(
         self, start: FloatArray, wish: Wish, lower: FloatArray, upper: FloatArray, shift: float = 0.0
     ) -> Iterator[FloatArray]:
-        """Return the poses that reach the target, or come closest, with the swivel turned by `shift`."""
+        """Yield the poses that reach the target or come closest, with the swivel turned by `shift`."""
         r, k = float(np.linalg.norm(self.target)), self.elbow.q
         bend = elbow_bend(self.sides[0], self.sides[1], math.sqrt(max((r - self.along) * (r + self.along), 0.0)))
         for name, angle in zip(ELBOWS, (self.straight + bend, self.straight - bend), strict=True):
@@ -324,7 +325,7 @@ class Limb:
                     yield whole
 
     def _aimed(self, arm: FloatArray, start: FloatArray, wish: Wish, shift: float) -> FloatArray:
-        """Return the shoulder's rotation (3, 3) that lays the line from shoulder to wrist on the target."""
+        """Return the shoulder's rotation (3, 3) that turns the line from shoulder to wrist towards the target."""
         turned: FloatArray = np.eye(3)
         for line in self.shoulder:
             turned = turned @ line.rotation(start)
@@ -349,7 +350,7 @@ def values_for(lines: Sequence[Line], turned: FloatArray, start: FloatArray) -> 
     """Return the values of a ball, or of three revolute joints through one point, for a rotation in the world.
 
     Three revolute joints have two sets of angles. The second angle tilts the third axis against the first as far as the
-    rotation does, the first then turns it into place, and the third makes the remaining rotation.
+    rotation requires, the first then turns it into place, and the third makes the remaining rotation.
     """
     if lines[0].axis is None:
         own = lines[0].frame.T @ turned @ lines[0].frame
@@ -359,7 +360,7 @@ def values_for(lines: Sequence[Line], turned: FloatArray, start: FloatArray) -> 
     cosine, sine = float(a @ (c - b * (b @ c))), float(a @ np.cross(b, c))
     tilt = (float(a @ there) - float(a @ b) * float(b @ c)) / math.hypot(cosine, sine)
     swing = math.acos(min(max(tilt, -1.0), 1.0))
-    if max(abs(a @ b), abs(b @ c)) < ROUND:  # then the sine is known, too, and gimbal lock costs no digits
+    if max(abs(a @ b), abs(b @ c)) < ROUND:  # the sine is known too, so gimbal lock costs no accuracy
         swing = math.atan2(across(a, there), float(a @ there))
     result = []
     for second in (math.atan2(sine, cosine) + swing, math.atan2(sine, cosine) - swing):
@@ -384,7 +385,7 @@ def assign(
 
 
 def nearest_turn(angle: float, near: float, low: float, high: float) -> float:
-    """Return an angle plus whole turns: within limits if possible, and then as near to another as possible."""
+    """Return an angle shifted by whole turns: within limits if possible, and nearest to another angle."""
     angle += TURN * round((near - angle) / TURN)
     choices = [angle + TURN * k for k in (0, 1, -1, 2, -2)]
     slack = 1e-12
@@ -395,7 +396,7 @@ def nearest_turn(angle: float, near: float, low: float, high: float) -> float:
 
 
 def across(axis: FloatArray, vector: FloatArray) -> float:
-    """Return the distance of a vector from a unit axis."""
+    """Return the length of a vector's component perpendicular to a unit axis."""
     return float(np.linalg.norm(np.cross(axis, vector)))
 
 
@@ -405,7 +406,7 @@ def signed_angle(axis: FloatArray, a: FloatArray, b: FloatArray) -> float:
 
 
 def angle_about(axis: FloatArray, rotation: FloatArray) -> float:
-    """Return the angle about a unit axis that comes nearest to a rotation."""
+    """Return the angle of the rotation about a unit axis that is nearest to a rotation."""
     R = rotation
     twist = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
     return math.atan2(float(axis @ twist), float(np.trace(R) - axis @ R @ axis))

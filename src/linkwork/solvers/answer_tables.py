@@ -26,10 +26,10 @@ SUCCESS, STATUS, RESTARTS = OUTCOME = ("success", "status", "restarts")
 SEVERAL = ("solutions", "complete", "diversity")  # columns of rows with several solutions
 ERRORS = ("position_error", "rotation_error")
 UNITS = dict(zip(("m", "rad"), ERRORS, strict=True))
-RESERVED = (VALUE[:-1], *OUTCOME, *ERRORS, *SEVERAL)  # in all answers, whether they have all of them or not
+RESERVED = (VALUE[:-1], *OUTCOME, *ERRORS, *SEVERAL)  # copied columns cannot have these names
 STATUSES = tuple(NAMES[code] for code in range(len(NAMES)))
 INVALID = STATUSES.index("invalid")
-GOAL_STATUSES = ("reached", "missed", "wish", "invalid", "unsolved")  # of a single goal, where rows have several
+GOAL_STATUSES = ("reached", "missed", "wish", "invalid", "unsolved")  # of one goal, for rows with several
 
 
 def errors_of(goal: Reach) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ def table_of(
 
 
 def _words(batch: Any) -> list[Any]:
-    """Return how every goal ended, a column each, where rows have several."""
+    """Return one column per goal with its status, if rows have several goals."""
     import pyarrow as pa
 
     if not hasattr(batch, "goal_codes"):
@@ -172,13 +172,13 @@ Parts = tuple[Iterable[Any], Iterable[Any], Iterable[Any]]
 
 
 def _numbers(batch: Any, schema: Any) -> Parts:
-    """Return the columns of one pose a row and of its errors."""
+    """Return the columns of poses and errors, for one pose per row."""
     number = schema.field(VALUE + batch.linkage.coordinates[0]).type.to_pandas_dtype()
     return _poses(batch.q, number, batch.linkage), _columns(batch.residuals, number), ()
 
 
 def _lists(batch: Any, schema: Any, invalid: NDArray[np.bool_]) -> Parts:
-    """Return the columns of several poses a row and of their errors, as lists, and of what is said of all of them."""
+    """Return the columns of poses and errors as lists, and those about all solutions, for several poses per row."""
     import pyarrow as pa
 
     kind, shown = schema.field(VALUE + batch.linkage.coordinates[0]).type, batch.mask.sum(axis=1)
@@ -197,9 +197,9 @@ def _lists(batch: Any, schema: Any, invalid: NDArray[np.bool_]) -> Parts:
 
 
 def _poses(q: NDArray[Any], number: type, linkage: Linkage) -> NDArray[Any]:
-    """Return the columns of poses; values within limits stay within, to whatever they are rounded.
+    """Return the columns of poses; rounding does not move values beyond limits.
 
-    A value can be rounded past a limit only where the limit is itself rounded outwards, and then only to there.
+    A value can only round beyond a limit if the limit itself rounds outwards, and then it rounds to that limit.
     """
     columns = _columns(q, number)
     if columns.dtype == q.dtype:
@@ -208,17 +208,17 @@ def _poses(q: NDArray[Any], number: type, linkage: Linkage) -> NDArray[Any]:
         for limit, other, outwards in ((lower, upper, -1.0), (upper, lower, 1.0)):
             if not np.isfinite(limit):
                 continue
-            with np.errstate(over="ignore"):  # a limit may be larger than all numbers of the type
+            with np.errstate(over="ignore"):  # a limit may exceed the range of the type
                 edge = columns.dtype.type(limit)
             inner = np.nextafter(edge, columns.dtype.type(-outwards * np.inf))
-            fits = (float(inner) - other) * outwards >= 0.0  # else no such number lies between the limits
+            fits = (float(inner) - other) * outwards >= 0.0  # else no number of the type is between the limits
             if (float(edge) - limit) * outwards > 0.0 and fits:
                 column[(column == edge) & ((exact - limit) * outwards <= 0.0)] = inner
     return columns
 
 
 def _columns(rows: NDArray[Any], number: type) -> NDArray[Any]:
-    """Return the columns of rows, each in one piece and as it is stored, so that Arrow takes them as they are."""
+    """Return the columns of rows, each contiguous and of the stored type, so that Arrow does not copy them."""
     columns: NDArray[Any] = np.empty(rows.T.shape, number)
     columns[:] = rows.T
     return columns

@@ -29,16 +29,16 @@ from .problem import Problem
 from .step import CYCLES, LEAP, MOST, STRIDE
 
 Data = dict[str, Any]
-OF_COLUMNS = ("lower", "upper", "start_lower", "start_upper", "metric")  # tables that have one number for each column
+OF_COLUMNS = ("lower", "upper", "start_lower", "start_upper", "metric")  # tables with one number per column
 PLACE = goal_layout.AIMS[goal_layout.PLACE]
-PACE = {"reach": RATE.reach, "most": MOST, "leap": LEAP / STRIDE, "cycles": CYCLES}  # of control cycles
+PACE = {"reach": RATE.reach, "most": MOST, "leap": LEAP / STRIDE, "cycles": CYCLES}  # pace of control cycles
 
 
 def assembly_data(linkage: Linkage, settings: Settings, restarts: int, seed: int) -> Data | None:
     """Return the numbers of every column, of loops and of settings; None for a linkage without moving joints."""
     if not linkage.nv:
         return None
-    solver = body_solver_for(Problem(linkage, Rest()), settings, restarts, seed)  # a goal that is about all columns
+    solver = body_solver_for(Problem(linkage, Rest()), settings, restarts, seed)  # a goal that depends on all columns
     program, follower, count = solver.program, solver.follower, linkage.nv
     begin = body.HEADER.view(program.codes[: body.HEADER.size])
     tables = {name: program.numbers[(at := int(getattr(begin, name))) : at + count] for name in OF_COLUMNS}
@@ -69,7 +69,7 @@ def assembly_data(linkage: Linkage, settings: Settings, restarts: int, seed: int
 
 def assembly_layouts() -> Data:
     """Return the layout of the arrays of a body: names of tables and records in order, sizes, and codes."""
-    shift = program_of([Motions(after=translation((1.0, 1.0, 1.0)))])  # a point on a link: a row that moves nothing
+    shift = program_of([Motions(after=translation((1.0, 1.0, 1.0)))])  # a row without motion, for a point on a link
     place = {"kind": goal_layout.PLACE, "any_spin": goal_layout.ANY_SPIN, "size": PLACE.size}
     rest: Data = {"kind": goal_layout.REST, "ball": goal_layout.BALL_REST, "first_cone": goal_layout.FIRST_CONE_REST}
     rest |= {"item": list(REST_ITEM.names), "numbers": REST_NUMBERS.size, "pose": REST_NUMBERS.pose}
@@ -78,7 +78,7 @@ def assembly_layouts() -> Data:
         "counts": list(body.COUNTS),
         "code_tables": list(body.CODE_TABLES),
         "number_tables": list(body.NUMBER_TABLES),
-        "empty": ["near", "scene_codes", "scene_numbers"],  # of these, since goals chosen in a page avoid nothing
+        "empty": ["near", "scene_codes", "scene_numbers"],  # empty tables: goals chosen in a page cannot include Avoid
         "scratch": _scratch(),
         "goal": list(goal_layout.GOAL.names),
         "block": list(body.BLOCK.names),
@@ -102,7 +102,7 @@ def fields_of(layout: Layout) -> dict[str, list[int]]:
 
 
 def _scratch() -> list[list[Any]]:
-    """Return how much memory a solve works in: a sum of products of counts, each as a factor and their names."""
+    """Return the size of a solve's working memory: a sum of products, each a factor and the names of counts."""
 
     def size(**counts: int) -> int:
         codes = np.zeros(body.HEADER.size, np.int64)

@@ -31,7 +31,7 @@ from .solve_bodies import solve_bodies
 if TYPE_CHECKING:
     from .solutions_batch import SolutionsBatch
 
-MOST_SOLUTIONS = 256  # of a target, that can be asked for
+MOST_SOLUTIONS = 256  # upper bound of `solutions`
 DEFAULTS: TargetOptions = {
     "device": "cpu",
     "threads": None,
@@ -123,7 +123,7 @@ def solve_batch(
 
 
 def _asked(solutions: int | None, apart: float | None) -> dict[str, Any]:
-    """Return how many solutions of each target are wanted and how far apart; nothing where one will do."""
+    """Return the options for several solutions, after checks; empty if one solution is enough."""
     if solutions is None and apart is None:
         return {}
     if solutions is None:
@@ -136,7 +136,7 @@ def _asked(solutions: int | None, apart: float | None) -> dict[str, Any]:
 def _solved(
     linkage: Linkage, frame: str | Sequence[str], targets: Any, start: Any, every: dict[str, Any]
 ) -> Batch | SolutionsBatch:
-    """Return answers to targets of any shape, for one frame or for one each."""
+    """Return the results for targets of any shape, all for one frame or each for its own frame."""
     there = on_card(targets)
     array = targets if there else as_targets(targets, frame if isinstance(frame, str) else "frames")
     if not isinstance(frame, str):
@@ -168,7 +168,7 @@ def _solved(
 
 
 def _refuse_several(every: dict[str, Any], why: str) -> None:
-    """Raise OptionError if several solutions are asked for where there is one a target."""
+    """Raise OptionError if several solutions are requested where only one is supported."""
     if "solutions" in every:
         raise OptionError(f"solutions= does not support {why}.")
 
@@ -176,7 +176,7 @@ def _refuse_several(every: dict[str, Any], why: str) -> None:
 def _solved_apart(
     work: Work, targets: NDArray[Any], starts: FloatArray, stiff: NDArray[np.int64], progress: Progress
 ) -> Batch:
-    """Return answers where joints that stay differ from start to start: those that have them alike go together."""
+    """Return the results for starts whose held joints differ; starts with equal values are solved together."""
     _, which = np.unique(starts[:, stiff], axis=0, return_inverse=True)
     order = np.argsort(which, kind="stable")
     parts = np.split(order, np.flatnonzero(np.diff(which[order])) + 1)
@@ -231,12 +231,12 @@ def settle_card(
     *,
     device: str,
     dtype: DTypeLike | None = None,
-    closest: Closest = "quick",  # noqa: ARG001  # an option of batches that makes no difference here
+    closest: Closest = "quick",  # noqa: ARG001  # accepted for the same signature; no effect here
     **options: Unpack[PrepareOptions],
 ) -> None:
     """Choose the kernels of a GPU once for a given number of coming targets.
 
-    Otherwise they are chosen again as targets come, so the kernels of an answer depend on what was solved before.
+    Without this, kernels are chosen as targets arrive, so results could depend on what was solved before.
     `targets` and `start` are examples of those to come.
     """
     if linkage.loops or couplings_of(linkage, frame):

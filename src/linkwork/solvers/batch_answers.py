@@ -20,8 +20,8 @@ from .chain_solution import NAMES
 from .solution import Status, ending, errors_in_words
 
 ARRAYS = ("q", "success", "residuals", "restarts", "codes")
-TOLD = ("frames", "rows")  # where they were given
-POSES = ("q", "residuals")  # that have an axis of their own
+OPTIONAL = ("frames", "rows")  # arrays that may be absent
+POSES = ("q", "residuals")  # arrays with an axis of their own
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,12 +193,12 @@ class Batch(Shown):
             name: array.reshape(shape + array.shape[-1:] if name in POSES else shape)
             for name, array in ((name, getattr(self, name)) for name in ARRAYS)
         }
-        told: dict[str, Any] = {n: None if (x := getattr(self, n)) is None else x.reshape(shape) for n in TOLD}
+        told: dict[str, Any] = {n: None if (x := getattr(self, n)) is None else x.reshape(shape) for n in OPTIONAL}
         return replace(self, **arrays, **told)
 
     def __getitem__(self, key: Any) -> Any:
         """Return a row, or the batch of some rows; for arrays on a GPU, indexed as by their library."""
-        if not hasattr(self.q, "__getitem__"):  # arrays on a card that belong to no library
+        if not hasattr(self.q, "__getitem__"):  # GPU arrays without a library
             return self.on_host()[key]
         deep = (*key, slice(None)) if isinstance(key, tuple) and any(part is ... for part in key) else key
         some = {name: getattr(self, name)[deep if name in POSES else key] for name in ARRAYS}

@@ -60,7 +60,7 @@ def _of_all(
     values: FloatArray,
     report: FloatArray,
 ) -> None:
-    """Write the nearest of all solutions, of those that are nearer than what is there."""
+    """Replace solutions by the nearest of all solutions where that is nearer."""
     if not len(rows):
         return
     limits, homes = prepared.settings.limits, starts[rows]

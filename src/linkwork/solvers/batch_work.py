@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from .solution_sources import Source
     from .solutions_batch import SolutionsBatch
 
-SMALLEST, BLOCK, SHARES = 1024, 8192, 4  # targets in a block, and blocks for each thread if they are to be had
-ALONE = 32768  # targets in a block of one thread that nobody watches
-CARD_BLOCK, CARD_BLOCKS = 1 << 18, 4  # targets that travel to a card together, and blocks under way at once
+SMALLEST, BLOCK, SHARES = 1024, 8192, 4  # smallest and largest block, and blocks per thread if there are enough targets
+ALONE = 32768  # targets in a block for one thread without a progress display
+CARD_BLOCK, CARD_BLOCKS = 1 << 18, 4  # targets copied to the GPU at once, and blocks in progress at once
 More = Callable[[slice, NDArray[Any], FloatArray, bool, int, tuple[Any, ...]], None]
 TRAVELS = "a mobile base on long slides is supported on the processor only; leave out device='cuda'."
 
@@ -41,7 +41,7 @@ class Work:
     """The prepared chain, and the distribution of its work to CPU threads."""
 
     PRECISION = "float64"
-    picking = False  # whether several solutions of each target are picked, which keeps all threads busy
+    picking = False  # whether several solutions per target are selected, which keeps all threads busy
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Work:
         self._hold(base)
         prepared, count = self.prepared, len(targets)
         linkage = prepared.linkage
-        prepared.as_targets(np.zeros((0, *targets.shape[1:])))  # refuses a wrong shape before any work
+        prepared.as_targets(np.zeros((0, *targets.shape[1:])))  # raises for a wrong shape before any work
         if self.nearest:
             self._check_nearest(given)
         self.get_ready(targets, given)
@@ -85,7 +85,7 @@ class Work:
             answers = self.answers(targets[rows], start, given, self.first + at)
             for k, (array, some) in enumerate(zip(found, answers, strict=True)):
                 if len(some) == count and some.dtype == array.dtype:
-                    found[k] = some  # all of them, as they are
+                    found[k] = some  # one block with all targets needs no copy
                 else:
                     array[rows] = some
             if more is not None:
@@ -114,7 +114,7 @@ class Work:
         apart: float | None,
     ) -> SolutionsBatch:
         """Return several solutions of each target."""
-        from .several import Several  # others do without closed forms
+        from .several import Several  # needs closed forms, so it is imported on demand
 
         self._hold(base)
         self.picking = True
@@ -128,7 +128,7 @@ class Work:
         return source_for(self.prepared, solutions)
 
     def _hold(self, base: FloatArray) -> None:
-        """Take joints that stay as starts have them, all alike."""
+        """Store the values of held joints, which all starts must have in common."""
         if len(base):
             self.prepared = self.prepared.held_at(base if base.ndim == 1 else base[0])
 
@@ -138,7 +138,7 @@ class Work:
         return self.closest == "quick"
 
     def get_ready(self, _targets: NDArray[Any], _given: bool) -> None:
-        """Do the preparations that threads share."""
+        """Prepare what all threads share."""
         for kind in {self.dtype, np.dtype(np.float64)}:
             self.prepared.packed(kind, bounded=True)
 
@@ -166,7 +166,7 @@ class Work:
         return q, residuals, REPORT.view(report).starts, status
 
     def _check_nearest(self, given: bool) -> None:
-        from .batch_nearest import check_nearest  # others do without closed forms
+        from .batch_nearest import check_nearest  # needs closed forms, so it is imported on demand
 
         check_nearest(self.prepared, given)
 
@@ -191,7 +191,7 @@ class Work:
         how: Any = {"given": starts, "first": first, "dtype": np.float32}
         values, report = prepared.search(targets, status, bounded=True, leave=bool(self.closest), **how)
         valid = np.where(status[:, None, None] == INVALID, np.eye(4), targets) if INVALID in status else targets
-        good = prepared.check(valid, values, report)  # and within limits, which single precision rounds to either side
+        good = prepared.check(valid, values, report)  # single precision may round values beyond limits
         again = (status == CLOSEST) | ((status == REACHED) & ~good)
         if again.any():
             left = np.where(again, UNSOLVED, REACHED)
@@ -209,7 +209,7 @@ class CardWork(Work):
     """The same on a GPU: a few threads keep it busy; one block is copied while another is solved."""
 
     PRECISION = "float32"
-    number: int | None = None  # of the card; None for the one that the thread is at
+    number: int | None = None  # number of the GPU; None for the current GPU of the thread
 
     def _check_nearest(self, _given: bool) -> None:
         raise DeviceError("nearest=True is found on the processor only; leave out device='cuda', or nearest=.")
@@ -242,7 +242,7 @@ class CardWork(Work):
         q, residuals = found.q.reshape(len(block), -1), found.residuals.reshape(len(block), -1)
         if self.prepared.avoid is not None:
             left = np.flatnonzero((found.codes != REACHED) & (found.codes != INVALID))
-            if len(left):  # the processor has more ways to a free pose
+            if len(left):  # the CPU has more ways to find a collision-free pose
                 again = super().answers(block[left], start if start.ndim == 1 else start[left], given, first)
                 q[left], residuals[left], found.restarts[left], found.codes[left] = again
         elif self.closest:
@@ -258,7 +258,7 @@ class CardWork(Work):
         residuals: FloatArray,
         codes: NDArray[np.int8],
     ) -> None:
-        """Bring the few poses that missed as close to their targets as they come, here: the card has no Newton."""
+        """Bring the few poses that missed closer to their targets on the CPU: the GPU has no Newton's method."""
         missed = np.flatnonzero((codes == CLOSEST) | (codes == BEYOND))
         if not len(missed):
             return
@@ -272,7 +272,7 @@ class CardWork(Work):
         q[missed], residuals[missed], codes[missed] = prepared.pose(values, base), prepared.residuals(report), status
 
     def solve_there(self, targets: Any, start: Any) -> Batch:
-        """Return answers on the GPU for targets there."""
+        """Return results on the GPU for targets there."""
         linkage = self.prepared.linkage
         if self.prepared.chain.carriers:
             raise DeviceError(TRAVELS)
@@ -286,7 +286,7 @@ class CardWork(Work):
         return Batch(linkage, self.prepared.goal, *(as_library(array, targets) for array in arrays))
 
     def _card_with(self, targets: Any) -> int | None:
-        """Return the card that targets are on, which must be the one that was asked for."""
+        """Return the number of the GPU that holds the targets; raise DeviceError if another GPU was requested."""
         there = card_holding(targets)
         if self.number is not None and there is not None and there != self.number:
             raise DeviceError(f"the targets are on the card 'cuda:{there}', not on 'cuda:{self.number}'; copy them.")
@@ -330,6 +330,6 @@ def prepared_batch(linkage: Linkage, frame: str, options: PrepareOptions) -> Pre
     key = (frame, *((name, type(value), value) for name, value in sorted(options.items())))
     try:
         hash(key)
-    except TypeError:  # an axis given as an array
+    except TypeError:  # for example, an axis given as an array is not hashable
         return prepare(linkage, frame, **options)
     return linkage.cache.get("batch", key, lambda: prepare(linkage, frame, **options))

@@ -21,7 +21,7 @@ from .chain_solution import NAMES
 from .problem import goal_names
 from .solution import ending, errors_in_words
 
-UNITS = ("m", "rad")  # of an error's two parts
+UNITS = ("m", "rad")  # units of the two parts of an error
 ARRAYS = ("q", "success", "residuals", "restarts", "codes", "valid")
 SERVED, MISSED, WISH, WRONG, LEFT = range(len(GOAL_STATUSES))
 

@@ -32,7 +32,7 @@ from .progress import Progress, reporting
 if TYPE_CHECKING:
     from .body_solver import BodySolver, SearchResult
 
-SHARES = 8  # blocks for each thread, so that one with hard problems holds up nothing
+SHARES = 8  # blocks per thread, so that one block of hard problems does not delay the rest
 SMALLEST, BLOCK = 4, 256  # problems in a block
 
 
@@ -51,7 +51,7 @@ class Problems(Protocol):
         """Return which goals (m, goals) have valid targets."""
 
     def numbers(self, rows: slice, starts: FloatArray) -> FloatArray:
-        """Return the numbers of problems (m, size) that begin with starts (m, nq); all of them are valid."""
+        """Return the packed numbers (m, size) of problems with starts (m, nq); all problems are valid."""
 
     def goals(self, row: int, start: FloatArray) -> tuple[Goal, ...]:
         """Return the goals of one problem."""
@@ -85,7 +85,7 @@ class ListedProblems:
 
 
 class ArrayProblems:
-    """Goals that all problems share, and arrays of their targets."""
+    """Goals shared by all problems, and arrays of their targets."""
 
     def __init__(
         self, solver: BodySolver, goals: Sequence[Goal], targets: Mapping[Any, ArrayLike], starts: FloatArray
@@ -131,7 +131,7 @@ class BatchPlan:
     Attributes:
         threads: Number of threads.
         first: Number of the first problem; random starts depend on it.
-        time_budget: Time after which no other block is started [s], or None.
+        time_budget: Time after which no further block is started [s], or None.
         progress: Called with the number of problems done.
     """
 
@@ -156,7 +156,7 @@ def batch_starts(solver: BodySolver, start: PoseLike | None, count: int) -> Floa
 
 
 def solve_problems(solver: BodySolver, problems: Problems, poses: FloatArray, plan: BatchPlan) -> BodyBatch:
-    """Return answers to problems with one start pose (nq,), or one for each (n, nq)."""
+    """Return results for problems with one start pose (nq,), or one for each (n, nq)."""
     count, nq, threads = len(problems), solver.linkage.nq, plan.threads or 1
     starts = np.broadcast_to(poses, (count, nq))
     q, codes = np.array(starts), np.full(count, UNSOLVED, np.int8)
@@ -197,7 +197,7 @@ def answers_of(
     codes: NDArray[np.int8],
     valid: NDArray[np.bool_] | None = None,
 ) -> BodyBatch:
-    """Return rows as a batch of answers; all goals are valid by default."""
+    """Return rows as a batch of results; all goals are valid by default."""
     valid = np.ones((len(q), len(goals)), np.bool_) if valid is None else valid
     rows = q, codes == REACHED, residuals, restarts.astype(np.int32), codes, valid
     return BodyBatch(solver.linkage, goals, *rows, solver.settings.tolerances(solver.problem))
@@ -209,7 +209,7 @@ def ended(status: NDArray[np.int64]) -> NDArray[np.int8]:
 
 
 def _runs(good: NDArray[np.bool_], first: int) -> list[slice]:
-    """Return the runs of rows that are good: what is between them has no part in any search."""
+    """Return the contiguous runs of valid rows; searches skip the rows between them."""
     if good.all():
         return [slice(first, first + len(good))]
     edges = np.flatnonzero(np.diff(np.concatenate([[False], good, [False]])))

@@ -35,7 +35,7 @@ from .goal_arrays import PackedGoal, pack_goal
 from .options import Settings
 from .problem import Problem
 
-ENDLESS = 100.0  # lengths of the linkage from which on a slide is not searched from end to end
+ENDLESS = 100.0  # slides longer than this many lengths of the linkage are not sampled from end to end
 
 
 class BodyProgram:
@@ -44,8 +44,8 @@ class BodyProgram:
     Attributes:
         goals: The goals, packed for the kernels.
         columns: The velocities that goals depend on, in order.
-        stays: Which of them belong to joints outside the problem's group, which are held.
-        moving: Number of the others.
+        stays: Which of them belong to joints outside the problem's group, and are held.
+        moving: Number of the remaining columns.
         levels: Number of each priority level in the kernels.
         codes: Integers, the header first.
         numbers: Constants of the rows, limits, ranges, metric, masses and tolerances.
@@ -86,7 +86,7 @@ class BodyProgram:
     # The tree
 
     def _pack_frames(self) -> None:
-        """Pack the links that goals depend on, and the frames on them."""
+        """Pack the links that goals depend on, and the frames attached to them."""
         linkage = self.linkage
         names = list(dict.fromkeys(name for goal in self.goals for name in goal.names))
         links = sorted({arc for name in names for arc in linkage.path_to(name)[0]})
@@ -112,7 +112,7 @@ class BodyProgram:
             self.last.append(latest)
 
     def _number_columns(self) -> None:
-        """Number the velocities that goals depend on, and say which of them each goal does."""
+        """Number the velocities that goals depend on, and find which of them each goal depends on."""
         quaternions = self.linkage.table.quaternions
         used = set(self.rows.rates.tolist()).union(*(goal.velocities for goal in self.goals))
         used |= {v + k for _, v in quaternions for k in range(3) if used & {v, v + 1, v + 2}}
@@ -167,7 +167,7 @@ class BodyProgram:
         return QUATERNION.pack(dtype=np.int64, shape=(len(places),), value=values, column=columns)
 
     def _rows_with_cones(self) -> NDArray[np.int64]:
-        """Return the rows with the cones of balls where other motions have an axis."""
+        """Return the rows; those of balls hold their cones in place of an axis."""
         codes = self.rows.codes.copy()
         rows = ROW_CODES.rows(codes)
         for k, cone in enumerate(self.cones):
@@ -175,9 +175,9 @@ class BodyProgram:
         return codes
 
     def _coupling(self) -> tuple[NDArray[np.int64], list[int]]:
-        """Return the earlier columns that each meets in the normal matrix or its factors, nearest first.
+        """Return the earlier columns coupled to each column in the normal matrix or its factors, nearest first.
 
-        And, before them, where those of each column begin.
+        They follow an index of where each column's entries begin.
         """
         n = len(self.columns)
         meets = np.zeros((n, n), np.bool_)
@@ -208,7 +208,7 @@ class BodyProgram:
         number = row = error = 0
         for k, (goal, given) in enumerate(zip(self.goals, self.problem.goals, strict=True)):
             own, level = codes[k], self.levels[given.priority]
-            if goal.kind != BALANCE:  # which is about all that has a mass
+            if goal.kind != BALANCE:  # a balance depends on everything with mass
                 frames = (-1 if name is None else self.index[name] for name in goal.frames)
                 for name, frame in zip(("frame", "other", "third", "fourth"), frames, strict=False):
                     setattr(own, name, frame)
@@ -226,7 +226,7 @@ class BodyProgram:
         return {"goal_codes": codes.array, "goal_items": items, "block_codes": blocks}
 
     def _items(self, goal: PackedGoal, error: int) -> list[int]:
-        """Return the items of a goal with columns, error rows and frames as they are numbered here."""
+        """Return the items of a goal with columns, error rows and frames in this program's numbering."""
         items = goal.items.copy()
         if goal.kind == REST:
             record, cones = REST_ITEM.rows(items), {cone.q: FIRST_CONE_REST + k for k, cone in enumerate(self.cones)}
@@ -268,9 +268,9 @@ class BodyProgram:
         }
 
     def _start_ranges(self, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return where other starts are drawn from; what has no limits stays, but for angles and balls, which turn.
+        """Return the ranges of random starts. Values without limits stay, except angles and balls, which turn.
 
-        Slides many times as long as the linkage stay as well: they carry it, see `body_start`.
+        Slides much longer than the linkage also stay: they carry it to its goals, see `body_start`.
         """
         q, _, wraps = self.linkage.table.plain
         turning = np.isin(self.places, q[wraps])
@@ -290,7 +290,7 @@ class BodyProgram:
         return plain if scale is None else plain / scale[self.columns] ** 2
 
     def _masses(self) -> FloatArray:
-        """Return the mass of every frame, as a share of all, and where its centre is."""
+        """Return the share of the total mass of every frame, and its centre."""
         result = np.zeros((len(self.parents), MASS.size))
         if any(goal.kind == BALANCE for goal in self.goals):
             heavy, record = masses(self.linkage), MASS.view(result)

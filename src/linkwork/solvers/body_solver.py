@@ -31,12 +31,12 @@ from .progress import Progress
 from .solution import Solution, Status, from_rows
 from .step import Step, check_cycle
 
-WISH = 0.1  # what a wish of a lower level counts on the first walk
-FINEST, FINISH = 1e-10, 120.0  # the error that counts as none where a level is brought to rest, and steps for it
+WISH = 0.1  # factor on a wish of a lower level in the first descent
+FINEST, FINISH = 1e-10, 120.0  # error that counts as zero when a level converges, and largest number of steps for that
 TRIES = 300
 SAME = 1e-9  # errors that differ by less are the same
-LIGHT, HEAVY = 1e-3, 1e3  # weights of a level whose largest is beyond these are taken relative to it
-FRAMES = 16  # of a motion in one compiled call, which cannot be interrupted
+LIGHT, HEAVY = 1e-3, 1e3  # if the largest weight of a level is outside this range, its weights are scaled
+FRAMES = 16  # frames of a motion per compiled call, which cannot be interrupted
 
 
 class Pace(NamedTuple):
@@ -76,7 +76,7 @@ class BodySolver:
     """Prepared inverse kinematics of a list of goals: call it with goals of the same kinds.
 
     Attributes:
-        problem: The goals that it was made for.
+        problem: The goals it was created for.
         program: The packed arrays for the kernels.
         settings: Tolerances and limits.
         restarts: Largest number of other starts for one problem.
@@ -113,12 +113,12 @@ class BodySolver:
         )
 
         self.turning = self._free_turns()
-        if self.carried is not None:  # where its place stands among the numbers
+        if self.carried is not None:  # index of its position among the numbers
             records = list(goal_records(self.program.goals, np.arange(float(self.program.size))))
             self._carried_to = records[self.carried][0].target.reshape(3, 4)[:, 3].astype(np.int64)
 
     def _free_turns(self) -> NDArray[np.int64]:
-        """Return the places of angles that have room for a whole turn, which changes nothing: no goal is about them."""
+        """Return the indices of angles that can make a whole turn within limits and that no goal refers to."""
         columns, program, linkage = self.program.columns, self.program, self.linkage
         named = {v for goal in program.goals for v in goal.velocities}
         free = [q for v, q in zip(columns.tolist(), program.places.tolist(), strict=True) if v not in named and q >= 0]
@@ -171,7 +171,7 @@ class BodySolver:
 
         Args:
             numbers: The result of `goal_numbers` for each, shape (m, size).
-            starts: A pose for each; with `chained`, only the first is used.
+            starts: The pose for each problem; with `chained`, only the first is used.
             chained: Start every problem from the solution of the one before.
             begin: Number of the first problem; random starts depend on it.
             tries: Number of starts after the first.
@@ -188,7 +188,7 @@ class BodySolver:
         return SearchResult(out, status, report[:, REPORT.size :], report[:, REPORT.starts], report[:, REPORT.steps])
 
     def _turn_back(self, q: FloatArray, starts: FloatArray, chained: bool) -> None:
-        """Bring every angle of answers to its copy, whole turns away, that is nearest to the start within limits."""
+        """Shift every angle of the results by whole turns to be nearest to its start, within limits."""
         places, keep = self.turning, self.settings.keeps_limits
         if not len(places):
             return
@@ -286,7 +286,7 @@ class BodySolver:
             found = self.firm(lambda _: known, starts, found, self.restarts)
         settings = self.settings if time_budget is None else replace(self.settings, time_budget=time_budget)
         missed: Status = "time" if late else "closest"
-        if start.ndim == 1:  # the way of control loops
+        if start.ndim == 1:  # fast path of control loops
             good = bool(found.status[0] == REACHED)
             row = found.q[0], good, found.residuals[0], int(found.steps[0]), "reached" if good else missed
             return Solution(self.linkage, known, "robust", start, *row, (), settings, self.problem.group)
@@ -305,7 +305,7 @@ class BodySolver:
     def firm(
         self, goals_of: Callable[[int], tuple[Goal, ...]], starts: FloatArray, found: SearchResult, tries: int
     ) -> SearchResult:
-        """Return the search results, with no priority level worse than it is without the last level.
+        """Return the search results, corrected where the last priority level made an upper level worse.
 
         The goals of a row are looked up only when needed.
         """
@@ -320,9 +320,9 @@ class BodySolver:
     def _no_worse(
         self, goals: tuple[Goal, ...], start: FloatArray, q: FloatArray, residuals: FloatArray, restarts: int
     ) -> tuple[FloatArray, FloatArray]:
-        """Return a pose that serves the levels above the last as well as one found without the last, and residuals.
+        """Return a pose and its residuals whose upper levels are at least as good as without the last level.
 
-        The last level may have led into another valley, where those above it are worse off.
+        The last level may have led to another local minimum, where upper levels are worse.
         """
         last = max(goal.priority for goal in goals)
         above = tuple(goal for goal in goals if goal.priority < last)
@@ -355,7 +355,7 @@ class BodySolver:
         first, count = pose, len(problems)
         numbers = problems.numbers(slice(0, count), np.broadcast_to(first, (count, len(first))))
         tries = self.restarts if restarts else 0
-        at_once = FRAMES if len(self.emphasis) == 1 else 1  # levels go on from where those above are as well off
+        at_once = FRAMES if len(self.emphasis) == 1 else 1  # with levels, each frame starts from a corrected pose
         parts: list[SearchResult] = []
         for k in range(0, count, at_once):
             part = numbers[k : k + at_once]
@@ -421,10 +421,10 @@ class BodySolver:
     def _search_within(
         self, time_budget: float | None, numbers: FloatArray, starts: FloatArray
     ) -> tuple[SearchResult, bool]:
-        """Search, and say whether the time was up before it ended.
+        """Return the search results, and whether time was up before the search ended.
 
-        The compiled search cannot be interrupted, so with a budget it is repeated with twice as many starts. They are
-        the same starts in the same order: an answer found in time is the one that a search without a budget finds.
+        The compiled search cannot be interrupted, so with a budget it is repeated with twice as many starts. The starts
+        are the same and in the same order, so a result found in time equals that of a search without a budget.
         """
         if time_budget is None:
             return self.search(numbers, starts), False
@@ -432,7 +432,7 @@ class BodySolver:
         deadline, tries = began + time_budget, min(1, self.restarts)
         found = self.search(numbers, starts, tries=tries)
         spent = (time.perf_counter() - began) / max(len(numbers), 1)
-        while tries < self.restarts and (found.starts > tries).any():  # the others ended by themselves
+        while tries < self.restarts and (found.starts > tries).any():  # the others have ended by themselves
             open_ones, tries = np.flatnonzero(found.starts > tries).tolist(), min(2 * tries + 1, self.restarts)
             for k in open_ones:
                 began = time.perf_counter()
@@ -446,7 +446,7 @@ class BodySolver:
 
 
 def _better(levels: Sequence[NDArray[np.bool_]], one: FloatArray, two: FloatArray) -> bool:
-    """Return whether residuals are better than others: at the first of the levels where they are not the same."""
+    """Return whether residuals `one` are better than `two`, at the first level that differs."""
     for rows in levels:
         less = float(np.linalg.norm(two[rows]) - np.linalg.norm(one[rows]))
         if abs(less) > SAME:
@@ -455,24 +455,24 @@ def _better(levels: Sequence[NDArray[np.bool_]], one: FloatArray, two: FloatArra
 
 
 def _kind(goal: Goal) -> tuple[Any, ...]:
-    """Return a goal's signature but for its weight."""
+    """Return the signature of a goal without its weight."""
     signature = goal.signature
     return signature[:-3] + signature[-2:]
 
 
 def can_compile(problem: Problem) -> bool:
-    """Return whether the compiled solver knows all goals of a problem, and its number of levels."""
+    """Return whether the compiled solver supports all goals of a problem, and its number of levels."""
     known = all(map(packable, problem.goals))
     return known and len(np.unique(problem.priorities)) <= len(EMPHASIS)
 
 
 def _pace(problem: Problem) -> Pace:
-    """Return how a walk towards goals goes on: with dexterity, whose best is not known, longer."""
+    """Return the parameters of a search; dexterity needs more steps, since its best value is not known."""
     return CLIMBING if any(isinstance(goal, Dexterity) for goal in problem.goals) else Pace()
 
 
 def body_solver_for(problem: Problem, settings: Settings, restarts: int, seed: int) -> BodySolver:
-    """Return the solver for a problem's kind of goals; it is kept with the linkage."""
+    """Return the solver for a problem's kinds of goals; it is cached on the linkage."""
     settings = settings if settings.time_budget is None else replace(settings, time_budget=None)
     kinds = tuple(_kind(goal) for goal in problem.goals)
     moving = None if problem.group is None else problem.group.key

@@ -17,7 +17,7 @@ from .problem import Problem
 
 
 def carried_goal(problem: Problem) -> int | None:
-    """Return the goal that a mobile base is aimed at: the first position goal whose frame it moves, or None."""
+    """Return the index of the first position goal whose frame a mobile base moves, or None."""
     linkage = problem.linkage
     slides = linkage.table.pose_index[linkage.table.slides]
     stroke = linkage.upper[slides] - linkage.lower[slides]
@@ -51,9 +51,9 @@ def aimed_starts(
 
 
 def _far(linkage: Linkage, frame: str, places: FloatArray, starts: FloatArray) -> list[int]:
-    """Return the rows whose frame is further from its place than the linkage is long."""
+    """Return the rows whose frame is further from its target than the length of the linkage."""
     near = linkage.length
-    if len(starts) == 1:  # the way of control loops
+    if len(starts) == 1:  # fast path of control loops
         here = linkage.forward(starts[0], frame=frame)[:3, 3].tolist()
         return [] if math.dist(here, places[0].tolist()) <= near else [0]
     ways = linkage.forward(starts, frame=frame)[:, :3, 3] - places

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .body_solver import BodySolver
 
 FINISH = 12.0  # steps for each level
-WISHED = 0.1  # what a joint may turn in a cycle for a goal that is not judged: a share of how far it is off
+WISHED = 0.1  # for wishes: largest rotation per cycle, as a share of their error
 LIMIT: dict[int, LimitKind] = {NO_BOUND: "", AT_LIMIT: "position", AT_SPEED: "velocity"}
 
 
@@ -55,7 +55,7 @@ class Stay(NamedTuple):
 
     @property
     def stuck(self) -> bool:
-        """Whether no motion leads nearer."""
+        """Whether no continuous motion leads closer to the goals."""
         return self.status == "held"
 
 
@@ -68,7 +68,7 @@ class Travel(NamedTuple):
 
 
 class BodyFollower:
-    """A packed body in a control loop: the speeds of its columns, and calls of the kernel."""
+    """A packed body in a control loop: the speed limits of its columns, and calls of the kernel."""
 
     def __init__(self, solver: BodySolver) -> None:
         linkage, program = solver.linkage, solver.program
@@ -87,10 +87,11 @@ class BodyFollower:
         self.staying = self._rates(stride, np.full(len(self._units), np.inf))
 
     def _calm_travel(self) -> FloatArray:
-        """Return how many radians a column may travel in a cycle for each unit that a block is off.
+        """Return the largest motion of a column per cycle for each unit of error of a block.
 
-        A joint that moves its frame at the smallest singular value that is still fast needs that much, and no other
-        more. Goals that are not judged, such as a pose at rest, are never met: they would keep the body fast.
+        It is what a joint needs whose singular value is the smallest that is not slowed down; no joint needs more.
+        Wishes, such as a rest pose, are never met exactly: without a smaller bound, they would keep the body moving
+        fast.
         """
         solver = self.solver
         wished = np.isinf(solver.settings.tolerances(solver.problem)).tolist()
@@ -101,21 +102,21 @@ class BodyFollower:
         return np.concatenate([RATE.pack(shape=reach.shape, reach=reach, radian=self.unit).ravel(), calm])
 
     def _travelled(self, dt: float, speeds: FloatArray) -> Travel:
-        """Return how far columns of some speeds come in a cycle."""
+        """Return the largest motion of columns in a cycle at given speeds."""
         most = MOST * self.unit
         reach = np.minimum(speeds * dt, most)
-        reach[self.balls] *= 1.0 - 2.0 * reach[self.balls]  # turns about several axes add up to a little more
+        reach[self.balls] *= 1.0 - 2.0 * reach[self.balls]  # rotations about several axes add up to slightly more
         return Travel(dt, self._rates(reach, self.calm), speeds * dt > most)
 
     def _within(self, pose: FloatArray) -> bool:
-        """Return whether a pose need not be brought within limits: they are ignored, or it plainly keeps them."""
+        """Return whether a pose needs no clamping: limits are ignored, or it is within them and there are no cones."""
         if not self.solver.settings.keeps_limits:
             return True
         linkage = self.solver.linkage
         return not linkage.cones and bool((pose >= linkage.lower).all() and (pose <= linkage.upper).all())
 
     def _call(self, known: tuple[Goal, ...], pose: FloatArray, rates: FloatArray, cycles: int, leap: float) -> Any:
-        """Return the pose that cycles lead to, whether it serves its goals, and the kernel's report."""
+        """Return the pose after some cycles, whether it reaches its goals, and the kernel's report."""
         solver, program = self.solver, self.solver.program
         out = pose.copy() if self._within(pose) else np.array(within_limits(solver.linkage, pose, solver.problem.group))
         report = np.empty(CYCLE.size + len(solver.problem.blocks))
@@ -136,7 +137,7 @@ class BodyFollower:
         q, reached, report = self._call(known, pose, travel.rates, 1, 1.0)
         column, bound = int(report[CYCLE.column]), int(report[CYCLE.bound])
         status: StepStatus = "reached" if reached else "limited" if bound else "held"
-        if bound == SLOWED or (bound == AT_SPEED and travel.open[column]):  # nothing but the length of a cycle
+        if bound == SLOWED or (bound == AT_SPEED and travel.open[column]):  # only the cycle's length limits the motion
             column, bound, status = -1, NO_BOUND, "following"
         return BodyStep(
             linkage=solver.linkage,
@@ -154,7 +155,7 @@ class BodyFollower:
         )
 
     def stay(self, known: tuple[Goal, ...], pose: FloatArray, leap: float = LEAP) -> Stay:
-        """Return where cycles without time lead, no joint by more than a leap [rad]."""
+        """Return the result of cycles without a time limit, in which no joint moves by more than a leap [rad]."""
         q, reached, report = self._call(known, pose, self.staying, CYCLES, leap / STRIDE)
         far = int(report[CYCLE.bound]) == AT_SPEED
         status: Status = "reached" if reached else "following" if far else "held"
@@ -163,8 +164,8 @@ class BodyFollower:
     def keep_up(self, known: tuple[Goal, ...], pose: FloatArray, asked: FloatArray, last: Stay | None) -> Stay:
         """Return the next solution on a path, for the errors of its goals at the pose; `last` is the solution before.
 
-        If the path moves far in one frame, joints may too, if that reaches it. But if the last solution was held, the
-        path has run ahead, and that distance does not count.
+        If the path moves far in one frame, joints may also move far if that reaches the goals. If the last solution was
+        held, however, the path has run ahead, and its distance does not count.
         """
         found, arm = self.stay(known, pose), metres_per_radian(self.solver.linkage)
         if found.status != "following" or (last is not None and not last.success):
@@ -182,5 +183,5 @@ def calm_travel(linkage: Linkage, unit: str, wished: bool) -> float:
 
 
 def _share(before: float, after: float) -> float:
-    """Return which share of the way to the goals, of all weighed together, a cycle has made: from squared errors."""
+    """Return the share of the way to the goals that a cycle covered, from the squared errors before and after."""
     return max(1.0 - math.sqrt(after / before), 0.0) if before > 0.0 else 1.0

@@ -8,13 +8,13 @@ from typing import Any
 
 
 class Lease:
-    """Protects lent memory from being used again while it is held."""
+    """Protects lent memory from reuse while it is held."""
 
 
 class Lender:
-    """Lends memory, and takes it back when no one holds its lease.
+    """Lends memory, and takes it back when its lease is no longer held.
 
-    Args:
+    Function that allocates memory for a number of results.
         make: Returns memory for a number of answers.
         worth_keeping: Whether memory for a number of answers may stay allocated while it is not used.
     """
@@ -24,7 +24,7 @@ class Lender:
         self._returned: dict[int, Any] = {}
 
     def lent(self, count: int) -> tuple[Any, Lease]:
-        """Return memory for a number of answers, that of the last batch if it has the same size, and its lease."""
+        """Return memory for a number of results, and its lease; memory of the last batch is reused if it fits."""
         memory = self._returned.pop(count, None)
         self._returned.clear()
         if memory is None:

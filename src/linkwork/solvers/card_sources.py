@@ -16,7 +16,7 @@ from .closed_form import ClosedForm
 from .solution_sources import Candidates, FormSource, SearchSource, Source, source_for, whole_poses
 
 KINDS = (np.dtype(np.float32), np.dtype(np.float64))
-TOGETHER = 1 << 18  # targets and starts that travel to the card together
+TOGETHER = 1 << 18  # targets and starts copied to the GPU at once
 
 
 class CardFormSource(FormSource):
@@ -32,7 +32,7 @@ class CardFormSource(FormSource):
         with at_card(self.number):
             values, good, complete = card_form(self.prepared, self.form, self.dtype).all(aims)
         values = np.asarray(values, np.float64)[..., : self.prepared.chain.values]
-        if self.prepared.settings.keeps_limits:  # which single precision rounds to either side
+        if self.prepared.settings.keeps_limits:  # single precision may round values beyond limits
             values = np.clip(values, self.form.lower, self.form.upper)
         return whole_poses(self.prepared, values, good, base), good, complete
 
@@ -40,7 +40,7 @@ class CardFormSource(FormSource):
 class CardSearchSource(SearchSource):
     """Solutions that the search on the GPU finds from starts spread over all joints, with one descent each.
 
-    The result of a start depends on nothing else; random starts, which depend on numbers of targets, are not used.
+    Results do not depend on the numbers of targets, because no random starts are used.
     """
 
     def __init__(self, prepared: Prepared, solutions: int, dtype: DTypeLike, number: int | None) -> None:

@@ -74,7 +74,7 @@ def column_kinds(problem: Problem) -> tuple[list[str], NDArray[np.int64]]:
 def as_velocity(state: State, changes: FloatArray) -> FloatArray:
     """Return the changes of all joints as a velocity.
 
-    The three turns of a ball, made one after another in the world, become one rotation vector along its own axes.
+    The three rotations of a ball, made in sequence about world axes, become one rotation vector along its own axes.
     """
     if not state.linkage.table.quaternions:
         return changes
@@ -82,13 +82,13 @@ def as_velocity(state: State, changes: FloatArray) -> FloatArray:
 
     result = changes.copy()
     for _, v in state.linkage.table.quaternions:
-        own = changes[..., v : v + 3]  # about the ball's axes as they stood before: first its z, then y, then x
+        own = changes[..., v : v + 3]  # about the ball's axes before the step: z first, then y, then x
         result[..., v : v + 3] = Rotation.from_euler("XYZ", own.reshape(-1, 3)).as_rotvec().reshape(own.shape)
     return result
 
 
 class _Descent(Method):
-    """What both orders refuse."""
+    """Checks shared by both orders."""
 
     patience: ClassVar[int] = 60
     iterations: ClassVar[int] = 1000
@@ -130,9 +130,9 @@ class Candidates:
     """Data for a ranking, one entry for each velocity, shape (..., nv).
 
     Attributes:
-        gain: How much nearer the goal the joint's best change would bring the effector.
+        gain: How much closer to the goal the joint's best change would bring the effector.
         change: That change.
-        age: How many steps ago the joint was last changed.
+        age: Number of steps since the joint was last changed.
         room: Distance to the nearer limit after the change, as a share of the range; one where there is no limit.
     """
 
@@ -148,7 +148,7 @@ RANKINGS: dict[str, Callable[[Candidates], Any]] = {
     "limits": lambda joints: joints.gain * (EDGE + joints.room),
 }
 
-CODES = {"usefulness": BY_USEFULNESS, "recency": BY_RECENCY, "limits": BY_LIMITS}  # of the compiled loop
+CODES = {"usefulness": BY_USEFULNESS, "recency": BY_RECENCY, "limits": BY_LIMITS}  # codes for the compiled loop
 
 
 @dataclass(frozen=True)

@@ -26,19 +26,19 @@ from ..linkage.program import Motions, chain_motions, folded
 from ..transforms import FloatArray, plane_basis
 from .groups import Group
 
-PARALLEL = 1e-12  # sine of the angle between axes that count as parallel
-SLANTED = 1e-2  # ... below which the common normal lies too far away to be used
-TURNS = np.stack([plane_basis(axis) for axis in np.eye(3)])  # their last columns are the axes
-NARROW, WIDE = 0.6, 1.0  # shares of the range that the tables' poses are drawn from
+PARALLEL = 1e-12  # sine of the angle below which axes count as parallel
+SLANTED = 1e-2  # sine of the angle below which the common normal is too far away to be used
+TURNS = np.stack([plane_basis(axis) for axis in np.eye(3)])  # the last column of each is the axis
+NARROW, WIDE = 0.6, 1.0  # shares of the range from which poses of the tables are drawn
 TABLE_SEED = 7
 PROBES, ROUNDS, MARGIN = 32, 6, 0.01
-LONG = 4.0  # chain lengths from which on a slide is a way to travel, not a part of the arm
-TURNS_ENOUGH = 8.0 * math.pi  # a wider range of an angle holds nothing that is new
+LONG = 4.0  # a slide longer than this many chain lengths is for travel, not a part of the arm
+TURNS_ENOUGH = 8.0 * math.pi  # starts from a wider range of an angle would add nothing
 
 
 @dataclass
 class Row:
-    """A joint with one value about, or along, its own z axis; ``constant`` places it on the one before."""
+    """A joint with one value about, or along, its own z axis; ``constant`` is its placement on the joint before it."""
 
     motion: int
     value: int
@@ -79,8 +79,8 @@ def dh_parts(constant: FloatArray) -> tuple[tuple[float, float], tuple[float, fl
     """Return a transform as a screw about z, its Denavit-Hartenberg part and a rotation about z.
 
     The part in the middle is a screw about x and a translation along the new z: cosine and sine, length, travel. The
-    screw about x is along the common normal of the two z axes. The result is None if they are nearly, but not exactly,
-    parallel, because the normal is then far away.
+    screw about x is along the common normal of the two z axes. The result is None if the axes are nearly, but
+    not exactly, parallel, because the normal is then far away.
 
     Example:
         >>> before, dh, after = dh_parts(screw(0.5, 2.0))
@@ -100,7 +100,7 @@ def dh_parts(constant: FloatArray) -> tuple[tuple[float, float], tuple[float, fl
     before, after = math.atan2(rotation[0, 2], -rotation[1, 2]), math.atan2(rotation[2, 0], rotation[2, 1])
     c, s = math.cos(before), math.sin(before)
     length = c * p[0] + s * p[1]
-    travel = (s * p[0] - c * p[1]) / sine  # along the second axis, as seen from above the first
+    travel = (s * p[0] - c * p[1]) / sine  # along the second axis
     return (before, p[2] - travel * cosine), (cosine, sine, length, travel), after
 
 
@@ -181,7 +181,7 @@ class Chain:
         )
         count = len(places)
         motions = [{row.motion for row in joints if row.value == k} for k in range(count)]
-        fractions = {row.value for row in joints if row.multiplier % 1.0}  # a whole turn of these turns another by less
+        fractions = {row.value for row in joints if row.multiplier % 1.0}  # a whole turn turns another joint by less
         turning = np.array([m == {steps.REVOLUTE} and k not in fractions for k, m in enumerate(motions)], np.bool_)
         segments = [np.linalg.norm(m[:3, 3]) for m in (*(row.constant for row in joints[1:]), tip)]
         sliding = np.array([kinds == {steps.PRISMATIC} for kinds in motions], np.bool_)
@@ -246,7 +246,7 @@ class Chain:
         )
 
     def spread(self, shares: FloatArray) -> FloatArray:
-        """Return values (..., n) at shares, from 0 to 1, of the range that random starts are drawn from."""
+        """Return values (..., n) at given shares, 0 to 1, of the range of random starts."""
         limits = memory.LIMITS.view(self.limits)
         return np.asarray(limits.start_low + (limits.start_high - limits.start_low) * shares)
 
@@ -306,7 +306,7 @@ def _axes(joints: list[Row]) -> FloatArray:
 
 
 def _travel(carriers: list[Row], axes: FloatArray, long: NDArray[np.bool_]) -> FloatArray:
-    """Return an orthonormal basis (k, 3) of where long slides lead, turned by the joints before them."""
+    """Return an orthonormal basis (k, 3) of the directions of long slides, rotated by the joints before them."""
     ways = []
     for k, row in enumerate(carriers):
         if long[row.value]:
@@ -324,9 +324,9 @@ def stiff_places(linkage: Linkage, frame: str, group: Group) -> NDArray[np.int64
 
 
 def stiff_base(linkage: Linkage, goal: Reach, group: Group) -> str | None:
-    """Return the link that carries the moving part of a chain, if all joints before it are held and all beyond move.
+    """Return the link that carries the moving part of a chain if all joints before it are held and all after it move.
 
-    It is None too if a goal has only some axes of the world, since they differ in the coordinates of another link.
+    The result is also None if a goal constrains only some world axes, which differ in the coordinates of the link.
     """
     path, _ = linkage.path_to(goal.frame)
     moves = [group.free[linkage.drives[i].rates] for i in path]
@@ -353,9 +353,9 @@ def why_unsupported(linkage: Linkage, frame: str, group: Group | None = None) ->
 
 
 def _rows(chain: Motions) -> tuple[list[Row], FloatArray, list[tuple[int, bool]]]:
-    """Return the joints of a chain, all about their z axes; the tip's transform; and where each value stands in a pose.
+    """Return the joints of a chain as rows about z axes, the tip's transform, and the pose index of each value.
 
-    A ball becomes three turns about moving x, y and z axes.
+    A ball becomes three rotations about moving x, y and z axes.
     """
     joints: list[Row] = []
     places: list[tuple[int, bool]] = []
@@ -380,10 +380,10 @@ def _rows(chain: Motions) -> tuple[list[Row], FloatArray, list[tuple[int, bool]]
 def shells(chain: Chain) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the centre, the point of the last axis in the kernels' goal frame, and the extents of tip and point.
 
-    The centre lies on the first axis, nearest to the second. The last joint does not move points of its own axis, so a
-    goal for the frame determines the position of the point. The extents (2, 2) are least and largest distances of
-    the tip and of the point from the centre. They are found by optimising one value after another, from many poses,
-    with a margin. They are 0 and infinity if unknown: with unlimited slides, screws and followers.
+    The centre is the point of the first axis nearest to the second. The last joint does not move points on its own
+    axis, so a goal for the frame determines the position of such a point. The extents (2, 2) are the smallest and
+    largest distances of the tip and of the point from the centre. They are found by optimising one value at a time from
+    many poses, plus a margin. With unlimited slides, screws or followers they are unknown: 0 and infinity.
     """
     joints, _, _ = chain.rows()
     motions, followed = {row.motion for row in joints}, len(joints) != chain.values
@@ -424,7 +424,7 @@ def shells(chain: Chain) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _best(distance: Any, values: FloatArray, k: int, limits: Any, slides: bool, *, largest: bool) -> FloatArray:
-    """Return the best place of one value, others as they are; a squared distance is a parabola or a cosine of it."""
+    """Return the best value of one coordinate, others fixed; the squared distance is a parabola or a cosine in it."""
     lower, upper = limits.lower, limits.upper
     probe = values.copy()
     if slides:

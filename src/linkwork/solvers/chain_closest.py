@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from .chain_solver import Prepared
 
 NO_STARTS = np.zeros(0)
-# How many poses of a target go on, and steps that each may take, from stage to stage. Far outside few starts do.
-# Inside, place and orientation are in each other's way, and there are many minima.
+# Pairs by stage: number of poses of a target that continue, and steps of each. Far outside the reach, a few starts are
+# enough. Inside it, position and orientation conflict, and there are many local minima.
 OUTSIDE, INSIDE = np.array([(24, 4), (8, 6), (4, 8), (2, 60)]), np.array([(128, 4), (32, 60)])
-# From all branches of a closed form, as near as each comes, it takes few steps to where 128 starts lead.
+# From all branches of a closed form, a few steps reach the same quality as 128 starts.
 BRANCHES, BESIDE_START = np.array([(8, 1), (2, 6), (1, 60)]), np.array([(1, 0), (0, 0), (0, 0)])
-# The last stage alone is in double precision: most steps are taken before it.
+# Only the last stage is in double precision; most steps are taken in the stages before it.
 QUICK_OUTSIDE = np.array([(8, 4), (4, 6), (1, 60), (1, 8)])
 QUICK_INSIDE = np.array([(16, 3), (4, 12), (1, 60), (1, 8)])
-FINISH = np.array([(1, 60)])  # of a pose that is almost there already
-# A step of as many poses as there are lanes costs the cube of a chain's values: a second for some eight hundred.
+FINISH = np.array([(1, 60)])  # for poses that almost reach their targets
+# A step of all lanes costs the cube of the number of values: about one second at 800 values.
 LANES, WORK, FEWEST = 16, 1.5e9, 3
 
 
@@ -66,7 +66,7 @@ def bring_closer(
     if quick and prepared.branches is not None:
         parts = [(BRANCHES, np.flatnonzero(missed))]
     elif quick and not given.size:
-        from .chain_quick import bring_near, serves  # others do without its kernel
+        from .chain_quick import bring_near, serves  # imported on demand, because of its kernel
 
         if serves(prepared):
             parts = [(FINISH, bring_near(prepared, aims, status, values, report))]
@@ -99,7 +99,7 @@ def _descend(
     given: FloatArray,
     stages: NDArray[np.int64],
 ) -> None:
-    """Bring values closer in stages, and write over them, their reports and their status."""
+    """Bring values closer in stages; overwrite them, their reports and their status."""
     stages = affordable(stages, prepared.chain.values)
     if not len(stages):
         return

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class FormedChain(PackedChain):
-    """A packed chain that knows its closed forms.
+    """A packed chain with its closed forms.
 
     Attributes:
         linkage: The linkage.
@@ -41,9 +41,9 @@ class FormedChain(PackedChain):
 
     @cached_property
     def _answering(self) -> Answering | None:
-        """The closed form where it is quicker than a search: then it is asked before anything is searched for.
+        """The closed form, if it is faster than a search; it is then tried first.
 
-        It works in the same room as the search, and may need a larger one: whoever takes a room asks for this before.
+        It shares the working memory of the search, and may need more of it, so access this before allocating memory.
         """
         if not self.whole_pose:
             return None
@@ -57,7 +57,7 @@ class FormedChain(PackedChain):
 
     @cached_property
     def _eliminate(self) -> NearestSolution | None:
-        """What writes the solution nearest to a start by elimination; None where that does not serve."""
+        """Function that writes the solution nearest to a start by elimination; None if elimination does not apply."""
         if not self.whole_pose or self._answering is not None:
             return None
         from .closed_form.elimination import nearest_by_elimination
@@ -67,7 +67,7 @@ class FormedChain(PackedChain):
 
     @cached_property
     def _first_tries(self) -> int:
-        """After how many starts elimination settles what a search has missed; zero where it does not serve."""
+        """Number of starts after which elimination decides a goal that the search missed; zero if it does not apply."""
         if not self.whole_pose or self._answering is not None:
             return 0
         from .closed_form.elimination import FEW, may_eliminate
@@ -76,7 +76,7 @@ class FormedChain(PackedChain):
         return FEW if may_eliminate(whole) else 0
 
     def _settle(self, *arrays: Any) -> None:
-        """See to targets that few starts have missed; see `closed_form.elimination.settle_missed`."""
+        """Decide targets that a few starts missed; see `closed_form.elimination.settle_missed`."""
         from .closed_form.elimination import settle_missed
 
         whole: Any = self
@@ -84,13 +84,13 @@ class FormedChain(PackedChain):
 
     @property
     def knows_nearest(self) -> bool:
-        """Whether a closed form gives the solution nearest to a start, not only one near it."""
+        """Whether a closed form gives the solution nearest to a start, not just one near it."""
         answering = self._answering
         return self._eliminate is not None if answering is None else answering.proves or self.looks_nearer
 
     @property
     def looks_nearer(self) -> bool:
-        """Whether a search along curves of solutions replaces a solution near the start by the nearest one."""
+        """Whether a search along curves of solutions replaces a solution near the start by the nearest."""
         return self._answering is not None and self._answering.known_nearer is not None
 
     @property

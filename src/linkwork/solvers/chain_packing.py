@@ -68,7 +68,7 @@ class PackedChain:
 
     @property
     def kept_limits(self) -> FloatArray:
-        """The chain's limits as used by the search; none if they are ignored."""
+        """The chain's limits as used by the search; infinite if limits are ignored."""
         limits = self.chain.limits.copy()
         if self.settings.limits == "ignore":
             record = memory.LIMITS.view(limits)
@@ -129,9 +129,9 @@ class PackedChain:
         return self.check_aims(self.spun(targets), values, report)
 
     def check_aims(self, aims: FloatArray, values: FloatArray, report: FloatArray) -> NDArray[np.bool_]:
-        """Do the same for targets returned by `spun`."""
+        """Same as `check`, for targets returned by `spun`."""
         count, width = len(values), WIDTHS[np.dtype(np.float64)]
-        if count < width:  # fill the lanes with the last one
+        if count < width:  # pad the lanes with the last target
             padded = [np.concatenate([a, np.repeat(a[-1:], width - count, axis=0)]) for a in (aims, values, report)]
             good = self.check_aims(*padded)[:count]
             values[:], report[:] = padded[1][:count], padded[2][:count]

@@ -22,16 +22,16 @@ from .chain_settings import weighted_frames
 if TYPE_CHECKING:
     from .chain_solver import Prepared
 
-POSES, WITH_FORM = 1024, 256  # of the table; where a closed form gives a pose nearby, fewer do as well
-ROUNDS = 2  # how often they are brought closer to the targets that they are learnt from
-SOMEWHERE, SEED = 4096, 19  # such targets, reached or not, and where they come from
-FEW = 8  # starts of a search for them, where there is no closed form
-WIDER = 1.1  # times as far as poses of the chain go, targets do
-NEAR = 0.5  # share of the reach up to which a target beyond it is too near, and not too far
-ALMOST = 4e-3  # of a quarter of the chain's length: a pose that misses by less may reach its target after all
+POSES, WITH_FORM = 1024, 256  # size of the table; with a closed form, which gives a near pose, a smaller one is enough
+ROUNDS = 2  # how often poses of the table are brought closer to the targets that they are learnt from
+SOMEWHERE, SEED = 4096, 19  # number of targets to learn from, reached or not, and their seed
+FEW = 8  # starts of their search, without a closed form
+WIDER = 1.1  # radius of the targets, as a multiple of that of the chain's poses
+NEAR = 0.5  # targets out of reach below this share of the reach are too near, not too far
+ALMOST = 4e-3  # share of a quarter of the chain's length: poses that miss by less may still reach their targets
 OUTSIDE = PLAN.pack(dtype=np.int64, shares=4, met=0, finalists=2, sweeps=1, first=1, last=3, rounds=2)
 INSIDE = PLAN.pack(dtype=np.int64, shares=12, met=1, finalists=4, sweeps=1, first=4, last=4, rounds=2)
-MET = PLAN.pack(dtype=np.int64, shares=2, met=1, finalists=1, sweeps=1, first=2, last=3, rounds=2)  # with a pose nearby
+MET = PLAN.pack(dtype=np.int64, shares=2, met=1, finalists=1, sweeps=1, first=2, last=3, rounds=2)  # with a near pose
 
 
 def serves(prepared: Prepared) -> bool:
@@ -44,7 +44,7 @@ def bring_near(
 ) -> NDArray[np.int64]:
     """Bring the values (m, n) of missed targets near to these, and write their reports.
 
-    Return the numbers of those that are almost there. The rest is as in `chain_closest.bring_closer`.
+    Return the indices of those that almost reach their targets. For arguments, see `chain_closest.bring_closer`.
     """
     table = prepared.cache.get("edges", None, lambda: _learnt(prepared))
     beyond = np.flatnonzero(status == BEYOND)
@@ -62,14 +62,14 @@ def bring_near(
 
 
 def _too_near(prepared: Prepared, places: FloatArray) -> NDArray[np.bool_]:
-    """Return which places (n, 3) out of reach are nearer to the base than the chain goes: there are many minima."""
+    """Return which unreachable targets (n, 3) are too near to the base; there, local minima are common."""
     centre, _, extents = prepared.reach
     away = places - centre
     return np.asarray((away * away).sum(axis=1) < (NEAR * extents[0, 1]) ** 2)
 
 
 def _learnt(prepared: Prepared) -> NDArray[np.float32]:
-    """Return the poses closest to targets somewhere in and around the reach, those that are missed, as a table."""
+    """Return a table of the poses closest to targets in and around the reach that the search missed."""
     chain, targets = prepared.chain, _somewhere(prepared)
     most = WITH_FORM if prepared.has_form else POSES
     status = np.zeros(len(targets), np.int64)
@@ -88,7 +88,7 @@ def _learnt(prepared: Prepared) -> NDArray[np.float32]:
 
 
 def _somewhere(prepared: Prepared) -> FloatArray:
-    """Return targets (n, 4, 4) spread over a ball that holds all a chain can reach, turned at random."""
+    """Return targets (n, 4, 4) with random orientations, spread over a ball slightly larger than the reach."""
     generator = np.random.default_rng(SEED)
     seen = TRANSFORM.view(prepared.chain.table[1]).origin
     centre = seen.mean(axis=0)
@@ -110,7 +110,7 @@ def descend(
     values: FloatArray,
     report: FloatArray,
 ) -> None:
-    """Bring values near by a plan; values, reports and status are overwritten."""
+    """Improve values by a plan; values, reports and status are overwritten."""
     if not len(status):
         return
     newton, kept, queue, one, notes = quick_room(prepared.rows, prepared.chain.values)
@@ -131,4 +131,4 @@ def descend(
     )
     status[prepared.check_aims(aims, values, report)] = REACHED
     starts, own = memory.REPORT.view(report).starts, PLAN.view(plan)
-    starts[starts == 0.0] = own.shares + own.met  # those that were not searched for
+    starts[starts == 0.0] = own.shares + own.met  # targets that the search skipped

@@ -14,12 +14,12 @@ from ..transforms import FloatArray
 from .chain import Chain
 from .options import Settings
 
-# what they are made of; lengths are shares of the chain's own
+# Damping of the search; lengths are shares of the chain's length.
 DAMPING_GAIN, LEAST_DAMPING = 0.05, {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-6}
 MOST_STEPS, CHECK_AFTER, STALLED, CLOSE, START_BOUND, CAUTION = 20.0, 5.5, 0.7, 0.022, 12.0, 0.5
-SHARP = 1.0 - 1e-9  # tolerances are met with room for rounding
+SHARP = 1.0 - 1e-9  # tolerances are tightened slightly to allow for rounding
 UNBOUNDED = np.array([[0.0, np.inf], [0.0, np.inf]])
-Extent = tuple[FloatArray, FloatArray, FloatArray]  # centre, point of the last axis and extents, as `chain.shells` has
+Extent = tuple[FloatArray, FloatArray, FloatArray]  # centre, point of the last axis and extents, from `chain.shells`
 
 
 def search_settings(
@@ -28,7 +28,7 @@ def search_settings(
     """Return `SETTINGS` for goals of one kind, in a precision; goals outside the reach are rejected at once."""
     length = chain.length
     turned = len(goal.rows) > goal.coordinates
-    single = 0.9 if kind == np.float32 else 1.0  # what single precision finds is looked at again in double
+    single = 0.9 if kind == np.float32 else 1.0  # results in single precision are checked in double
     angle = min(settings.rotation_tolerance, math.pi)
     centre, point, shells = (0.0, 0.0, UNBOUNDED) if reach is None else _shells(goal, settings, reach)
     return memory.SETTINGS.pack(
@@ -55,7 +55,7 @@ def search_settings(
 
 
 def _shells(goal: Reach, settings: Settings, reach: Extent) -> tuple[Any, Any, FloatArray]:
-    """Return the centre, the point of the last axis, and squared radii: how far the chain reaches."""
+    """Return the centre, the point of the last axis, and the squared radii of the reach."""
     centre, point, extents = reach
     near = settings.tolerance
     squared = np.maximum(extents + np.array([-near, near]), 0.0) ** 2
@@ -67,7 +67,7 @@ def _shells(goal: Reach, settings: Settings, reach: Extent) -> tuple[Any, Any, F
 def weighted_frames(chain: Chain, goal: Reach, reached: FloatArray) -> FloatArray:
     """Return goals (n, 12), reached by poses of a chain, as FRAME (n, 13), weighted for goals of one kind.
 
-    Their displacement by a mobile base does not count, since the base is aimed.
+    Displacements by a mobile base are ignored, since the base is moved separately.
     """
     goals, (asked, weights) = reached.copy(), frame_weights(chain, goal)
     origins = TRANSFORM.view(goals).origin

@@ -34,9 +34,9 @@ class Found(Solution):
 
     prepared: Prepared
     out: FloatArray
-    outcome = REACHED  # these three where nothing else is said
+    outcome = REACHED  # defaults of the class, to be overridden by instances
     success = True
-    proven = False  # by a closed form: that it is the nearest to the start, or that there is none
+    proven = False  # whether a closed form proves that it is nearest to the start, or that there is no solution
     method = "robust"
     trace = ()
     options = MappingProxyType[str, Any]({})
@@ -51,7 +51,7 @@ class Found(Solution):
 
     @cached_property
     def target(self) -> FloatArray:
-        """Where the frame should be, 4x4."""
+        """Target transform of the frame, 4x4."""
         return self.out[self.prepared.answer.target].reshape(4, 4)
 
     @cached_property
@@ -81,7 +81,7 @@ class Found(Solution):
 
     @property
     def cost(self) -> float:
-        """The squared error, rotations weighted, by which poses that miss are compared."""
+        """The squared error, with weighted rotations, for comparing poses that miss."""
         errors, weight = REPORT.view(self.report), self.prepared.search_settings.rotation_weight
         return float(errors.position_error + errors.rotation_error * weight**2)
 

@@ -36,10 +36,10 @@ from .step import check_cycle
 
 RESTARTS = 2000
 TURN = 2.0 * np.pi
-ROUND = 64  # starts before the first look at the clock
+ROUND = 64  # number of starts before the first check of the clock
 FLOAT64, SQUARE = np.dtype(np.float64), (4, 4)
 ARRAY, EMPTY = np.ndarray, np.empty
-NEW = object.__new__  # answers are filled in by hand, in half the time of a constructor
+NEW = object.__new__  # filling in a solution by hand takes half the time of a constructor
 
 
 class Prepared(FormedChain):
@@ -109,7 +109,7 @@ class Prepared(FormedChain):
         """The chain in a control loop."""
         follower = Follower(self)
         if self.avoid is not None:
-            from .clear_step import ClearFollower  # others do without obstacles
+            from .clear_step import ClearFollower  # only needed with obstacles
 
             follower.clear = ClearFollower(follower, self.avoid)
         return follower
@@ -140,7 +140,7 @@ class Prepared(FormedChain):
             aim = self.as_target(target)
         try:
             return self.stay(aim, start) if stay else self._search_one(aim, start, self.seed, self.restarts)
-        except TypeError:  # kernels refuse arrays of another kind or order: nobody else waits for a look at that
+        except TypeError:  # kernels raise for arrays of another type or order, so that valid ones need no check
             if is_ready(aim):
                 raise
         return self(self.as_target(target), start=start, stay=stay)
@@ -197,7 +197,7 @@ class Prepared(FormedChain):
         pace = follower.own if velocity is None and scale == 1.0 else follower.pace(velocity, scale)
         try:
             return follower.step(aim, pose, pace, float(dt), last)
-        except TypeError:  # as in a call
+        except TypeError:  # see `__call__`
             if is_ready(aim):
                 raise
         return self.step(self.as_target(target), q, dt, velocity=velocity, scale=scale)
@@ -265,11 +265,11 @@ class Prepared(FormedChain):
         return self._search_one(np.array(target), start, self.seed, self.restarts)
 
     def _search_one(self, target: FloatArray, start: PoseLike | None, seed: int, tries: int) -> Found:
-        """Return the solution for a contiguous target: the way of a control loop, so every line counts."""
-        answering, outcome, proven = self._answering, UNSOLVED, False  # first: a closed form asks for a larger room
+        """Return the solution for a contiguous target. Control loops call this, so it is optimised for speed."""
+        answering, outcome, proven = self._answering, UNSOLVED, False  # first: it may enlarge the room
         out = EMPTY(self._size)
         try:
-            room = self._rooms.pop()  # this call's alone until it is given back: no two threads ever share one
+            room = self._rooms.pop()  # exclusive to this call until it is returned
         except IndexError:
             room = new_room(self._room)
         given = start is not None
@@ -298,9 +298,9 @@ class Prepared(FormedChain):
             if outcome == INVALID:
                 raise GoalError(f"the target of {self.goal.frame!r} is not a finite rigid transform.")
             if outcome == UNSOLVED:
-                self.checked_start(start)  # says what is wrong with it
+                self.checked_start(start)  # raises a clear error for an invalid start
             outcome = self._closest_one(aim, outcome, given, out)
-            known["outcome"], known["success"] = outcome, outcome == REACHED  # else as the class has them
+            known["outcome"], known["success"] = outcome, outcome == REACHED  # else class defaults
         known["prepared"], known["out"] = self, out
         if proven:
             known["proven"] = True
@@ -319,7 +319,7 @@ class Prepared(FormedChain):
         return self.stiff is None or pose[self.stiff].tobytes() == self._resting
 
     def _elsewhere(self, target: FloatArray, pose: FloatArray, seed: int, tries: int) -> Found:
-        """Return the solution where joints that stay are elsewhere; where they only carry the rest, as seen from it."""
+        """Return the solution for other values of held joints; if these only carry the rest, transform the target."""
         if self.base is None:
             return self.held_at(pose)._search_one(target, pose, seed, tries)
         here, place = pose.copy(), self.stiff
@@ -332,7 +332,7 @@ class Prepared(FormedChain):
 
     @cached_property
     def _rest_base(self) -> FloatArray:
-        """Where the link that carries the moving joints is while the others rest."""
+        """Pose of the link that carries the moving joints, with held joints at rest."""
         return self.linkage.forward(self.rest, frame=str(self.base))
 
     def held_at(self, pose: FloatArray) -> Prepared:
@@ -352,14 +352,14 @@ class Prepared(FormedChain):
         return own
 
     def _closest_one(self, aim: FloatArray, outcome: int, given: bool, out: FloatArray) -> int:
-        """Bring the pose of an answer that missed its target as close as it comes; return how it ended."""
+        """Bring the pose of a missed target as close as possible; return the outcome."""
         status, answer = np.array([outcome]), self.answer
         start = out[answer.start] if given else NO_STARTS
         bring_closer(self, aim, status, out[answer.values], out[answer.report], given=start, alone=True)
         return int(status[0])
 
     def _is_pose(self, start: Any) -> bool:
-        """Return whether a start is a pose in double precision already, so that it need not be looked at in Python."""
+        """Return whether a start is a valid array in double precision, so that it needs no check in Python."""
         return start.__class__ is np.ndarray and start.dtype is FLOAT64 and start.shape == self._shape
 
     def checked_start(self, start: PoseLike | None) -> FloatArray:
@@ -372,7 +372,7 @@ class Prepared(FormedChain):
     def put(self, values: FloatArray, base: FloatArray) -> FloatArray:
         """Return whole poses from the chain's values, with the other joints as in `base`."""
         q = self.chain.put(values, np.array(np.broadcast_to(base, (*values.shape[:-1], self.linkage.nq))))
-        if self.strays:  # joints outside the chain may have begun beyond theirs
+        if self.strays:  # joints outside the chain may start beyond their limits
             q = within_limits(self.linkage, q, self.group)
         return q
 
@@ -380,7 +380,7 @@ class Prepared(FormedChain):
         """Return whole poses from the chain's values: unlimited angles within half a turn of those of `base`."""
         if self._plain:
             return values
-        q = values.copy() if self.whole else self.put(values, base)  # the search has kept all limits of a whole pose
+        q = values.copy() if self.whole else self.put(values, base)  # the search has kept the limits of a whole pose
         if len(self.open_places):
             there = q[..., self.open_places]
             turns = np.rint((there - base[..., self.open_places]) / TURN)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .chain_solver import Prepared
     from .clear_step import ClearFollower
 
-ZONE, NARROW = 0.8, 0.3  # near to a limit: so much [rad], or such a share of a narrow range
+ZONE, NARROW = 0.8, 0.3  # zone near a limit where joints slow down: angle [rad], and share of a narrow range
 EMPTY, NEW, FLOAT64, SQUARE = np.empty, object.__new__, np.dtype(np.float64), (4, 4)
 STATUS: dict[int, StepStatus] = {
     follow.REACHED: "reached",
@@ -37,7 +37,7 @@ LIMIT: tuple[LimitKind, ...] = ("", "position", "velocity")
 
 
 def is_ready(target: Any) -> bool:
-    """Return whether kernels can read a target: a 4x4 array in double precision, row by row."""
+    """Return whether kernels can read a target directly: a 4x4 array in double precision, C-contiguous."""
     return target.__class__ is np.ndarray and target.shape == SQUARE and target.dtype is FLOAT64 and target.flags.carray
 
 
@@ -66,7 +66,7 @@ class ChainStep(Step):
 
     @cached_property
     def target(self) -> FloatArray:
-        """Where the frame should be, 4x4."""
+        """Target transform of the frame, 4x4."""
         return self.out[self.prepared.follower.target].reshape(4, 4)
 
     @cached_property
@@ -107,7 +107,7 @@ class ChainStep(Step):
 
 
 class Stayed(Found):
-    """A solution found on the way from its start, without a jump."""
+    """A solution reached from its start without a jump."""
 
     @cached_property
     def target(self) -> FloatArray:
@@ -146,7 +146,7 @@ class Stayed(Found):
 
     @property
     def stuck(self) -> bool:
-        """Whether no motion leads nearer: neither reached, nor on a path that is too long for one call."""
+        """Whether no continuous motion leads closer: neither reached, nor on a path too long for one call."""
         limit = follow.CYCLE.view(self.report).limit
         return self.outcome == follow.HELD or (self.outcome == follow.LIMITED and limit == follow.POSITION)
 
@@ -157,7 +157,7 @@ class Stayed(Found):
 
 
 class Follower:
-    """A prepared chain in a control loop: its speeds, packed, and calls of the kernel.
+    """A prepared chain in a control loop: its packed speeds, and calls of the kernel.
 
     Attributes:
         names: The joint of every value.
@@ -168,7 +168,7 @@ class Follower:
         self.prepared = prepared
         table, joints = prepared.linkage.table, [""] * values
         inside, outside = chain.plain
-        self.rates = np.full(values, -1)  # the velocity of every value; those of balls are left alone
+        self.rates = np.full(values, -1)  # the velocity index of every value; -1 for those of balls
         for k, q in zip(inside.tolist(), outside.tolist(), strict=True):
             joints[k], self.rates[k] = table[q].joint, table[q].v
         for k, q in chain.balls:
@@ -180,7 +180,7 @@ class Follower:
         self.start, self.target = slice(start, target), slice(target, self.size)
         self.room = sum(scratch_sizes.py_func(prepared.rows, values))
         self.rooms: list[FloatArray] = []
-        self.clear: ClearFollower | None = None  # what keeps its cycles clear, where the chain avoids anything
+        self.clear: ClearFollower | None = None  # collision avoidance, if the chain avoids anything
         self.own = self.pace(None, 1.0)
         self.staying = self._packed(np.full(values, np.inf), STRIDE, LEAP, far=np.inf)
         self.keeping_up = self._packed(np.full(values, np.inf), STRIDE, LEAP)
@@ -227,7 +227,7 @@ class Follower:
         if last is None or result.success:
             return result
         away = np.abs(result.out[self.values] - result.out[self.start]) / self._units
-        return result if away.max() <= LEAP else self.stay(target, pose, last)  # a miss is worth no more
+        return result if away.max() <= LEAP else self.stay(target, pose, last)  # no longer leap for a miss
 
     def _stay(self, target: FloatArray, pose: FloatArray, pace: FloatArray, last: Stayed | None) -> Stayed:
         result: Stayed = NEW(Stayed)
@@ -238,10 +238,10 @@ class Follower:
     def _fill(
         self, known: dict[str, Any], target: FloatArray, pose: Any, pace: FloatArray, dt: float, cycles: int, last: Any
     ) -> None:
-        """Run the kernel and fill in a step or a solution: the way of a control loop, so every line counts."""
+        """Run the kernel and fill in a step or a solution. Control loops call this, so it is optimised for speed."""
         prepared, out = self.prepared, EMPTY(self.size)
         try:
-            room = self.rooms.pop()  # this call's alone until it is given back
+            room = self.rooms.pop()  # exclusive to this call until it is returned
         except IndexError:
             room = EMPTY(self.room)
         moving = last is not None and last.prepared is prepared
@@ -253,7 +253,7 @@ class Follower:
         if ended <= follow.UNFIT:
             if ended == follow.INVALID:
                 raise GoalError(f"the target of {prepared.goal.frame!r} is not a finite rigid transform.")
-            prepared.checked_start(pose)  # says what is wrong with it
+            prepared.checked_start(pose)  # raises a clear error for an invalid pose
         known["prepared"], known["out"], known["outcome"] = prepared, out, ended
         values = out[self.values]
         if aim is not target:

@@ -34,7 +34,7 @@ def read_targets(goal: Reach, targets: FloatArray) -> FloatArray:
     """Return targets (m, 4, 4) from matrices, or from positions or rotations if the goal needs no more."""
     position, turned = goal.coordinates, len(goal.rows) > goal.coordinates
     shape = targets.shape[1:]
-    if shape == (4, 4):  # one that may be written, copied only where it must be
+    if shape == (4, 4):  # writable, copied only if necessary
         return np.require(targets, np.float64, ["C", "W"])
     result = np.tile(np.eye(4), (len(targets), 1, 1))
     if not turned and shape in ((3,), (position,)):

@@ -95,7 +95,7 @@ class ClearFollower:
         self._pace, self._dt, self._reach = np.empty(0), 0.0, np.empty(0)
 
     def _reaches(self, pace: FloatArray, dt: float) -> FloatArray:
-        """Return how far every value may go in a cycle."""
+        """Return the largest motion of every value in a cycle."""
         if pace is not self._pace or dt != self._dt:
             rates = follow.RATE.rows(pace[follow.PACE.size :])
             self._reach = np.where(np.isfinite(rates.speed), rates.speed * dt, rates.most)

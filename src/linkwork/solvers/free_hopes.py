@@ -31,7 +31,7 @@ def why_hopeless(chain: FreeChain, pose: FloatArray) -> str:
     first, second = moves[records.frame_a.astype(np.int64)], moves[records.frame_b.astype(np.int64)]
     still = np.flatnonzero((first == 0) & (second == 0))
     if len(still):
-        return f"{_told(chain, records[still[0]])}, and the joints that move {frame!r} move neither"
+        return f"{_text(chain, records[still[0]])}, and the joints that move {frame!r} move neither"
     if not chain.whole_pose:
         return ""
     tip, settings = chain.linkage.forward(pose, frame=frame)[:3, 3], chain.settings
@@ -40,11 +40,11 @@ def why_hopeless(chain: FreeChain, pose: FloatArray) -> str:
     held = (first == chain.rows) & (second == 0) | (second == chain.rows) & (first == 0)
     there = np.flatnonzero(held & (records.distance < margin - slack))
     if len(there):
-        return f"{_told(chain, records[there[0]])} at all poses that reach the target: one of them moves with {frame!r}"
+        return f"{_text(chain, records[there[0]])} at all poses that reach the target: one of them moves with {frame!r}"
     return ""
 
 
-def _told(chain: FreeChain, record: Any) -> str:
+def _text(chain: FreeChain, record: Any) -> str:
     return touching_in_words(chain.scene.names(record), float(record.distance), chain.avoid.margin)
 
 

@@ -24,7 +24,8 @@ from .options import Settings, one_of, positive
 from .plans import Plan
 from .problem import RANK, Problem, State
 
-FORMS = {"auto": textbook.PSEUDOINVERSE, "rows": textbook.ROWS, "columns": textbook.COLUMNS}  # of the compiled loop
+# Codes for the compiled loop.
+FORMS = {"auto": textbook.PSEUDOINVERSE, "rows": textbook.ROWS, "columns": textbook.COLUMNS}
 CROSSED = 1e-12  # share of the linkage's length by which a step must pass an edge to cross it
 
 
@@ -171,7 +172,7 @@ class Pseudoinverse(Method):
     def plan(self, problem: Problem, settings: Settings) -> Plan | None:  # noqa: ARG002
         more_rows = len(problem.rows) - problem.velocities
         if (self.form == "rows" and more_rows > 0) or (self.form == "columns" and more_rows < 0):
-            return None  # the matrix is singular, whatever rounding makes of it
+            return None  # the matrix is singular up to rounding
         return Plan(FORMS[self.form])
 
     def step(self, state: State) -> FloatArray:

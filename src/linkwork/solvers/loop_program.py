@@ -101,7 +101,7 @@ class LoopProgram:
         return self._measured(q, np.empty((0, 0, 0)))
 
     def jacobian(self, q: FloatArray) -> FloatArray:
-        """Return how velocities close the gaps, both relative to the mechanism's size, shape (..., gaps, nv)."""
+        """Return the rates at which velocities close gaps, relative to the mechanism's size, shape (..., gaps, nv)."""
         count, nv = len(self.tolerances), self.linkage.nv
         rows = np.empty((q[..., 0].size, count, len(self.columns)))
         self._measured(q, rows)

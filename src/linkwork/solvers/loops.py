@@ -76,7 +76,7 @@ class Closure:
         return bool((np.abs(self.error(q)) <= self.tolerances).all())
 
     def jacobian(self, q: FloatArray) -> FloatArray:
-        """Return how velocities close the gaps, both relative to the mechanism's size, shape (..., rows, nv)."""
+        """Return the rates at which velocities close gaps, relative to the mechanism's size, shape (..., rows, nv)."""
         if self.program is not None:
             return self.program.jacobian(q)
         none = np.zeros((*q.shape[:-1], 0, self.linkage.nv))

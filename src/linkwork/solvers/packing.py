@@ -134,7 +134,7 @@ def chain_data(prepared: Prepared) -> Data:
 
 
 def _places(record: Any) -> Data:
-    """Return where the parts of a result begin, and its size."""
+    """Return the offsets of the parts of a result, and its size."""
     return {name: getattr(record, name).start for name in ("values", "report", "start", "target")} | {
         "size": record.size
     }
@@ -251,7 +251,7 @@ def _goals_data(solver: BodySolver, goals: Sequence[Goal]) -> list[Data]:
 
 
 def _fields(layout: Layout) -> dict[str, list[int]]:
-    """Return where each field of a record begins and how many numbers it has, without the weights."""
+    """Return the offset and the size of each field of a record, without the weights."""
     return {name: place for name, place in fields_of(layout).items() if name not in AIM.names}
 
 

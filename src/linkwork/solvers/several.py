@@ -96,7 +96,7 @@ class _Block:
         left = np.arange(len(self.aims))
         for turn in range(self.source.rounds):
             before = self.counts[left]
-            self._look(turn, left)
+            self._choose(turn, left)
             new = (self.counts[left] > before) | (turn == 0)
             left = left[new & (self.counts[left] < self.several.solutions)]
             if not len(left):
@@ -110,7 +110,7 @@ class _Block:
         """Use the results of some targets as their first solutions."""
         self.q[rows, 0], self.there[rows, 0], self.counts[rows] = best[rows], True, 1
 
-    def _look(self, turn: int, rows: NDArray[np.int64]) -> None:
+    def _choose(self, turn: int, rows: NDArray[np.int64]) -> None:
         """Choose from the candidates of a round and the solutions found before."""
         wanted, near = self.several.solutions, self.base[rows] if self.given else None
         poses, good, complete = self.source.candidates(turn, self.aims[rows], self.base[rows], self.numbers[rows])

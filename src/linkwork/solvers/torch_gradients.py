@@ -207,7 +207,7 @@ def _jacobian_function() -> Any:
     import torch
 
     class Jacobian(torch.autograd.Function):  # type: ignore[misc]
-        """Map poses to Jacobians, in double. They have no derivatives: there are none of second order."""
+        """Map poses to Jacobians, in double. Second derivatives are not supported, so they have no derivatives."""
 
         @staticmethod
         def forward(ik: TorchDifferentiable, q: Any) -> Any:

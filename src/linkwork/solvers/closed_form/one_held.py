@@ -15,7 +15,7 @@ class OneHeld:
     held: int | None
 
     def parameter(self, names: tuple[str, ...]) -> str:
-        """Return the name of what is held, from the names of the chain's values."""
+        """Return the name of the held joint, or of the free axis, from the names of the chain's values."""
         return "the free axis" if self.held is None else repr(names[self.held])
 
     def proves_for(self, _target: FloatArray) -> bool:

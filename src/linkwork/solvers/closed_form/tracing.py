@@ -23,7 +23,8 @@ from ..chain_solver import Prepared
 TURN = 2.0 * math.pi
 MOST_KNOTS = 4096
 SAME = 1e-6  # values that differ by less are one point of a curve
-RANK, NONE = 1e-6, 1e-3  # smallest singular value that counts, relative to the largest; largest next, relative to it
+# Smallest singular value that counts, as a share of the largest; and upper bound of the next one, as a share of it.
+RANK, NONE = 1e-6, 1e-3
 NEXT = 1.2 * LONGEST_STEP  # beyond this distance, another knot is nearer
 CLOSER = 8  # rounds of the search for the point of a curve nearest to a pose
 NEWTON = 6
