@@ -81,6 +81,25 @@ def test_sliding_at_the_margin_is_free_and_a_hair_nearer_is_not() -> None:
     assert lw.collision.sweep(rail, [0.0], [2.0], wall, margin=0.0501).share == 0.0
 
 
+def test_sliding_along_a_fence_of_many_posts_ends_at_the_one_that_stands_out() -> None:
+    """A ball runs past the posts at nearly the margin; the first corner that is nearer than the margin ends the way."""
+    rail = lw.Builder("rail").prismatic("slide", "carriage", axis="x", limits=(0, 2), shape=lw.Sphere(0.1)).build()
+    ground = lw.Obstacle(lw.HalfSpace(), (0.0, 0.0, -0.5), name="ground")
+    places = np.arange(-0.5, 2.5, 0.075)
+    for out in (None, 17, 25):
+        posts = [
+            lw.Obstacle(lw.Box((0.05, 0.1, 1.0)), (x, 0.19 if k == out else 0.2, 0.0), name=f"post {k}")
+            for k, x in enumerate(places)
+        ]
+        met = lw.collision.sweep(rail, [0.0], [2.0], lw.World([*posts, ground]), margin=0.05 - 1e-9, self=False)
+        if out is None:
+            assert met.free
+            continue
+        assert met.pair == ("carriage", f"post {out}")
+        corner = places[out] - 0.025
+        assert 2.0 * met.share == pytest.approx(corner - np.sqrt(0.15**2 - 0.14**2), abs=1e-3)
+
+
 def test_ways_broadcast_and_a_start_that_touches_is_met_at_once() -> None:
     arm = lw.models.panda()
     q = arm.stored_pose("ready")
