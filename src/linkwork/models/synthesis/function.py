@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import GoalError
+from ...solvers.options import whole
 from ...transforms import FloatArray
 from .closed_form import derivatives, place
 from .designs import Design, defects_of, different
 from .four_bars import TURN, FourBar
+from .time_ratio import checked_length
 
 DIALS, REFINED = 12, 12  # marks that are tried around each dial; starts that are refined
 STEPS, DAMPING, EASED, STIFFER, LOST = 100, 1e-3, 0.3, 4.0, 1e12
@@ -54,7 +56,8 @@ def function(
         designs: Largest number of designs to return.
 
     Raises:
-        GoalError: If there are too few pairs, or no four-bar fits them.
+        GoalError: If there are too few pairs, the ground is not a finite length above zero, or no four-bar fits.
+        OptionError: If `designs` is not a whole number.
 
     Example:
         >>> import linkwork as lw
@@ -62,19 +65,20 @@ def function(
         >>> best.worst < 1e-9
         True
     """
+    base, designs = checked_length(ground, "a ground"), whole("designs", designs)
     given, wanted = np.asarray(inputs, dtype=float), np.asarray(outputs, dtype=float)
     if given.ndim != 1 or given.shape != wanted.shape or len(given) < 3:
         raise GoalError(
             "expected at least 3 angles of the crank and as many of the rocker, "
             f"got shapes {given.shape} and {wanted.shape}."
         )
-    if not (np.isfinite(given).all() and np.isfinite(wanted).all() and ground > 0.0):
-        raise GoalError("angles of a function must be finite, and its ground positive.")
+    if not (np.isfinite(given).all() and np.isfinite(wanted).all()):
+        raise GoalError("angles of a function must be finite.")
     marks = np.linspace(0.0, TURN, DIALS, endpoint=False) if dials else np.zeros(1)
     starts = [start for one in marks for two in marks if (start := _freudenstein(given + one, wanted + two))]
     starts.sort(key=lambda start: start.missed)
     found = [_refined(start, side, dials) for start in starts[:REFINED] for side in (1.0, -1.0)]
-    made = [_design(start, side, ground) for start, side in zip(found, len(starts) * [1.0, -1.0], strict=False)]
+    made = [_design(start, side, base) for start, side in zip(found, len(starts) * [1.0, -1.0], strict=False)]
     made = [design for design in made if np.isfinite(design.errors).all()]
     if not made:
         raise GoalError("no four-bar has these angles; give other ones, or dials=True to turn their marks.")

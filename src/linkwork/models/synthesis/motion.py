@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import GoalError
+from ...solvers.options import whole
 from ...transforms import FloatArray
 from .closed_form import ComplexArray, IndexArray
 from .designs import Design, defects_of, different
@@ -62,7 +63,7 @@ def dyads(positions: ArrayLike, *, pivots: ArrayLike | None = None) -> Dyads:
         pivots: Fixed pivots to find the pins for, shape (n, 2) [m]; for three positions only.
 
     Raises:
-        GoalError: If there are not three or four positions, or pivots are given for four.
+        GoalError: If there are not three or four finite positions, or pivots are given for four.
     """
     point, angle = checked_positions(positions)
     if pivots is not None:
@@ -91,7 +92,8 @@ def motion(
         designs: Largest number of designs to return.
 
     Raises:
-        GoalError: If there are not three or four positions, or the kind is unknown.
+        GoalError: If there are not three or four finite positions, or the kind is unknown.
+        OptionError: If `designs` is not a whole number.
 
     Example:
         >>> import linkwork as lw
@@ -99,6 +101,7 @@ def motion(
         >>> best.worst < 1e-9, best.defects
         (True, ())
     """
+    designs = whole("designs", designs)
     point, angle = checked_positions(positions)
     if kind is not None and kind not in KINDS:
         raise GoalError(f"no four-bar is a {kind!r}; there are: {', '.join(KINDS)}.")
@@ -124,6 +127,8 @@ def checked_positions(positions: ArrayLike) -> tuple[ComplexArray, FloatArray]:
         raise GoalError(
             f"expected three or four positions of x, y and angle, shape (3, 3) or (4, 3), got shape {array.shape}."
         )
+    if not np.isfinite(array).all():
+        raise GoalError("positions of a body are finite numbers, got nan or infinity.")
     return checked_points(array[:, :2]), np.asarray(array[:, 2])
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import GoalError
+from ...solvers.options import whole
 from ...transforms import FloatArray
 from .atlas import Match, atlas, closed_matches, open_matches, timed_matches
 from .closed_form import ComplexArray, place
@@ -41,6 +42,7 @@ def path(
 
     Raises:
         GoalError: If the points are too few, not finite, or all the same.
+        OptionError: If `designs` or `starts` is not a whole number.
 
     Example:
         >>> import linkwork as lw
@@ -49,6 +51,7 @@ def path(
         >>> best.error < 1e-3
         True
     """
+    designs, starts = whole("designs", designs), whole("starts", starts)
     wanted = checked_points(points)
     middle = wanted.mean()
     size = float(np.sqrt(np.mean(np.abs(wanted - middle) ** 2)))
