@@ -260,7 +260,7 @@ def _refuse(linkage: Linkage, role: str, remarks: list[Remark]) -> None:
 
 
 def _share(most: int, links: int) -> int:
-    """Return the largest number of shapes of one link: twice its share, so that one sharp-edged link cannot take all."""
+    """Return the largest number of shapes of a link: twice its share, so that one sharp-edged link cannot take all."""
     return most if links <= 1 else max(1, min(most - links + 1, math.ceil(2 * most / links)))
 
 

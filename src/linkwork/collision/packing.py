@@ -208,7 +208,8 @@ class Tree(NamedTuple):
 def _tree(linkage: Linkage, wanted: Collection[int]) -> Tree:
     """Return the tree of the wanted links and of those where paths to them branch.
 
-    The joints of all other links are composed into the motions between these."""
+    The joints of all other links are composed into the motions between these.
+    """
     below = [0] * len(linkage.nodes)  # number of children that lead to a wanted link
     kept = set(wanted)
     for k in range(len(below) - 1, -1, -1):

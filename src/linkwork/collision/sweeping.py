@@ -133,7 +133,7 @@ def sweep(
 def swept(
     scene: Scene, poses: FloatArray, changes: FloatArray, margin: float, tolerance: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the free fraction of each path and that of its first collision, (..., 2), and records of these collisions."""
+    """Return the free fraction of each path and that of its first collision, (..., 2), and the colliding pairs."""
     linkage, batch = scene.linkage, poses.shape[:-1]
     count = math.prod(batch)
     shares, records = np.empty((count, 2)), np.empty((count, NEAR.size))
