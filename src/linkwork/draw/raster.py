@@ -18,10 +18,10 @@ from ..transforms import FloatArray
 from .triangles import Triangles
 
 Pixels = NDArray[np.uint8]
-FINE, COARSE = 3, 2  # pixels of the fine page along one of the picture: for small pictures, and for large ones
-SAME = 2e-3  # of the depth of a picture: surfaces so near to each other are one, and what is over the other shows
-VEILED = 0.45  # how much what is half transparent hides
-LARGE = 250_000  # pixels: what a picture of many dots an inch has more than
+FINE, COARSE = 3, 2  # supersampling along each side: of small pictures, and of large ones
+SAME = 2e-3  # over the depth of a picture: of surfaces closer than this, the one drawn on top is shown
+VEILED = 0.45  # opacity of transparent solids
+LARGE = 250_000  # number of pixels above which a picture is large
 
 
 def drawn(
@@ -113,7 +113,7 @@ class Solid(Artist):
         return np.asarray(down @ page @ axes.get_proj())
 
     def _colors(self) -> FloatArray:
-        """Return the colours of corners in the light, from outside and from inside, from 0 to 255."""
+        """Return the lit colours of vertices, seen from outside and from inside, 0 to 255."""
         from ..kernels.raster import lit
 
         axes: Any = self.axes

@@ -20,7 +20,7 @@ from .parts import IntArray, Part
 from .sketch import BONE, BoolArray, Sketch
 from .welding import is_closed, welded
 
-THREAD = 0.0035  # radius of the tube that stands for a polyline, of the size of the scene
+THREAD = 0.0035  # radius of the tubes that replace polylines, over the size of the scene
 
 
 @dataclass(frozen=True, eq=False)

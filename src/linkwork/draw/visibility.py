@@ -16,8 +16,8 @@ from ..transforms import FloatArray
 from .parts import IntArray, Part
 from .sketch import BoolArray
 
-CORNERS = 8  # a face of four corners that was cut up to four times; fewer repeat the last
-BOX, TUBE, PILL = range(3)  # a cylinder is a tube; a capsule is a pill, and a sphere one of no length
+CORNERS = 8  # corners of a face of four after up to four cuts; with fewer corners, the last repeats
+BOX, TUBE, PILL = range(3)  # cylinders are tubes, capsules are pills, and spheres are pills of length zero
 
 
 @dataclass(frozen=True)
@@ -103,14 +103,14 @@ Span = tuple[FloatArray, FloatArray]
 
 
 def _slab(place: FloatArray, speed: FloatArray, half: FloatArray) -> Span:
-    """Return when rays enter and leave the space between two planes."""
+    """Return the ray parameters at which rays enter and leave the space between two planes."""
     pace = np.where(np.abs(speed) < 1e-15, 1e-15, speed)
     middle, reach = -place / pace, half / np.abs(pace)
     return middle - reach, middle + reach
 
 
 def _round(near: FloatArray, along: FloatArray, speed: FloatArray, radius: FloatArray) -> Span:
-    """Return when rays enter and leave a ball or an endless tube about the origin.
+    """Return the ray parameters at which rays enter and leave a ball or an infinite tube about the origin.
 
     Args:
         near: Squared distance of their origins from it.
@@ -126,7 +126,7 @@ def _round(near: FloatArray, along: FloatArray, speed: FloatArray, radius: Float
 
 
 def _meets(*spans: Span) -> BoolArray:
-    """Return whether there is a time after the start that lies in all spans."""
+    """Return whether a positive ray parameter lies in all spans."""
     enter, leave = spans[0]
     for start, stop in spans[1:]:
         enter, leave = np.maximum(enter, start), np.minimum(leave, stop)
@@ -229,7 +229,7 @@ def visible(
     polygons = np.repeat(faces[index], CORNERS // 4, axis=1)
     split = split[np.argsort(split[:, 0], kind="stable")]
     turns = np.arange(len(split)) - np.searchsorted(split[:, 0], split[:, 0])
-    for turn in range(int(turns.max(initial=-1)) + 1):  # a face meets its covers one after another
+    for turn in range(int(turns.max(initial=-1)) + 1):  # each face is cut by one cover per turn
         face, cover, thin = split[turns == turn].T
         here = np.isin(index, face)
         jobs = np.searchsorted(face, index[here])
@@ -243,7 +243,7 @@ def visible(
 def _first_pass(
     faces: FloatArray, groups: IntArray, pages: FloatArray, covers: Covers, eye: Eye
 ) -> tuple[BoolArray, IntArray]:
-    """Return which faces are hidden altogether by one solid, and (face, solid, thin) where one hides some corners."""
+    """Return which faces one solid hides completely, and (face, solid, thin) for those that it hides in part."""
     starts = np.flatnonzero(np.diff(groups, prepend=-1))
     stops = [*starts[1:].tolist(), len(groups)]
     low, high = pages.min(axis=1), pages.max(axis=1)
