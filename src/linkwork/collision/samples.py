@@ -106,7 +106,7 @@ class Samples:
         return np.asarray(self.depths[1] >= maximum_filter(table, 3)[self.inside] - RIDGE * self.cell)
 
     def depth_of(self, points: FloatArray) -> FloatArray:
-        """Return how far points (n, 3) in the cells inside are from the surface [m], 0 for all others."""
+        """Return the distances of points (n, 3) in inner cells from the surface [m], 0 for all others."""
         away = self.tree.query(points)[0]
         away[~self._within(points)] = 0.0
         return np.asarray(away)
@@ -118,7 +118,7 @@ class Samples:
         return np.asarray(on & self.inside[tuple(keys.T)])
 
     def outside(self, points: FloatArray) -> FloatArray:
-        """Return how far points (n, 3) are outside [m], 0 for those inside.
+        """Return the distances of points (n, 3) outside the surface [m], 0 for those inside.
 
         A point in a cell with a part of the surface counts as outside, whichever side it is on.
         """

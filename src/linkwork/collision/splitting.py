@@ -28,7 +28,7 @@ class Piece:
         triangles: The surface, shape (n, 3, 3).
         part: The convex part that contains it.
         error: Largest distance that the part sticks out of the whole surface [m].
-        worst: The point where it does, shape (3,).
+        worst: The point with this distance, shape (3,).
     """
 
     triangles: FloatArray

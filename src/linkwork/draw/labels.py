@@ -148,9 +148,9 @@ def steady_offsets(labels: Sequence[Label], anchors: FloatArray, segments: Seque
     A text that jumps from side to side cannot be read, so each text has one offset, the best over all frames.
 
     Args:
-        labels: What is written; the first choose first.
-        anchors: Where their places are in frames of a film, shape (frames, n, 2).
-        segments: Lines (m, 2, 2) of each frame that texts should keep off.
+        labels: The labels, in order of priority.
+        anchors: Their positions in the frames of a film, shape (frames, n, 2).
+        segments: Lines (m, 2, 2) of each frame that texts should avoid.
     """
     taken = [_thinned(_sampled(lines)) for lines in segments]
     boxes = [np.zeros((0, 4)) for _ in segments]

@@ -45,7 +45,7 @@ class Trail:
     ticks: IntArray
 
     def strokes(self, u: float) -> list[FloatArray]:
-        """Return the ticks, perpendicular to the path; where it stands still, to its next direction."""
+        """Return the ticks, perpendicular to the path; vertical where the path stands still."""
         found = []
         for k in self.ticks.tolist():
             way = self.points[min(k + 1, len(self.points) - 1)] - self.points[max(k - 1, 0)]

@@ -61,7 +61,7 @@ PLANES = ([0, 1], [1, 2], [0, 2])  # top, front and side view
 
 @dataclass(frozen=True, eq=False)
 class Runner:
-    """A method that took part: what it found, its errors, the way its effector went, and how it is drawn."""
+    """A method in a race: its solution, its errors, the path of its effector, and its line style."""
 
     method: str
     solution: Solution

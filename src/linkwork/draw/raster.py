@@ -40,7 +40,7 @@ def drawn(
         colors: Colours of corners from outside and from inside, from 0 to 255, shape (2, n, 3).
         triangles: Indices of the corners of each triangle.
         size: Width and height of the picture; parts outside are not drawn.
-        before: Corners in the world and triangles of another body, which hides these where it is nearer.
+        before: Corners in the world and triangles of another body, which hides nearer parts of these.
     """
     from ..kernels.raster import averaged, fill, projected
 
@@ -65,12 +65,12 @@ def drawn(
 
 
 class Solid(Artist):
-    """Triangles in space on 3-D axes, drawn as pixels, lit and hidden as the camera sees them now.
+    """Triangles in space on 3-D axes, drawn as pixels for the current camera.
 
     Args:
         triangles: The triangles.
-        zorder: What it lies over.
-        before: Another solid, which hides it where it is nearer; elsewhere it is drawn half transparent over that one.
+        zorder: Its drawing order.
+        before: Another solid, which hides it where it is nearer; elsewhere it is drawn, transparent, over that one.
 
     Attributes:
         corners: The corners in the world, shape (n, 3).
@@ -124,7 +124,7 @@ class Solid(Artist):
 
 
 class Shadow(Solid):
-    """The shadow of a solid: its triangles dropped onto the ground.
+    """The shadow of a solid: its triangles projected straight down onto the ground.
 
     Args:
         solid: The solid that casts it.

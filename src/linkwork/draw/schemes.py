@@ -130,7 +130,7 @@ class Scheme:
         return moved
 
     def displacement(self, body: int, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return how a body has turned (2, 2) and moved (2,) since the first pose."""
+        """Return the rotation (2, 2) and translation (2,) of a body since the first pose."""
         if body == WORLD:
             return np.eye(2), np.zeros(2)
         now = self.linkage.forward(q, frame=self.linkage.links[body])

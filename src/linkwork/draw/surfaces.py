@@ -24,7 +24,7 @@ def surface(shape: Shape, *, sides: int, grain: float, thickness: float) -> Floa
 
     Args:
         shape: A box, sphere, cylinder, capsule or polyline; a mesh has no surface here.
-        sides: Number of flat sides that stand for a full circle.
+        sides: Number of flat sides of a full circle.
         grain: Longest side of a face [m]; sorting faces by depth works when none is much longer than others.
         thickness: Radius of the thin tube that stands for a polyline [m].
 

@@ -34,7 +34,7 @@ def hatched(line: FloatArray, away: FloatArray, u: float) -> list[FloatArray]:
 
 
 def guides(ends: FloatArray, axis: FloatArray, u: float) -> list[FloatArray]:
-    """Return two walls along a way (2, 2), each with strokes on its outside."""
+    """Return two walls along a path (2, 2), each with strokes on its outside."""
     side = np.array([-axis[1], axis[0]])
     lines = []
     for away in (side, -side):

@@ -22,14 +22,14 @@ BOX, TUBE, PILL = range(3)  # cylinders are tubes, capsules are pills, and spher
 
 @dataclass(frozen=True)
 class Eye:
-    """Where a picture is seen from: a point, or with `weight` zero a direction."""
+    """The eye of a picture: a point or, with `weight` zero, a direction."""
 
     position: FloatArray
     weight: float
 
     @classmethod
     def of(cls, projection: FloatArray, towards: FloatArray) -> Eye:
-        """Return the eye of a 4x4 projection: the point that appears nowhere, where x, y and w are all zero.
+        """Return the eye of a 4x4 projection: the point without an image, at which x, y and w are all zero.
 
         Args:
             projection: Homogeneous projection of the world onto the page.
@@ -134,14 +134,14 @@ def _meets(*spans: Span) -> BoolArray:
 
 
 class Covers:
-    """Solids that stand before the eye and hide what is behind them.
+    """Solids that hide points behind them from the eye.
 
     Args:
-        parts: The solids; what has no inside hides nothing.
+        parts: The solids; shapes without an inside hide nothing.
         frames: world_from_frame, shape (frames, 4, 4).
         eye: The eye.
-        slack: How near two surfaces are one and the same [m].
-        sag: How far flat faces lie below a round surface, in units of its radius.
+        slack: Surfaces closer together than this coincide [m].
+        sag: Largest depth of flat faces below the round surface that they replace, over its radius.
     """
 
     def __init__(self, parts: list[Part], frames: FloatArray, eye: Eye, slack: float, sag: float) -> None:
@@ -172,10 +172,10 @@ class Covers:
         return hidden
 
     def cut(self, polygons: FloatArray, covers: IntArray, thin: IntArray, halvings: int) -> tuple[FloatArray, IntArray]:
-        """Return what solids leave of polygons (n, 8, 3), one solid for each, and which of them it was.
+        """Return the visible rests of polygons (n, 8, 3), each cut by one solid, and the indices of those polygons.
 
-        Sutherland and Hodgman's clipping: corners that are seen stay, and an edge from a seen to a hidden corner ends
-        where the cover begins, found by halving.
+        This is Sutherland and Hodgman's clipping: visible corners stay, and an edge from a visible to a hidden corner
+        ends at the border of the cover, which is found by bisection.
         """
         shown = ~self.hide(covers, thin, polygons)
         kept = np.flatnonzero(shown.any(axis=1))
@@ -207,18 +207,18 @@ def visible(
 ) -> tuple[FloatArray, IntArray]:
     """Return the visible pieces of faces that look towards the eye.
 
-    Where two surfaces coincide, that of the later part is seen.
+    If two surfaces coincide, that of the later part is visible.
 
     Args:
         faces: Faces in the world, shape (n, 4, 3), those of one part one after another.
-        groups: The part that each face belongs to, rising; further groups, such as bones, come after the parts.
-        pages: Where their corners appear on the page, shape (n, 4, 2).
+        groups: Index of the part of each face, ascending; further groups, such as bones, come after the parts.
+        pages: Positions of their corners on the page, shape (n, 4, 2).
         covers: The parts as solids.
-        eye: Where they are seen from.
-        halvings: How often to halve an edge to find where a cover begins.
+        eye: The eye.
+        halvings: Number of bisections of an edge to find the border of a cover.
 
     Returns:
-        Polygons of shape (m, 8, 3), and the face each is a piece of.
+        Polygons of shape (m, 8, 3), and the face of each.
     """
     gone, split = _first_pass(faces, groups, pages, covers, eye)
     split = split[~gone[split[:, 0]]]

@@ -31,7 +31,7 @@ HOLY_NUMBERS = {
 
 
 def meeting(first: FloatArray, second: FloatArray, reach: float, other: float, side: float) -> FloatArray:
-    """Return where two circles meet: the point to the left (side 1) or right (-1) of the line between their centres.
+    """Return the intersection of two circles to the left (side 1) or right (-1) of the line between their centres.
 
     Example:
         >>> meeting(np.zeros(2), np.array([2.0, 0.0]), 1.0, 3.0**0.5, 1.0).round(4).tolist()

@@ -197,7 +197,7 @@ def cranking(linkage: Linkage) -> Clip:
 
 
 def turning_to_and_fro(joint: str) -> Motion:
-    """Return the motion that turns a joint once round and back: a turn of a gear need not end where it began."""
+    """Return the motion that turns a joint once round and back, since one turn of a gear may not close the loop."""
 
     def motion(linkage: Linkage) -> Clip:
         begin = linkage.stored_pose("start")[linkage.coordinate_index[joint]]

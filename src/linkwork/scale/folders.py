@@ -133,7 +133,7 @@ class ClipRetargeter:
     run: Run = field(default_factory=lambda: Run(Here(""), ""))
 
     def facts(self) -> dict[str, Any]:
-        """Return what determines the motions, besides the files, as plain data."""
+        """Return the settings that determine the motions, besides the files, as plain data."""
         return {
             "kind": "motions",
             "linkage": {"name": self.linkage.name, "sha256": linkage_digest(self.linkage)},

@@ -35,7 +35,7 @@ def checked_length(value: float, what: str) -> float:
 
 
 def least(cost: Callable[[FloatArray], FloatArray], low: float, high: float) -> float:
-    """Return where a cost is smallest between two ends; the cost may be infinite in parts of the range.
+    """Return the argument between two ends at which a cost is smallest; the cost may be infinite in parts.
 
     Example:
         >>> round(least(lambda x: (x - 0.3) ** 2, 0.0, 1.0), 9)

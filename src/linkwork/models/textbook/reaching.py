@@ -48,7 +48,7 @@ def elbow_up() -> tuple[Linkage, FloatArray]:
 
 
 def two_links() -> Rows:
-    """Return figure 5.14: the names of things, and the ring of what the arm reaches."""
+    """Return figure 5.14: the names of the parts, and the ring of reachable points."""
     arm, q = elbow_up()
     base, elbow, tip = (origin(arm, q, frame) for frame in ("upper", "lower", "tip"))
     along = direction(elbow - base)
