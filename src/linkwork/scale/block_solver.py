@@ -265,7 +265,7 @@ class BlockSolver:
         return Receipt(number, record.counts, record.notes, log.missing, times=dict(log.watch.times))
 
     def _write_empty(self) -> list[str]:
-        """Write an empty part, which has the columns, and return its name; none if the format stores columns elsewhere."""
+        """Write an empty part, for its columns, and return its name; none if the format stores columns elsewhere."""
         name, (counts, files) = self.form.part(0), write_part(self.form, self.run, RowBlock(0, 0, 0), ())
         if not files:
             return []
