@@ -1,5 +1,5 @@
 // @ts-check
-/** The race: methods follow the same goals, each as a ghost of its own colour, step by step; curves show their errors and speeds. */
+/** The race: methods follow the same goals, step by step, each as a ghost of its own colour; curves show their errors. */
 
 import { node } from "./dom.js";
 import { origin } from "./holding.js";
