@@ -40,9 +40,9 @@ def write_names(
 
     Args:
         ax: Axes in their final place.
-        names: What to write.
+        names: The names.
         points: The points (n, 2) on the page that they belong to.
-        segments: Lines (n, 2, 2) on the page that texts should keep off.
+        segments: Lines (n, 2, 2) on the page that texts should avoid.
         clearance: Distance from a point to its text.
         size: Font size.
     """
@@ -115,8 +115,8 @@ def write_labels(page: Any, labels: Sequence[Label], segments: FloatArray, room:
 
     Args:
         page: The figure.
-        labels: What to write; the first choose first.
-        segments: Lines (n, 2, 2) on the page that texts should keep off.
+        labels: The labels, in order of priority.
+        segments: Lines (n, 2, 2) on the page that texts should avoid.
         room: The box (x0, y0, x1, y1) that texts stay in.
     """
     taken, boxes = _thinned(_sampled(segments)), np.zeros((0, 4))

@@ -43,7 +43,7 @@ class Marks:
 
     Attributes:
         labels: The labels to write.
-        lines: Lines (n, 2, 2) on the page that labels keep off [points].
+        lines: Lines (n, 2, 2) on the page that labels avoid [points].
     """
 
     def __init__(self, page: Picture, panel: Panel, letters: float = LETTERS) -> None:
@@ -55,8 +55,8 @@ class Marks:
         """Draw marks over a linkage and return the boxes of their labels (n, 4) [points].
 
         Args:
-            marks: What to draw.
-            poses: The poses that are shown, faint ones among them: labels keep off the links.
+            marks: The marks.
+            poses: The poses that are shown, including faint ones: labels avoid their links.
             room: The box (x0, y0, x1, y1) on the page that labels stay in [points].
         """
         for mark in marks:

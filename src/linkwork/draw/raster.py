@@ -130,7 +130,7 @@ class Shadow(Solid):
         solid: The solid that casts it.
         ground: Height of the ground [m].
         color: Its colour.
-        zorder: What it lies over.
+        zorder: Its drawing order.
     """
 
     def __init__(self, solid: Solid, ground: float, color: str, zorder: float) -> None:

@@ -109,7 +109,7 @@ def box(size: tuple[float, float, float], grain: float = math.inf) -> FloatArray
 
 
 def tube(start: FloatArray, end: FloatArray, radius: float, *, grain: float, sides: int = 6) -> FloatArray:
-    """Return a thin tube between two points; nothing where they coincide."""
+    """Return a thin tube between two points; empty if they coincide."""
     length = float(np.linalg.norm(end - start))
     if length == 0.0:
         return NO_FACES

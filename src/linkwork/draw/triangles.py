@@ -116,7 +116,7 @@ def of_sketch(sketch: Sketch, scale: float, *, joints: bool = True) -> Triangles
     """Return everything to draw of a linkage as triangles, for a scene of a given size [m].
 
     Args:
-        sketch: What there is to draw.
+        sketch: The parts to draw.
         scale: Size of the scene, which determines the thickness of bones, joints and lines.
         joints: Whether bones, and balls and cubes at joints, are drawn where links have no shapes.
     """

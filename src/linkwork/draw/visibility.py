@@ -41,7 +41,7 @@ class Eye:
         return cls(eye[:3] / eye[3], 1.0)
 
     def from_points(self, points: FloatArray) -> FloatArray:
-        """Return the vectors that lead from points (..., 3) to the eye, or towards it when it is infinitely far."""
+        """Return the vectors from points (..., 3) to the eye, or the direction to it if it is infinitely far."""
         return np.broadcast_to(self.position, points.shape) - self.weight * points
 
     def nearness(self, points: FloatArray) -> FloatArray:
@@ -52,7 +52,7 @@ class Eye:
 
 
 def measures(shape: Shape, grow: float = 0.0) -> tuple[int, tuple[float, float, float]] | None:
-    """Return the kind of a solid and its three sizes, made thicker or thinner; None for what has no inside."""
+    """Return the kind of a solid and its three sizes, made thicker or thinner; None for a shape without an inside."""
     if isinstance(shape, Box):
         x, y, z = (_grown(edge / 2.0, grow) for edge in shape.size)
         return BOX, (x, y, z)
@@ -74,9 +74,9 @@ def hits(kind: int, sizes: FloatArray, origins: FloatArray, directions: FloatArr
 
     Args:
         kind: `BOX`, `TUBE` or `PILL`.
-        sizes: As `measures` gives them, shape (..., 3).
-        origins: Where the rays begin.
-        directions: Where they go.
+        sizes: Its sizes from `measures`, shape (..., 3).
+        origins: Starts of the rays.
+        directions: Directions of the rays.
 
     Example:
         >>> kind, sizes = measures(Sphere(1.0))
