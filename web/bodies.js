@@ -31,14 +31,15 @@ export class BodySolver {
     this.search = desk.call("search_bodies", [...program, desk.floats(data.settings), this.aims, ...counts, ...found]);
     const steering = [desk.floats(data.follow_settings), this.aims, this.rates];
     this.following = desk.call("step_body", [...program, ...steering, 1, { float: 1 }, scratch, this.out, this.cycled]);
-    /** The solver of all levels but the last. @type {BodySolver | undefined} */
+    /** The solver of all levels except the last. @type {BodySolver | undefined} */
     this.above = data.above ? new BodySolver(linkage, data.above) : undefined;
-    /** What brings a travelling base near a goal. @type {ChainSolver | undefined} */
+    /** The solver that brings a moving base near a goal. @type {ChainSolver | undefined} */
     this.carrier = data.carried ? new ChainSolver(linkage, data.carried.chain) : undefined;
   }
 
   /**
-   * Return the numbers of goals: those given, others as they were packed or, if they hold something, as a start has it.
+   * Return the numbers of goals. Goals without a target keep their packed numbers; goals that hold a frame take them
+   * from the start pose.
    * @param {Goals} goals @param {Float64Array} start
    */
   numbers(goals, start) {
@@ -60,7 +61,7 @@ export class BodySolver {
     return aims;
   }
 
-  /** @param {any} goal @param {any} value @param {Float64Array} start @returns {Record<string, Numbers>} what to write */
+  /** @param {any} goal @param {any} value @param {Float64Array} start @returns {Record<string, Numbers>} the values to write, by name */
   fields({ fields, items, name, frames, from_start: from }, value, start) {
     const { linkage } = this;
     if (value === undefined || value === null) {
@@ -84,7 +85,7 @@ export class BodySolver {
     return Object.fromEntries(all);
   }
 
-  /** @param {Float64Array} q @returns {Float64Array} a pose that a search may begin with */
+  /** @param {Float64Array} q @returns {Float64Array} a start pose for a search */
   begun(q) {
     return this.data.keeps_limits ? this.linkage.clamp(q) : q;
   }
@@ -125,8 +126,8 @@ export class BodySolver {
   }
 
   /**
-   * Return the pose that serves goals. A goal without a target keeps what it was packed with, and one that holds something
-   * holds it where the start has it: the neutral pose, if none is given.
+   * Return the solution for goals. A goal without a target keeps its packed one. A goal that holds a frame holds it as it
+   * is in the start pose, the neutral pose by default.
    * @param {Goals} goals
    * @param {import("./linkwork.js").Begin} [options]
    */
@@ -160,7 +161,7 @@ export class BodySolver {
   }
 
   /**
-   * Let no level be worse off than it is without the last one, which may have led elsewhere.
+   * Return a solution in which no level is worse than without the last one, which may have led the search elsewhere.
    * @param {Float64Array} aims @param {Float64Array} start @param {import("./linkwork.js").Solution} found
    * @returns {import("./linkwork.js").Solution}
    */
@@ -176,7 +177,7 @@ export class BodySolver {
     return this.solution(residuals, "closest", { q, success, iterations: found.iterations });
   }
 
-  /** Take the numbers of goals from a solver of more levels. @param {Float64Array} aims @param {Record<string, any>} more */
+  /** Copy the numbers of goals of a solver with more levels. @param {Float64Array} aims @param {Record<string, any>} more */
   taken(aims, more) {
     const result = Float64Array.from(this.data.aims);
     this.data.goals.forEach((/** @type {any} */ goal, /** @type {number} */ k) => {
@@ -186,7 +187,7 @@ export class BodySolver {
     return result;
   }
 
-  /** @param {number[]} one @param {number[]} two @returns {boolean} whether levels above the last are served better */
+  /** @param {number[]} one @param {number[]} two @returns {boolean} whether the first is better above the last level */
   better(one, two) {
     /** @type {{ranks: number[]}} */ const { ranks } = /** @type {any} */ (this.data);
     for (const rank of [...new Set(ranks)].sort((a, b) => a - b).slice(0, -1)) {
@@ -197,7 +198,7 @@ export class BodySolver {
   }
 
   /**
-   * Run control cycles; none of them tells how far off a pose is.
+   * Run control cycles, without computing the errors of poses.
    * @param {Float64Array} aims @param {Float64Array} q @param {Numbers} rates @param {number} cycles @param {number} leap
    */
   cycle(aims, q, rates, cycles, leap) {
@@ -214,7 +215,7 @@ export class BodySolver {
     return { q: desk.view(this.out).slice(), success, report, residuals };
   }
 
-  /** @param {import("./linkwork.js").Pace} pace @returns {Float64Array} the speeds of columns */
+  /** @param {import("./linkwork.js").Pace} pace @returns {Float64Array} the largest speeds of columns */
   paced(pace) {
     const speeds = this.linkage.speeds(pace);
     return Float64Array.from(this.data.pace.rates, (v) => speeds[v]);
@@ -232,14 +233,14 @@ export class BodySolver {
     const rates = Float64Array.from(staying);
     Array.from(speeds).forEach((speed, k) => {
       const reach = Math.min(speed * dt, most * unit[k]);
-      rates[stride * k + first] = balls[k] ? reach * (1 - 2 * reach) : reach; // turns about several axes add up to a little more
+      rates[stride * k + first] = balls[k] ? reach * (1 - 2 * reach) : reach; // rotations about several axes add up
     });
     rates.set(calm, stride * speeds.length);
     const { report, ...found } = this.cycle(this.numbers(goals, q), q, rates, 1, 1);
     let { column, bound } = report;
     let status = found.success ? "reached" : bound ? "limited" : "held";
     if (bound === slowed || (bound === fast && speeds[column] * dt > most * unit[column])) {
-      [column, bound, status] = [-1, 0, "following"]; // nothing but the length of a cycle is in the way
+      [column, bound, status] = [-1, 0, "following"]; // only the duration of the cycle limits the step
     }
     const share = report.before > 0 ? Math.max(1 - Math.sqrt(report.after / report.before), 0) : 1;
     const said = { joint: data.joints[column] ?? "", limit: limits[bound], share, iterations: report.steps };

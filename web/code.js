@@ -1,5 +1,5 @@
 // @ts-check
-/** Where the machine code is: the file beside this one. A page that is one file has the code itself in its place. */
+/** The location of the machine code: the file beside this one. Single-file pages contain the code itself instead. */
 
 /** @returns {URL | Response} */
 export function code() {

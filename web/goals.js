@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * Goals that are chosen in the page: which frames reach, which are held. Python packs the numbers of a linkage; here the
- * arrays of a body's solver are put together for such goals, as `BodyProgram` does in Python, number by number.
+ * Solvers for goals that are chosen in the page: frames that reach or are held. Python packs the numbers of a linkage;
+ * this module builds the arrays of a body's solver from them, exactly as `BodyProgram` does in Python.
  *
  *     const solver = goalSolver(arm, [{ frame: "hand" }, { frame: "foot", orientation: true }]);
  *     solver.solve({ hand: [0.4, 0.1, 0.5], foot: matrix }, { start: q });
  *
- * Loops of the linkage are closed with the goals, at a level before theirs.
+ * Loops of the linkage are closed together with the goals, at a level of higher priority.
  */
 
 import { BodySolver } from "./bodies.js";
@@ -14,19 +14,19 @@ import { TURN, refuse } from "./linkwork.js";
 
 /** @typedef {import("./linkwork.js").Linkage} Linkage */
 /**
- * A frame that should be somewhere: a point of it (its origin by default), how many coordinates count (3, or 2 in the
- * plane, or none), and whether its turn does.
+ * A goal for a frame: a point of it (its origin by default), the number of coordinates that count (3, or 2 in the
+ * plane, or 0), and whether its orientation counts.
  * @typedef {{frame: string, name?: string, at?: boolean, position?: number, orientation?: boolean, weight?: number}} Wish
  */
-/** That the pose leans towards another, as far as the goals leave room: a wish, at a level below theirs.
+/** A goal for the whole pose to stay near another one, at a level of lower priority.
  * @typedef {{rest: true, name?: string}} Leaning */
-/** Joints that stay while others move, and other starts at most. @typedef {{stays?: string[], restarts?: number}} Staying */
+/** Joints to hold, and the largest number of other starts. @typedef {{stays?: string[], restarts?: number}} Staying */
 
-const LOOP = -1; // the level of loops, before that of goals
-const REST = 1; // and of wishes, after it
+const LOOP = -1; // level of loops, before that of goals at 0
+const REST = 1; // level of rest goals, after it
 
 /**
- * Return a solver of goals for a linkage. A goal with `at` is about a point of its link, which `hold` sets.
+ * Return a solver of goals for a linkage. A goal with `at` is for a point of its link, which `hold` sets.
  * @param {Linkage} linkage @param {(Wish | Leaning)[]} wishes @param {Staying} [staying]
  */
 export function goalSolver(linkage, wishes, staying) {
@@ -35,40 +35,40 @@ export function goalSolver(linkage, wishes, staying) {
 
 /** A solver of goals whose points on links can be set. */
 export class GoalSolver extends BodySolver {
-  /** Say which point of its link a goal is about. @param {string} name @param {ArrayLike<number>} point in the link */
+  /** Set the point of its link that a goal is for. @param {string} name @param {ArrayLike<number>} point in the link */
   hold(name, point) {
     const first = this.data.points[name] ?? refuse(`goal ${name} has no point that can be set; build it with at: true.`);
     this.linkage.desk.view(this.constants, first, 3).set(point);
   }
 }
 
-/** @param {string[]} names @param {Record<string, number>} values @returns {number[]} a record, 0 where nothing is said */
+/** @param {string[]} names @param {Record<string, number>} values @returns {number[]} a record, 0 for missing values */
 function record(names, values) {
   return names.map((name) => values[name] ?? 0);
 }
 
-/** The arrays of a body for some goals. */
+/** Builds the arrays of a body's solver for some goals. */
 class Assembly {
-  /** Rows of the tree that goals depend on, frame by frame: codes, numbers and velocities, and where each begins. */
+  /** Rows of the tree that goals depend on, frame by frame: codes, numbers, velocities, and the start of each. */
   /** @type {number[]} */ codes = [];
   /** @type {number[]} */ rowNumbers = [];
   /** @type {number[]} */ velocities = [];
   starts = [0];
   owned = [0];
-  /** The frame that each hangs on; the motion before each motion; the last motion of each frame. */
+  /** The parent of each frame; the motion before each motion; the last motion of each frame. */
   /** @type {number[]} */ parents = [];
   /** @type {number[]} */ before = [];
   /** @type {number[]} */ last = [];
-  /** Where frames are in here, by name; and where, in the numbers of rows, points on links are. */
+  /** Indices of frames in these arrays, by name; and indices of points on links in the numbers of rows. */
   /** @type {Map<string, number>} */ index = new Map();
   /** @type {Map<string, number>} */ points = new Map();
-  /** The velocities that are columns, in order, and the column of each; of columns: motions', places in the pose, what stays. */
+  /** The velocities that are columns, and the column of each; for columns: motions, pose indices, held ones. */
   /** @type {number[]} */ of = [];
   /** @type {Map<number, number>} */ column = new Map();
   /** @type {number[]} */ rates = [];
   /** @type {number[]} */ places = [];
   /** @type {number[]} */ stays = [];
-  /** Balls with limits and without; which columns each goal depends on. */
+  /** Ball joints with limits and without; the columns that each goal depends on. */
   /** @type {any[]} */ cones = [];
   /** @type {number[][]} */ balls = [];
   /** @type {number[][]} */ support = [];
@@ -92,7 +92,7 @@ class Assembly {
       goal.number = number;
       number += goal.size;
     }
-    this.size = number; // of the numbers of all goals
+    this.size = number; // count of the numbers of all goals
     this.frames();
     this.columns();
   }
@@ -117,7 +117,7 @@ class Assembly {
       count, size: this.layout.aim.size + count * numbers };
   }
 
-  /** The items of a leaning: kind, place in the pose, first velocity and first error row of each joint. */
+  /** The items of a rest goal: kind, pose index, first velocity and first error row of each joint. */
   restItems() {
     const { item: names } = this.layout.rest;
     const { items } = this.own.rest;
@@ -187,12 +187,12 @@ class Assembly {
     });
   }
 
-  /** Number the velocities that goals depend on, and say which of them each goal does. */
+  /** Number the velocities that goals depend on as columns, and list the columns of each goal. */
   columns() {
     const { linkage } = this;
     const { quaternions, cones, pose_index, velocity_joints } = linkage.data;
     const leans = this.goals.some((goal) => goal.wish);
-    const used = new Set(leans ? Array(linkage.nv).keys() : this.velocities); // a leaning is about all of them
+    const used = new Set(leans ? Array(linkage.nv).keys() : this.velocities); // a rest goal depends on all of them
     const balls = Array.from({ length: quaternions.length / 2 }, (_, k) => [quaternions[2 * k], quaternions[2 * k + 1]]);
     for (const [, v] of balls) if ([0, 1, 2].some((k) => used.has(v + k))) [0, 1, 2].forEach((k) => used.add(v + k));
     this.of = [...used].sort((a, b) => a - b);
@@ -220,12 +220,12 @@ class Assembly {
     return this.column.get(v) ?? refuse(`no goal depends on velocity ${v}.`);
   }
 
-  /** @param {string} name @returns {number} where a frame is in here */
+  /** @param {string} name @returns {number} the index of a frame in these arrays */
   frameOf(name) {
     return this.index.get(name) ?? refuse(`no goal is about ${name}.`);
   }
 
-  /** @param {number} q of a ball, in the pose @returns {number} its first velocity */
+  /** @param {number} q pose index of a ball joint @returns {number} its first velocity */
   velocityOf(q) {
     const { quaternions } = this.linkage.data;
     for (let k = 0; k < quaternions.length; k += 2) if (quaternions[k] === q) return quaternions[k + 1];
@@ -239,7 +239,7 @@ class Assembly {
     return found;
   }
 
-  /** The earlier columns that each meets in the normal matrix or its factors, nearest first. */
+  /** The earlier columns coupled to each one in the normal matrix or its factors, nearest first. */
   coupling() {
     const n = this.of.length;
     const meets = Array.from({ length: n }, () => new Uint8Array(n));
@@ -269,13 +269,13 @@ class Assembly {
     return { coupled_from: from, coupled: earlier.flat() };
   }
 
-  /** @param {number[][]} pairs of places in the pose and velocities */
+  /** @param {number[][]} pairs of pose indices and velocities */
   quaternions(pairs) {
     const { quaternion } = this.layout;
     return pairs.flatMap(([value, v]) => record(quaternion, { value, column: this.columnOf(v) }));
   }
 
-  /** The rows, with the cones of balls where other motions have an axis. */
+  /** The rows; for ball joints, they have the cone in place of the axis. */
   rowCodes() {
     const { codes: names, ball, first_cone: first } = this.layout.row;
     const [motion, axis, value] = ["motion", "axis", "value"].map((name) => names.indexOf(name));
@@ -288,7 +288,7 @@ class Assembly {
     return codes;
   }
 
-  /** Codes of goals and blocks of error rows; where the numbers of each goal begin. */
+  /** Codes of goals and of blocks of error rows; the start of the numbers of each goal. */
   goalTables() {
     const { layout } = this;
     const { fields } = layout.aim;
@@ -316,7 +316,7 @@ class Assembly {
     return { ...tables, errors: error, explicit: row };
   }
 
-  /** @param {number} error the first error row of a leaning @returns {number[]} its items, as they are numbered here */
+  /** @param {number} error the first error row of a rest goal @returns {number[]} its items, with indices of these arrays */
   itemCodes(error) {
     const { item, first_cone: first } = this.layout.rest;
     return this.restItems().flatMap(({ kind, value, column, error: own }) => {
@@ -330,7 +330,7 @@ class Assembly {
     return this.of.map((v) => all[v]);
   }
 
-  /** Put tables one after another, and before the codes where each begins. @param {any} counts @param {any} given */
+  /** Concatenate tables, preceded by the start of each in the codes. @param {any} counts @param {any} given */
   packed(counts, given) {
     const { layout } = this;
     /** @type {Record<string, number>} */ const header = { ...counts };
@@ -349,20 +349,20 @@ class Assembly {
   }
 
   /**
-   * Return what is known by one of Python's names, or nothing where Python says that pages have none of it.
+   * Return a value by its name in Python, or `nothing` if Python lists it among those that pages do not have.
    * @param {Record<string, any>} values @param {string} name @param {any} nothing
    */
   known(values, name, nothing) {
     return values[name] ?? (this.layout.empty.includes(name) ? nothing : refuse(`a page has no ${name} of a body.`));
   }
 
-  /** What a goal's errors are multiplied by: by its level, or alike for all but wishes. @param {any} goal @param {boolean} alike */
+  /** The factor on a goal's errors: by its level, or `alike` for all but rest goals. @param {any} goal @param {boolean} alike */
   emphasis({ level, wish }, alike) {
     const { emphasis, rest } = this.layout;
     return !alike ? emphasis[level] : wish ? Math.max(emphasis[level], rest.wish) : 1;
   }
 
-  /** Return the numbers of goals: in each set, what a metre and a radian weigh, and the targets. */
+  /** Return the numbers of goals: in each set, the weights of a metre and a radian, and the targets. */
   aims() {
     const { own, layout } = this;
     const { fields } = layout.place;
@@ -382,7 +382,7 @@ class Assembly {
     return aims;
   }
 
-  /** @param {number[]} settings @returns {number[]} with what depends on goals: their levels, and whether some are wishes */
+  /** @param {number[]} settings @returns {number[]} with those that depend on levels and on rest goals */
   steered(settings) {
     const { settings: names } = this.layout;
     const result = Array.from(settings);
@@ -392,7 +392,7 @@ class Assembly {
     return result;
   }
 
-  /** Names of goals; of several alike, numbered. */
+  /** Names of goals; equal names are numbered. */
   names() {
     const seen = new Map();
     return this.goals.map(({ name }) => {
@@ -445,22 +445,22 @@ class Assembly {
     };
   }
 
-  /** Where the values of a leaning's joints are in a pose, how many, and where in the goal's numbers. */
+  /** For the joints of a rest goal: pose index, count of values, and index in the goal's numbers. */
   restPlaces() {
     const { ball, numbers, pose } = this.layout.rest;
     const first = this.layout.aim.size + pose;
     return this.restItems().map(({ kind, value }, k) => [value, kind === ball ? 4 : 1, first + k * numbers]);
   }
 
-  /** Places of angles that have room for a whole turn. */
+  /** Pose indices of angles whose range contains a whole turn. */
   turning() {
-    if (this.goals.some((goal) => goal.wish)) return []; // which is about angles themselves
+    if (this.goals.some((goal) => goal.wish)) return []; // for a rest goal, whole turns matter
     const { lower, upper, data } = this.linkage;
     const room = (/** @type {number} */ q) => !this.own.keeps_limits || upper[q] - lower[q] >= TURN;
     return this.places.filter((q) => q >= 0 && data.periodic[q] && room(q));
   }
 
-  /** The solver of all levels but the last, which answers that miss a goal are compared with. */
+  /** The solver of all levels except the last, with which solutions that miss a goal are compared. */
   above() {
     if (this.levels === 1) return null;
     const last = this.levels - 1;

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * linkwork in a web page: frames, Jacobians and inverse kinematics of linkages that Python has packed.
+ * linkwork in a web page: frames, Jacobians and inverse kinematics of linkages packed by Python.
  *
  *     import { load } from "linkwork";
  *     const linkwork = await load();                          // the machine code, linkwork.wasm
@@ -17,34 +17,35 @@ import { startTable } from "./starts.js";
 
 const HERE = import.meta.url;
 export const VERSION = "0.1.0";
-const FORMAT = 1; // of packed linkages
-const PAGE = 65536; // bytes
+const FORMAT = 1; // version of packed linkages
+const PAGE = 65536; // page of WebAssembly memory [bytes]
 export const TURN = 2 * Math.PI;
 
 /** @typedef {ArrayLike<number>} Numbers */
 /** A pose: nq numbers, or the name of a stored one. @typedef {Numbers | string} Pose */
 /**
- * Where a frame should be: a 4x4 matrix; a position, or a rotation of 9 numbers, where no more is asked for; or both by
- * name, the turn as a quaternion whose order is said or as 9 numbers.
+ * The target of a frame: a 4x4 matrix; only a position, or only a rotation of 9 numbers, if the solver needs no more;
+ * or both by name, with the rotation as a quaternion (wxyz or xyzw) or as 9 numbers.
  * @typedef {Numbers | {position?: Numbers, wxyz?: Numbers, xyzw?: Numbers, rotation?: Numbers}} Target
  */
 /**
- * What a solve gives: the pose, whether it serves its goals within limits, how it ended, how far off it is, and steps.
+ * A solution: the pose, whether it meets the goals within limits, the status, the errors with their units, and the
+ * number of iterations.
  * @typedef {{q: Float64Array, success: boolean, status: string, residuals: number[], units: string[],
  *   iterations: number}} Solution
  */
 /**
- * What a control cycle gives: as a solution; the joint in the way, by which limit, and the share of the way made.
+ * The result of a control cycle: a solution, the limiting joint, its kind of limit, and the fraction of the step made.
  * @typedef {Solution & {joint: string, limit: string, share: number}} Step
  */
 /**
- * Speeds at most, one for all joints or one for each velocity, and a factor.
+ * Largest speeds, one for all joints or one for each velocity, and a factor on them.
  * @typedef {{velocity?: number | Numbers, scale?: number}} Pace
  */
-/** Where to begin, and whether to stay on its branch and never jump. @typedef {{start?: Pose, stay?: boolean}} Begin */
-/** Numbers in the memory of the kernels. @typedef {{at: number, size: number, shape: number[]}} Room */
+/** The start pose, and whether to stay on its branch without jumps. @typedef {{start?: Pose, stay?: boolean}} Begin */
+/** An array in the memory of the kernels. @typedef {{at: number, size: number, shape: number[]}} Room */
 
-/** What is wrong with what was given. */
+/** An error in the arguments of a call. */
 export class LinkworkError extends Error {
   name = "LinkworkError";
 }
@@ -56,7 +57,7 @@ export function refuse(message) {
 
 /**
  * Load the machine code.
- * @param {string | URL | Response | BufferSource | WebAssembly.Module} [source] where linkwork.wasm is, or what is in it;
+ * @param {string | URL | Response | BufferSource | WebAssembly.Module} [source] location of linkwork.wasm, or its content;
  *   by default the file beside this one
  */
 export async function load(source = code()) {
@@ -68,7 +69,7 @@ export async function load(source = code()) {
   }
   if (typeof Response !== "undefined" && module instanceof Response) {
     if (!module.ok) refuse(`${module.url} could not be loaded: ${module.status} ${module.statusText}.`);
-    const streams = module.headers.get("Content-Type") === "application/wasm"; // compiled while it comes
+    const streams = module.headers.get("Content-Type") === "application/wasm"; // can be compiled while it loads
     module = await (streams ? WebAssembly.compileStreaming(module) : module.arrayBuffer());
   }
   if (!(module instanceof WebAssembly.Module)) module = await WebAssembly.compile(module);
@@ -92,7 +93,7 @@ export class Linkwork {
     this.look();
   }
 
-  /** Look at the memory anew: growing has moved it. */
+  /** Renew the views of memory, which are invalid after it has grown. */
   look() {
     const { buffer } = this.kernels.memory;
     this.f64 = new Float64Array(buffer);
@@ -100,7 +101,7 @@ export class Linkwork {
     this.i64 = new BigInt64Array(buffer);
   }
 
-  /** @param {number} bytes @returns {{at: number, bytes: number}} memory that nobody uses */
+  /** @param {number} bytes @returns {{at: number, bytes: number}} a free piece of memory */
   take(bytes) {
     const k = this.unused.findIndex((part) => part.bytes >= bytes);
     if (k >= 0) return this.unused.splice(k, 1)[0];
@@ -111,7 +112,7 @@ export class Linkwork {
   }
 
   /**
-   * Return a linkage that Python has packed.
+   * Return a linkage packed by Python.
    * @param {string | ArrayBuffer | Uint8Array | Record<string, any>} pack its text or bytes, or its JSON parsed
    */
   linkage(pack) {
@@ -123,7 +124,7 @@ export class Linkwork {
 function decode(pack) {
   let data = typeof pack === "string" ? JSON.parse(pack) : pack;
   if (pack instanceof ArrayBuffer || pack instanceof Uint8Array) {
-    const bytes = new Uint8Array(/** @type {any} */ (pack)).slice(); // arrays begin at multiples of eight
+    const bytes = new Uint8Array(/** @type {any} */ (pack)).slice(); // a copy, so that arrays are aligned to eight bytes
     const text = new TextDecoder();
     if (text.decode(bytes.subarray(0, 8)) !== "LINKWORK") refuse("these bytes are not a packed linkage.");
     const length = new DataView(bytes.buffer).getUint32(12, true);
@@ -153,7 +154,7 @@ class Desk {
     this.next = this.end = 0;
   }
 
-  /** @param {number[]} shape @param {number} [bytes] of each number @returns {Room} */
+  /** @param {number[]} shape @param {number} [bytes] size of each number @returns {Room} */
   room(shape, bytes = 8) {
     const size = shape.reduce((a, b) => a * b, 1);
     const wanted = Math.ceil((size * bytes) / 64) * 64;
@@ -181,15 +182,15 @@ class Desk {
     return room;
   }
 
-  /** @param {Room} room @param {number} [first] @param {number} [count] its numbers, until memory grows */
+  /** @param {Room} room @param {number} [first] @param {number} [count] its numbers, valid until memory grows */
   view({ at, size }, first = 0, count = size - first) {
     return this.home.f64.subarray(at / 8 + first, at / 8 + first + count);
   }
 
   /**
-   * Return a call of a kernel: `run` it as often as wanted, after `set` has changed some of its arguments.
+   * Return a prepared call of a kernel: `set` changes its arguments, and `run` may be repeated.
    * @param {string} name
-   * @param {(Room | number | bigint | {float: number})[]} given arrays, whole numbers and truth values, others
+   * @param {(Room | number | bigint | {float: number})[]} given arrays, integers and booleans, floats
    */
   call(name, given) {
     const { home } = this;
@@ -219,7 +220,7 @@ export function named(values, at, names) {
   return Object.fromEntries(names.map((name, k) => [name, values[at + k]]));
 }
 
-/** A linkage: where its frames are, how they move, and its solvers. */
+/** A linkage: transforms of its frames, Jacobians, and its solvers. */
 export class Linkage {
   /** @param {Linkwork} home @param {Record<string, any>} data */
   constructor(home, data) {
@@ -236,7 +237,7 @@ export class Linkage {
     this.upper = Float64Array.from(data.upper);
     this.neutral = Float64Array.from(data.neutral);
     /** @type {Record<string, Numbers>} */ this.poses = data.poses;
-    /** The frame that each hangs on, -1 for none. @type {number[]} */ this.parents = Array.from(tree.parents);
+    /** The parent of each frame, -1 for none. @type {number[]} */ this.parents = Array.from(tree.parents);
     this.pose = desk.room([this.nq]);
     this.everything = desk.room([16 * this.frames.length]);
     const program = [tree.starts, tree.parents, tree.codes].map((values) => desk.wholes(values));
@@ -245,21 +246,21 @@ export class Linkage {
     /** @type {Map<string, any>} */ this.known = new Map();
   }
 
-  /** Let others have its memory; the linkage cannot be used any more. */
+  /** Free its memory; the linkage cannot be used any more. */
   free() {
     this.desk.home.unused.push(...this.desk.parts.splice(0));
   }
 
   /**
-   * Return the same linkage with memory of its own for what is made from now on, which `free` gives back: for solvers that
-   * come and go. @returns {Linkage}
+   * Return the same linkage with separate memory for new solvers, which its `free` releases: for short-lived solvers.
+   * @returns {Linkage}
    */
   apart() {
     const other = Object.create(this);
     return Object.assign(other, { desk: new Desk(this.desk.home), chains: new Map(), known: new Map() });
   }
 
-  /** @param {Pose} q @param {string} [what] @returns {Float64Array} a pose of one's own, checked */
+  /** @param {Pose} q @param {string} [what] @returns {Float64Array} a checked copy of a pose */
   read(q, what = "the pose") {
     const values = typeof q === "string" ? this.poses[q] : q;
     if (values?.length !== this.nq) {
@@ -273,7 +274,8 @@ export class Linkage {
   }
 
   /**
-   * Return where all frames are: 16 numbers for each, in their order, to be read before anything else is asked.
+   * Return the transforms of all frames: 16 numbers for each, in order. Read them before any other call, which may
+   * overwrite them.
    * @param {Pose} q @returns {Float64Array}
    */
   matrices(q) {
@@ -283,7 +285,7 @@ export class Linkage {
   }
 
   /**
-   * Return where a frame is, or all of them by name: world_from_frame, 16 numbers row by row.
+   * Return world_from_frame of a frame, or of all by name: 16 numbers, row-major.
    * @overload @param {Pose} q @param {string} frame @returns {Float64Array}
    */
   /** @overload @param {Pose} q @returns {Record<string, Float64Array>} */
@@ -300,7 +302,7 @@ export class Linkage {
   }
 
   /**
-   * Return the Jacobian of a frame, 6 x nv row by row: linear velocity rows over angular ones.
+   * Return the Jacobian of a frame, 6 x nv, row-major: linear velocity rows above angular ones.
    * @param {Pose} q
    * @param {string} frame
    * @param {{axes?: "world" | "local"}} [options] the axes of the world, or of the frame itself
@@ -314,7 +316,7 @@ export class Linkage {
     return this.desk.view(chain.rows).slice();
   }
 
-  /** @param {string} frame @returns {any} the rows of the tree that lead to a frame, and calls that run over them */
+  /** @param {string} frame @returns {any} the rows of the tree on the path to a frame, and kernel calls with them */
   chain(frame) {
     if (this.chains.has(frame)) return this.chains.get(frame);
     const { desk, data } = this;
@@ -335,19 +337,19 @@ export class Linkage {
     return this.chains.get(frame);
   }
 
-  /** @param {Numbers} q @returns {Float64Array} a pose brought within the limits of its joints */
+  /** @param {Numbers} q @returns {Float64Array} the pose, clamped to the limits of its joints */
   clamp(q) {
     const result = Float64Array.from(q, (x, k) => Math.min(Math.max(x, this.lower[k]), this.upper[k]));
     for (const cone of this.data.cones) result.set(withinCone(result.subarray(cone.q, cone.q + 4), cone), cone.q);
     return result;
   }
 
-  /** Names of the solvers that it was packed with. @returns {string[]} */
+  /** Names of its packed solvers. @returns {string[]} */
   get solvers() {
     return Object.keys(this.data.solvers);
   }
 
-  /** @param {string} [name] @returns {any} a solver by its name; without one, the only one there is */
+  /** @param {string} [name] @returns {any} a solver by name; by default the only one */
   solver(name = this.solvers.length === 1 ? this.solvers[0] : "") {
     const data = this.data.solvers[name];
     if (!data) refuse(`${this.name} has the solvers ${this.solvers.join(", ") || "(none)"}; name one of them, got "${name}".`);
@@ -356,7 +358,7 @@ export class Linkage {
   }
 
   /**
-   * Solve, by the only solver or the one named: for a target of its frame, or for goals of a whole body by name.
+   * Solve with the only solver or a named one: for a target of its frame, or for goals of a whole body by name.
    * @param {any} target @param {Begin & {solver?: string}} [options] @returns {Solution}
    */
   solve(target, { solver, ...options } = {}) {
@@ -364,14 +366,14 @@ export class Linkage {
   }
 
   /**
-   * Follow targets from a pose on: `const hand = arm.follow(q); hand.step(target, 0.01)`.
+   * Follow targets, starting from a pose: `const hand = arm.follow(q); hand.step(target, 0.01)`.
    * @param {Pose} q @param {Pace & {solver?: string}} [options]
    */
   follow(q, { solver, ...options } = {}) {
     return new Follower(this.solver(solver), q, options);
   }
 
-  /** @param {Pace} pace @returns {Float64Array} speeds of all velocities */
+  /** @param {Pace} pace @returns {Float64Array} the largest speeds of all velocities */
   speeds({ velocity = this.data.velocity, scale = 1 }) {
     const given = typeof velocity === "number" ? Array(this.nv).fill(velocity) : velocity;
     const each = Float64Array.from(given, (x) => x * scale);
@@ -395,7 +397,7 @@ export function makeSolver(linkage, data) {
  * Return a target as 16 numbers.
  * @param {any} target
  * @param {string} frame
- * @param {{position: number, orientation: boolean}} asks how many coordinates of the position, and whether a turn
+ * @param {{position: number, orientation: boolean}} asks whether position and orientation are used
  */
 export function readTarget(target, frame, asks) {
   const result = Float64Array.of(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1);
@@ -455,7 +457,7 @@ export class ChainSolver {
     /** @type {Follower | undefined} */ this.follower = undefined;
   }
 
-  /** @param {Float64Array} q @returns {Float64Array} the values of the chain in a pose */
+  /** @param {Float64Array} q @returns {Float64Array} the values of the chain's joints */
   values(q) {
     const { plain, balls, values } = this.data;
     const [result, half] = [new Float64Array(values), plain.length / 2];
@@ -464,7 +466,7 @@ export class ChainSolver {
     return result;
   }
 
-  /** @param {Numbers} values of the chain @param {Numbers} base the rest @returns {Float64Array} a pose */
+  /** @param {Numbers} values of the chain @param {Numbers} base pose for all other joints @returns {Float64Array} a pose */
   put(values, base) {
     const { plain, balls, strays } = this.data;
     const [q, half] = [Float64Array.from(base), plain.length / 2];
@@ -475,7 +477,7 @@ export class ChainSolver {
     return strays ? this.linkage.clamp(q) : q;
   }
 
-  /** Put a target where the kernels read it: a free axis is their z. @param {Target} target */
+  /** Write a target to the kernels' memory, rotated so that a free axis is z. @param {Target} target */
   aim(target) {
     const { turn } = this.data;
     const m = readTarget(target, this.frame, this.asks);
@@ -492,7 +494,7 @@ export class ChainSolver {
   }
 
   /**
-   * Return the pose that brings the frame to a target, or the closest one found; from a start, the nearest to it.
+   * Return the solution that brings the frame to a target, or the closest pose found; with a start, the nearest solution.
    * @param {Target} target
    * @param {Begin} [options]
    * @returns {Solution}
@@ -520,7 +522,7 @@ export class ChainSolver {
     return { q, success, status: ends[ended], residuals: this.residuals(report), units: this.units, iterations };
   }
 
-  /** Bring an answer that missed its target as close as it comes. @param {number} ended @param {boolean} given */
+  /** Move a pose that missed its target as close to it as possible. @param {number} ended @param {boolean} given */
   closer(ended, given) {
     const { data } = this;
     const { desk } = this.linkage;
@@ -554,7 +556,7 @@ export class ChainSolver {
     return { ...found, status: found.success ? "reached" : stuck ? "held" : "following" };
   }
 
-  /** @param {Pace} pace what kernels read of speeds */
+  /** @param {Pace} pace the speeds, which are returned as the kernels read them */
   paced(pace) {
     const { own, rates, speeds: first, stride } = this.data.follow;
     const speeds = this.linkage.speeds(pace);
@@ -566,7 +568,7 @@ export class ChainSolver {
   /**
    * Run control cycles from a pose.
    * @param {Target} target @param {Float64Array} q @param {Numbers} pace @param {number} dt
-   * @param {boolean} moving whether the last cycle led here
+   * @param {boolean} moving whether the pose is the result of the last cycle
    * @returns {Step}
    */
   run(target, q, pace, dt, moving, cycles = 1) {
@@ -594,13 +596,13 @@ export class ChainSolver {
 }
 KINDS.chain = ChainSolver;
 
-/** @param {number} x @returns {number} the nearest whole number, of two as near the even one, as NumPy rounds */
+/** @param {number} x @returns {number} the nearest integer; halves are rounded to even, as in NumPy */
 function even(x) {
   const r = Math.round(x);
   return Math.abs(x % 1) === 0.5 && r % 2 ? r - 1 : r;
 }
 
-/** A linkage that follows targets, cycle by cycle, without jumps: for control loops and dragging hands. */
+/** A linkage that follows targets without jumps, one control cycle at a time: for control loops and dragging. */
 export class Follower {
   /** @type {Float64Array} */ #q;
   #moving = false;
@@ -612,7 +614,7 @@ export class Follower {
     this.pace = solver.paced(pace);
   }
 
-  /** Where it is; set it to go on from elsewhere. */
+  /** The present pose; set it to continue from another pose. */
   get q() {
     return this.#q;
   }
@@ -623,15 +625,15 @@ export class Follower {
   }
 
   /**
-   * Go on towards a target, or goals, for a time, as fast as joints may; as near as it can where it is out of reach.
-   * @param {any} target @param {number} dt how long a cycle lasts [s]
+   * Move towards a target, or goals, for one cycle, as fast as the joints can; if out of reach, as near as possible.
+   * @param {any} target @param {number} dt duration of the cycle [s]
    * @returns {Step}
    */
   step(target, dt) {
     const { solver } = this;
     if (!(dt > 0)) refuse(`dt, how long a cycle lasts, is a positive number of seconds, got ${dt}.`);
     const found = solver.run(target, this.#q, this.pace, dt, this.#moving && solver.follower === this);
-    solver.follower = this; // what the last cycle left belongs to it
+    solver.follower = this; // the state of the last cycle is that of this follower
     this.#q = found.q;
     this.#moving = true;
     return found;

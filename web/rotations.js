@@ -1,5 +1,5 @@
 // @ts-check
-/** Rotations and rigid transforms: quaternions are w, x, y, z; matrices stand row by row, nine numbers or sixteen. */
+/** Rotations and rigid transforms: quaternions are w, x, y, z; matrices are row-major, nine or sixteen numbers. */
 
 /** @typedef {ArrayLike<number>} Numbers */
 /** The limits of a ball joint. @typedef {{q: number, axis: Numbers, swing: number, low: number, high: number}} Cone */
@@ -77,9 +77,9 @@ function unit(vector) {
 }
 
 /**
- * Return a ball brought onto its cone and to the nearer end of its range of twist; one within keeps its bits.
+ * Return the rotation of a ball joint, clamped to its cone and its range of twist; one within limits is unchanged.
  *
- * A rotation is a twist about an axis of the child and after it, outside, a swing of that axis.
+ * A rotation is a twist about an axis of the child, followed by a swing of that axis: swing * twist.
  * @param {Float64Array} quaternion @param {Cone} cone
  */
 export function withinCone(quaternion, cone) {
@@ -100,7 +100,7 @@ export function withinCone(quaternion, cone) {
   return [cs * ct, ...axis.map((part, k) => cs * st * part + ss * ct * about[k] + ss * st * normal[k])];
 }
 
-/** Bring a twist into its range, the shorter way round. @param {number} twist @param {number} low @param {number} high */
+/** Clamp a twist to the nearer end of its range. @param {number} twist @param {number} low @param {number} high */
 function nearest(twist, low, high) {
   if (twist >= low && twist <= high) return twist;
   const turn = 2 * Math.PI;
@@ -111,14 +111,14 @@ function nearest(twist, low, high) {
   return below < above ? low : high;
 }
 
-/** Write a turn into a matrix. @param {Float64Array} m @param {number[]} wxyz */
+/** Write a rotation into a matrix. @param {Float64Array} m @param {number[]} wxyz */
 export function turnInto(m, [w, x, y, z]) {
   m.set([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)], 0);
   m.set([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)], 4);
   m.set([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], 8);
 }
 
-/** @param {ArrayLike<number>} m @returns {number[]} its turn, w, x, y, z */
+/** @param {ArrayLike<number>} m @returns {number[]} its rotation, w, x, y, z */
 export function quaternion(m) {
   const trace = m[0] + m[5] + m[10];
   const all = [trace, m[0], m[5], m[10]];

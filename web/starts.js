@@ -1,9 +1,9 @@
 // @ts-check
-/** The table of poses that a search begins with: it is drawn anew, since it is hundreds of times as large as the rest. */
+/** The table of start poses of a search. It is generated here: as packed data it would be hundreds of times the rest. */
 
 /** @typedef {ArrayLike<number>} Numbers */
 
-/** Random numbers as NumPy's PCG-64 draws them. @param {string} state @param {string} increment */
+/** Random numbers equal to those of NumPy's PCG-64. @param {string} state @param {string} increment */
 function random(state, increment) {
   const [mask, half, inc] = [(1n << 128n) - 1n, (1n << 64n) - 1n, BigInt(increment)];
   let now = BigInt(state);
@@ -15,9 +15,9 @@ function random(state, increment) {
 }
 
 /**
- * Return poses to begin with, and before them the frames that they reach, weighted, eight side by side.
+ * Return the frames that start poses reach, weighted and interleaved by eight, followed by the poses.
  * @param {Record<string, any>} solver as packed
- * @param {(values: Float64Array) => Float64Array} forward where its frame is
+ * @param {(values: Float64Array) => Float64Array} forward transform of its frame
  */
 export function startTable({ starts, values: n }, forward) {
   const { shares, counts, low, high, size } = starts;
@@ -34,7 +34,7 @@ export function startTable({ starts, values: n }, forward) {
 }
 
 /**
- * Return what the table has of a frame: its axes and origin, weighted for the goals of the solver.
+ * Return the entry of a frame in the table: its axes and origin, weighted for the goals of the solver.
  * @param {Record<string, Numbers>} starts @param {Float64Array} m
  * @returns {number[]}
  */

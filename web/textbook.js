@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * The textbook's methods, one step at a time or all the way, for pages that show how they move.
+ * The textbook's methods, one step at a time or until they end, for pages that show their motion.
  *
  *     const { q, velocity, residuals } = step(arm, "damped", [-20, 5], q, { damping: 5 });
  *     const { status, trace } = run(arm, "transpose", [-20, 5], q, { trace: true });
  *
- * The machine code is that of Python's loop, so steps, limits and how a solve ends are the same.
+ * The machine code is that of Python's loop, so steps, limits and statuses are the same.
  */
 
 import { ChainSolver, readTarget, refuse } from "./linkwork.js";
@@ -19,14 +19,14 @@ import { turned } from "./rotations.js";
  * Options of the methods, as in Python: `damping` of damped (a number or "adaptive"), `scale` of transpose, `gamma` of
  * selectively-damped, `singular` of inverse, `form` of pseudoinverse ("auto", "rows", "columns") and of control
  * ("gradient", "printed"), `gains` and `desired` of control, `ranking` of ranked-ccd ("usefulness", "recency", "limits"),
- * `foresight` and `overshoot` of fabrik, `elbow` and `direction` of analytic. `maxStep` is for all that move all joints at
- * once, `solver` says which solver's frame it is where there are several.
+ * `foresight` and `overshoot` of fabrik, `elbow` and `direction` of analytic. `maxStep` is for all methods that move all
+ * joints together. `solver` names the solver whose frame is moved, if there are several.
  * @typedef {{solver?: string, damping?: number | "adaptive", scale?: number, gamma?: number, singular?: number,
  *   form?: string, gains?: number | Numbers, desired?: Pose, ranking?: string, foresight?: number | number[],
  *   overshoot?: number | number[], elbow?: string, direction?: number, maxStep?: number}} Options
  */
 /**
- * A step: the pose it began with, how far off that was, the velocity, and what the method notes of it.
+ * A step: the pose before it, the errors of that pose, the velocity, and the method's notes.
  * @typedef {{q: Float64Array, residuals: number[], velocity: Float64Array, notes: Record<string, number>}} Record_
  */
 
@@ -39,7 +39,7 @@ export const METHODS = [
 /** @type {WeakMap<ChainSolver, Map<string, Walk>>} */
 const known = new WeakMap();
 
-/** A method and a solver's frame, laid out as the kernel reads it. */
+/** A method for a solver's frame, in the layout of the kernel. */
 class Walk {
   /** @param {ChainSolver} solver @param {string} method */
   constructor(solver, method) {
@@ -51,7 +51,7 @@ class Walk {
     this.own = textbook.methods[method];
     this.wholes = desk.wholes([...textbook.wholes, ...this.own.places]);
     this.shared = Float64Array.from(textbook.reals);
-    this.reals = desk.room([textbook.reals.length + this.own.figures.length + 64]); // room for other trials
+    this.reals = desk.room([textbook.reals.length + this.own.figures.length + 64]); // 64 for other trials
     this.memory = desk.room([textbook.memory + this.own.head.work]);
     this.start = desk.room([1, solver.linkage.nq]);
     /** @type {Map<string, any>} */ this.calls = new Map();
@@ -117,7 +117,7 @@ class Walk {
   /**
    * Run the kernel.
    * @param {ArrayLike<number>[]} targets @param {number} steps of each frame; 0 solves @param {Float64Array} q
-   * @param {number} rows poses that are wanted @param {number} most records that are wanted
+   * @param {number} rows number of poses to return @param {number} most largest number of records
    */
   run(targets, steps, q, rows, most) {
     const { desk } = this.solver.linkage;
@@ -139,13 +139,13 @@ class Walk {
     return own;
   }
 
-  /** Return a pose. @param {any} own what ran @param {number} row */
+  /** Return a pose. @param {any} own the kernel's arrays @param {number} row */
   pose({ poses }, row) {
     const { nq, desk } = this.solver.linkage;
     return Float64Array.from(desk.view(poses, nq * row, nq));
   }
 
-  /** @param {any} own what ran @param {number} row @returns {Record<string, any>} its report */
+  /** @param {any} own the kernel's arrays @param {number} row @returns {Record<string, any>} its report */
   told({ report }, row) {
     const { names, solver } = this;
     const width = report.shape[1];
@@ -154,7 +154,7 @@ class Walk {
     return { ...named, residuals: Array.from(values.subarray(names.report.length)) };
   }
 
-  /** @param {any} own what ran @param {number} count @returns {Record_[]} the steps */
+  /** @param {any} own the kernel's arrays @param {number} count @returns {Record_[]} the steps */
   steps({ trace }, count) {
     const { solver, names, method } = this;
     const { note, q, residuals, velocity, size } = solver.data.textbook.record;
@@ -182,7 +182,7 @@ function choice(codes, given, what) {
   return codes[given] ?? refuse(`${what} is one of ${Object.keys(codes).join(", ")}, got ${given}.`);
 }
 
-/** @param {number[]} given pairs @param {number} k @returns {number[]} what stands first or second in them, each once */
+/** @param {number[]} given pairs @param {number} k @returns {number[]} their distinct first or second numbers */
 function column(given, k) {
   return [...new Set(given.filter((_, i) => i % 2 === k))];
 }
@@ -208,7 +208,7 @@ function walkOf(linkage, method, options) {
 }
 
 /**
- * Return why a method cannot serve the frame of a solver, as a sentence; an empty one where it can.
+ * Return why a method does not support the frame of a solver, as a sentence; empty if it does.
  * @param {Linkage} linkage @param {string} method @param {string} [solver]
  */
 export function whyNot(linkage, method, solver) {
@@ -219,7 +219,7 @@ export function whyNot(linkage, method, solver) {
 }
 
 /**
- * Take one step of a method: the pose after it, the velocity that led there, and how far off the pose before was.
+ * Take one step of a method: return the pose after it, the velocity that led there, and the errors of the pose before.
  * @param {Linkage} linkage @param {string} method one of METHODS @param {Target} target @param {Pose} pose
  * @param {Options} [options]
  */
@@ -232,8 +232,8 @@ export function step(linkage, method, target, pose, options = {}) {
 }
 
 /**
- * Go on until the target is reached or there is no hope, as Python's `solve` does: steps that make the error grow are
- * halved, and the best pose met comes back. With `trace`, every step that was taken.
+ * Step until the target is reached or no progress is possible, like Python's `solve`: steps that increase the error are
+ * halved, and the best pose is returned. With `trace`, all steps are returned too.
  * @param {Linkage} linkage @param {string} method one of METHODS @param {Target} target @param {Pose} pose
  * @param {Options & {trace?: boolean}} [options]
  */
@@ -248,7 +248,7 @@ export function run(linkage, method, target, pose, { trace = false, ...options }
 }
 
 /**
- * Follow targets, a frame each, by plain steps, as Python's `track(..., steps=1)`: the first frame is the pose itself.
+ * Follow targets, one per frame, by plain steps, like Python's `track(..., steps=1)`; the first frame is the pose.
  * @param {Linkage} linkage @param {string} method one of METHODS @param {Target[]} targets @param {Pose} pose
  * @param {Options & {steps?: number}} [options]
  * @returns {{q: Float64Array, residuals: number[]}[]} of every frame
@@ -262,7 +262,7 @@ export function follow(linkage, method, targets, pose, { steps = 1, ...options }
 }
 
 /**
- * Return the pose that a velocity, kept for unit time, leads to.
+ * Return the pose after a constant velocity for unit time.
  * @param {Linkage} linkage @param {Numbers} q @param {Numbers} velocity nv numbers
  */
 export function integrate(linkage, q, velocity) {

@@ -1,13 +1,13 @@
 // @ts-check
 /**
- * The one look of all pages: colours for light and dark, the same for what CSS draws and what WebGL draws.
+ * The colours of all pages, light and dark, shared by CSS and WebGL.
  *
  *     adopt(document);                    // the variables --lw-ink, --lw-goal ... for this page or shadow root
  *     const palette = paletteOf(element); // the same colours, for drawing
  *     const stop = watch(element, redraw);
  *
- * Blue is the linkage, orange what the reader moves, green what is reached, red trouble. `data-theme="dark"` or "light" on
- * an element or above it wins over what the system wishes.
+ * Blue is the linkage, orange is draggable, green is reached, red is trouble. `data-theme="dark"` or "light" on an
+ * element or an ancestor overrides the system's setting.
  */
 
 /**
@@ -52,10 +52,10 @@ export const CSS = `
 [data-theme="dark"] { color-scheme: dark; ${declared(dark)} }
 `;
 
-/** The ring around what has the focus. */
+/** The ring around the focused element. */
 export const FOCUS = ":focus-visible { outline: 2px solid var(--lw-goal-text); outline-offset: 2px; }";
 
-/** Give a page the variables, and the page or a shadow root in it the ring; once. @param {Document | ShadowRoot} root */
+/** Add the variables to a page, and the focus ring to it or a shadow root in it; only once. @param {Document | ShadowRoot} root */
 export function adopt(root) {
   for (const [place, text] of /** @type {[Document | ShadowRoot, string][]} */ ([[document, CSS + FOCUS], [root, FOCUS]])) {
     if (place.querySelector("style[data-linkwork-theme]")) continue;
@@ -68,7 +68,7 @@ export function adopt(root) {
 
 const night = () => matchMedia("(prefers-color-scheme: dark)");
 
-/** @param {Element} element @returns {"light" | "dark"} the scheme that holds there */
+/** @param {Element} element @returns {"light" | "dark"} the colour scheme of the element */
 export function schemeOf(element) {
   for (let at = /** @type {any} */ (element); at; at = at.parentNode ?? at.host) {
     const said = at.dataset?.theme;
@@ -77,14 +77,14 @@ export function schemeOf(element) {
   return night().matches ? "dark" : "light";
 }
 
-/** @param {Element} element @returns {Palette} the colours that hold there */
+/** @param {Element} element @returns {Palette} the colours of the element */
 export function paletteOf(element) {
   return PALETTES[schemeOf(element)];
 }
 
 /**
  * Call a function when the scheme changes, of the system or of the page.
- * @param {Element} element @param {() => void} act @returns {() => void} what ends it
+ * @param {Element} element @param {() => void} act @returns {() => void} a function that stops it
  */
 export function watch(element, act) {
   const query = night();
@@ -100,7 +100,7 @@ export function watch(element, act) {
 }
 
 /** @type {Map<string, readonly number[]>} */
-const known = new Map(); // so that drawing a picture reads no text
+const known = new Map(); // a cache, so that drawing does not parse colours
 
 /** @param {string} color as "#rrggbb" @returns {readonly number[]} red, green and blue from 0 to 1 */
 export function rgb(color) {
@@ -112,7 +112,7 @@ export function rgb(color) {
   return found;
 }
 
-/** How many CSS pixels one of the design is, as the style says by --u. @param {Element} element @returns {number} */
+/** CSS pixels per pixel of the design, from the style's --u. @param {Element} element @returns {number} */
 export function unitOf(element) {
   return parseFloat(getComputedStyle(element).getPropertyValue("--u")) || 1;
 }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.errors import GoalError
+from linkwork.errors import GoalError, OptionError
 from linkwork.models.synthesis.closed_form import derivatives, place
 from linkwork.transforms import FloatArray
 
@@ -125,6 +126,11 @@ def test_what_is_no_path_is_refused() -> None:
         lw.synthesis.path([(1, 1), (2, math.nan), (3, 3)])
     with pytest.raises(GoalError, match="one finite angle for each of 3"):
         lw.synthesis.path([(0, 0), (1, 1), (2, 1)], timing=[0.0, 1.0])
+    for name in ("designs", "starts"):
+        for value in ("1", 1.5, -1, math.inf):
+            options: Any = {name: value}
+            with pytest.raises(OptionError, match=f"{name} must be a whole number, zero or more, got"):
+                lw.synthesis.path([(0, 0), (1, 1), (2, 1)], **options)
 
 
 # Motion generation
@@ -203,6 +209,16 @@ def test_what_is_no_motion_is_refused() -> None:
         lw.synthesis.motion(THREE, kind="crank")
     with pytest.raises(GoalError, match="pivots can be chosen for three"):
         lw.synthesis.motion(FOUR, pivots=[(0, 0), (1, 0)])
+    for number in (math.nan, math.inf):
+        for column in range(3):
+            broken = np.array(THREE, dtype=float)
+            broken[1, column] = number
+            with pytest.raises(GoalError, match="positions of a body are finite numbers"):
+                lw.synthesis.motion(broken)
+            with pytest.raises(GoalError, match="positions of a body are finite numbers"):
+                lw.synthesis.dyads(broken)
+    with pytest.raises(OptionError, match="designs must be a whole number"):
+        lw.synthesis.motion(THREE, designs=1.5)  # type: ignore[arg-type]
 
 
 # Function generation
@@ -254,6 +270,16 @@ def test_what_is_no_function_is_refused() -> None:
         lw.synthesis.function([0.1, 0.2], [0.1, 0.2])
     with pytest.raises(GoalError, match="finite"):
         lw.synthesis.function([0.1, 0.2, math.nan], [0.1, 0.2, 0.3])
+    with pytest.raises(OptionError, match="designs must be a whole number"):
+        lw.synthesis.function([0.1, 0.2, 0.3], [0.1, 0.2, 0.3], designs="1")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("ground", [math.inf, math.nan, 0.0, -1.0, "1", True, None, [1.0, 2.0]])
+def test_a_ground_that_is_no_length_is_refused(ground: Any) -> None:
+    with pytest.raises(GoalError, match="a ground is a positive, finite length, got"):
+        lw.synthesis.function([0.1, 0.2, 0.3], [0.1, 0.2, 0.3], ground=ground)
+    with pytest.raises(GoalError, match="a ground is a positive, finite length, got"):
+        lw.synthesis.crank_rocker("80deg", 1.1, ground=ground)
 
 
 def test_freudenstein_as_published() -> None:

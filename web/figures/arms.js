@@ -1,5 +1,5 @@
 // @ts-check
-/** Planar arms in figures: where their joints are, and how a joint's angle is measured. */
+/** Planar arms in figures: positions of joints, and directions in which their angles are measured. */
 
 /** @typedef {import("../linkwork.js").Linkage} Linkage */
 /** @typedef {import("../linkwork.js").Numbers} Numbers */
@@ -9,7 +9,7 @@ export function jointFrames(arm) {
   return [...arm.frames.filter((name) => /^link[1-9]/.test(name)), "tip"];
 }
 
-/** @param {Linkage} arm @param {Numbers} q @param {string[]} [frames] @returns {number[][]} where joints and tip are */
+/** @param {Linkage} arm @param {Numbers} q @param {string[]} [frames] @returns {number[][]} positions of joints and tip */
 export function places(arm, q, frames = jointFrames(arm)) {
   const all = arm.forward(q);
   return frames.map((name) => [all[name][3], all[name][7]]);

@@ -25,7 +25,7 @@ const HANDS = ["left_hand", "right_hand"];
 const FEET = ["left_foot", "right_foot"];
 const SOLVERS = { first: "feet and balance first", alike: "all alike", unbalanced: "feet first, no balance" };
 const HEAD = 0.105; // radius [m]
-const STILL = 1e-4; // a step that changes no value by more is the last
+const STILL = 1e-4; // a step that changes all values by less is the last
 const MOST = 60; // steps towards one goal
 
 /** @param {HTMLElement} root @param {import("./element.js").Home} home */
@@ -33,9 +33,9 @@ export function bodyGoals(root, home) {
   const body = home.linkage("human");
   const { masses } = body.data;
   let q = body.read("stand");
-  let around = 0; // from where it is seen: 0 is from the front [rad]
-  let left = 0; // steps that may still be taken
-  /** The last step: where it began, and what it found. @type {{start: number[], q: number[]} | null} */ let last = null;
+  let around = 0; // azimuth of the view, 0 from the front [rad]
+  let left = 0; // remaining number of steps
+  /** The last step: start and result. @type {{start: number[], q: number[]} | null} */ let last = null;
   /** @type {number[]} */ let residuals = [];
   const standing = body.forward(q);
   const place = (/** @type {Float64Array} */ m) => /** @type {Vector} */ ([m[3], m[7], m[11]]);
@@ -62,16 +62,16 @@ export function bodyGoals(root, home) {
   panel.buttons({ Reset: reset });
   const table = panel.table();
 
-  /** @param {ArrayLike<number>} p @returns {[number, number]} a point as it is seen: to the right, and up */
+  /** @param {ArrayLike<number>} p @returns {[number, number]} the projection of a point: to the right, and up */
   const seen = (p) => [-p[0] * Math.sin(around) + p[1] * Math.cos(around), p[2]];
 
-  /** @param {[number, number]} at @returns {[number, number]} a place of the picture, and above the floor */
+  /** @param {[number, number]} at @returns {[number, number]} a position kept within the picture and above the floor */
   function above(at) {
     const [x, y] = plane.inside(at);
     return [x, Math.max(y, 0.03)];
   }
 
-  /** A goal is dragged in the plane of the screen; how far away it is stays. @param {string} name @param {[number, number]} at */
+  /** Drag a goal in the plane of the screen; its depth stays. @param {string} name @param {[number, number]} at */
   function drag(name, at) {
     const goal = goals[name];
     const [across] = seen(goal);
@@ -81,7 +81,7 @@ export function bodyGoals(root, home) {
     follow();
   }
 
-  /** Go on until nothing moves, a step for every picture. */
+  /** Take one step per picture until nothing moves. */
   function follow() {
     const running = left > 0;
     left = MOST;
@@ -105,7 +105,7 @@ export function bodyGoals(root, home) {
     follow();
   }
 
-  /** @param {Record<string, Float64Array>} frames @returns {Vector} the centre of mass: links by their share of the whole */
+  /** @param {Record<string, Float64Array>} frames @returns {Vector} the centre of mass, by the links' shares of the total mass */
   function middle(frames) {
     /** @type {Vector} */ const sum = [0, 0, 0];
     masses.links.forEach((/** @type {string} */ name, /** @type {number} */ k) => {

@@ -1,5 +1,5 @@
 // @ts-check
-/** Cyclic coordinate descent, one joint's turn at a time. */
+/** Cyclic coordinate descent, one joint at a time. */
 
 import { places } from "./arms.js";
 import { split } from "./controls.js";
@@ -7,7 +7,7 @@ import { DEGREE, number } from "./dom.js";
 import { Plane } from "./plane.js";
 
 const START = [Math.PI / 8, Math.PI / 4, Math.PI / 4];
-const NEAR = 1e-4; // counts as reached
+const NEAR = 1e-4; // distance that counts as reached
 
 /** @param {HTMLElement} root @param {import("./element.js").Home} home */
 export function ccdTurns(root, home) {
@@ -15,7 +15,7 @@ export function ccdTurns(root, home) {
   const n = arm.nq;
   const size = arm.data.length;
   let q = Float64Array.from(home.numbers("pose", START));
-  let inward = n - 1; // the joint whose turn it is, from the outside inward
+  let inward = n - 1; // the joint to move next, from the tip inward
   let turns = 0;
 
   const { stage, panel } = split(root);
@@ -35,7 +35,7 @@ export function ccdTurns(root, home) {
   const table = panel.table();
 
   /**
-   * What each joint would do if it turned alone: e is the way from it to the end effector, g the way to the goal.
+   * The best rotation of each joint alone: e is the vector from it to the end effector, g that to the goal.
    * Its best angle is atan2(e x g, e · g); the end effector is then | |g| - |e| | from the goal.
    */
   function offers() {
@@ -49,14 +49,14 @@ export function ccdTurns(root, home) {
     });
   }
 
-  /** @returns {number} whose turn it is */
+  /** @returns {number} the joint to move next */
   function chosen() {
     if (order.value === "inward") return inward;
     const gains = offers().map(({ gain }) => gain);
     return gains.indexOf(Math.max(...gains));
   }
 
-  /** @returns {number} how far the end effector is from the goal */
+  /** @returns {number} distance of the end effector from the goal */
   function error() {
     const tip = places(arm, q, ["tip"])[0];
     return Math.hypot(goal.at[0] - tip[0], goal.at[1] - tip[1]);
@@ -125,7 +125,7 @@ export function ccdTurns(root, home) {
   };
 }
 
-/** @param {number[]} e @param {number[]} g @returns {[number, number]} a direction that neither of two vectors takes */
+/** @param {number[]} e @param {number[]} g @returns {[number, number]} a direction away from both vectors, for a label */
 function behind(e, g) {
   const [a, b] = [Math.hypot(e[0], e[1]) || 1, Math.hypot(g[0], g[1]) || 1];
   const [x, y] = [e[0] / a + g[0] / b, e[1] / a + g[1] / b];

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What stands beside a drawing: sliders, choices, buttons, tables of numbers, and a sentence that says how things are.
+ * Controls beside a drawing: sliders, choices, buttons, tables of numbers, and a status sentence.
  *
  *     const { stage, panel } = split(root);
  *     panel.slider({ label: "θ_1", min: -180, max: 180, value: 22.5, unit: "°", moved: (value) => ... });
@@ -12,7 +12,7 @@
 
 import { html, number, writeHtml } from "./dom.js";
 
-/** @param {Element} root @returns {{stage: HTMLElement, panel: Panel}} room for drawings, and for controls beside it or below */
+/** @param {Element} root @returns {{stage: HTMLElement, panel: Panel}} elements for drawings, and for controls beside or below */
 export function split(root) {
   const stage = html("div", { class: "stage" });
   const side = html("div", { class: "panel" });
@@ -38,7 +38,7 @@ export class Panel {
   }
 
   /**
-   * A number to set. `put` sets it without telling.
+   * A slider for a number. `put` sets it without a callback.
    * @param {Slider} options
    */
   slider({ label, min, max, step = (max - min) / 200, value, unit = "", digits = 0, color, moved }) {
@@ -69,7 +69,7 @@ export class Panel {
   }
 
   /**
-   * One of several; few stand side by side, many in a list.
+   * A choice: few options are buttons side by side, many a list.
    * @param {{label: string, options: string[] | Record<string, string>, value?: string, chosen?: (value: string) => void}} options
    *   words, or words by value
    */
@@ -102,7 +102,7 @@ export class Panel {
     return { get value() { return now; }, put }; // prettier-ignore
   }
 
-  /** A box to tick. @param {{label: string, value?: boolean, changed?: (value: boolean) => void}} options */
+  /** A checkbox. @param {{label: string, value?: boolean, changed?: (value: boolean) => void}} options */
   check({ label, value = false, changed }) {
     const box = html("input", { type: "checkbox", checked: value });
     box.addEventListener("change", () => changed?.(box.checked));
@@ -122,8 +122,8 @@ export class Panel {
   }
 
   /**
-   * Play, step and reset. `step` returns false when there is no more to do.
-   * @param {{step: () => boolean | void, back?: () => void, reset?: () => void, rate?: number}} options steps a second when playing
+   * Buttons to play, step and reset. `step` returns false at the end.
+   * @param {{step: () => boolean | void, back?: () => void, reset?: () => void, rate?: number}} options `rate` is in steps per second
    */
   player({ step, back, reset, rate = 4 }) {
     /** @type {ReturnType<typeof setInterval> | undefined} */ let clock;
@@ -191,14 +191,14 @@ export class Panel {
     };
   }
 
-  /** Words. @param {string} text */
+  /** A paragraph. @param {string} text */
   note(text) {
     const node = html("p", { class: "note" }, text);
     this.node.append(node);
     return { node, show(/** @type {string} */ next) { node.textContent = next; } }; // prettier-ignore
   }
 
-  /** Say how things are; read out by screen readers. @param {string} text @param {string} [color] */
+  /** Set the status sentence, which screen readers read out. @param {string} text @param {string} [color] */
   say(text, color = "ink") {
     if (!this.sentence) {
       this.sentence = html("p", { class: "say", role: "status" });

@@ -8,8 +8,8 @@ import { dragged } from "./drag.js";
 import { dampedRates, filterFactor, outline, singular, times } from "./ellipse.js";
 import { Plane, Plot } from "./plane.js";
 
-const SCALE = 0.25; // of the ellipse
-const LARGEST = 10; // λ
+const SCALE = 0.25; // scale of the drawn ellipse
+const LARGEST = 10; // largest λ
 const COLORS = ["violet", "teal", "gold"];
 
 /** @param {HTMLElement} root @param {import("./element.js").Home} home */
@@ -54,7 +54,7 @@ export function damping(root, home) {
     draw();
   }
 
-  /** The arrow's head is dragged. @param {[number, number]} at */
+  /** Drag the head of the arrow. @param {[number, number]} at */
   function aim(at) {
     const [x, y] = places(arm, q, ["tip"])[0];
     V = [at[0] - x, at[1] - y];

@@ -1,5 +1,5 @@
 // @ts-check
-/** Denavit-Hartenberg: four numbers a row place one frame after another. */
+/** Denavit-Hartenberg tables: each row of four numbers places the next frame. */
 
 import { split } from "./controls.js";
 import { DEGREE } from "./dom.js";
@@ -14,19 +14,19 @@ const START = [
 const NAMES = ["θ", "d", "a", "α"];
 const LIMITS = [[-180, 180, 1], [-3, 3, 0.1], [-3, 3, 0.1], [-180, 180, 1]]; // prettier-ignore
 
-/** Turn about z and move along it. @param {number} theta [rad] @param {number} d */
+/** Rotate about z and translate along it. @param {number} theta [rad] @param {number} d */
 function screwZ(theta, d) {
   const [c, s] = [Math.cos(theta), Math.sin(theta)];
   return [c, -s, 0, 0, s, c, 0, 0, 0, 0, 1, d, 0, 0, 0, 1];
 }
 
-/** Turn about x and move along it. @param {number} alpha [rad] @param {number} a */
+/** Rotate about x and translate along it. @param {number} alpha [rad] @param {number} a */
 function screwX(alpha, a) {
   const [c, s] = [Math.cos(alpha), Math.sin(alpha)];
   return [1, 0, 0, a, 0, c, -s, 0, 0, s, c, 0, 0, 0, 0, 1];
 }
 
-/** The two moves of a row, in the order of a convention. @param {number[]} row @param {string} convention */
+/** The two transforms of a row, in the order of a convention. @param {number[]} row @param {string} convention */
 function moves([theta, d, a, alpha], convention) {
   const both = [screwZ(theta * DEGREE, d), screwX(alpha * DEGREE, a)];
   return convention === "standard" ? both : [both[1], both[0]];
@@ -60,7 +60,7 @@ export function dh(root, home) {
     draw();
   }
 
-  /** @returns {{frames: ArrayLike<number>[], between: ArrayLike<number>[]}} the frames, and where each row is halfway */
+  /** @returns {{frames: ArrayLike<number>[], between: ArrayLike<number>[]}} the frames, and those halfway through each row */
   function chain() {
     /** @type {ArrayLike<number>[]} */ const all = [screwZ(0, 0)];
     /** @type {ArrayLike<number>[]} */ const between = [];

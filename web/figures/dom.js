@@ -1,5 +1,5 @@
 // @ts-check
-/** Elements of pages and drawings, and labels such as θ_1 or g_{12} with their letters in italics and indices set low. */
+/** Elements of pages and drawings, and labels such as θ_1 or g_{12} with italic letters and subscripts. */
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -34,7 +34,7 @@ export function html(tag, attributes = {}, ...children) {
 }
 
 /**
- * Take a label apart: `x` of "V_1" is a letter, `1` its index; words of two letters or more stand upright.
+ * Split a label: `V` of "V_1" is an italic letter, `1` its subscript; words of two letters or more are upright.
  * @param {string} text
  * @returns {{text: string, low: boolean, letter: boolean}[]}
  */
@@ -75,7 +75,7 @@ export function writeHtml(node, text) {
   );
 }
 
-/** A number as people read it: a true minus, no "-0". @param {number} value @param {number} [digits] */
+/** A number for readers: with a typographic minus, without "-0". @param {number} value @param {number} [digits] */
 export function number(value, digits = 2) {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "?" : value > 0 ? "∞" : "−∞";
   const text = value.toFixed(digits);

@@ -1,14 +1,14 @@
 // @ts-check
-/** Arms that follow the reader's hand, up to the edge of their reach and back again. */
+/** Planar arms that follow a dragged point, also beyond their reach and back. */
 
 import { places } from "./arms.js";
 
 /** @typedef {import("../linkwork.js").Linkage} Linkage */
 
-const BEND = 0.02; // radians: a straight arm has to be bent before it can come in
+const BEND = 0.02; // [rad]: a straight arm is singular, and must be bent before its tip can move inward
 
 /**
- * Return the pose near `start` whose tip is at a place, or as near to it as the arm reaches.
+ * Return the pose near `start` with the tip at a position, or as near to it as possible.
  * @param {Linkage} arm a planar one whose base is at the origin @param {ArrayLike<number>} at @param {Float64Array} start
  */
 export function dragged(arm, at, start) {

@@ -2,7 +2,7 @@
 /**
  * `<linkwork-figure name="jacobian-columns"></linkwork-figure>`: a live figure in any page.
  *
- * Attributes are the figure's options. `figure.ready` is kept when it can be used; `figure.state()` gives its numbers.
+ * Attributes are the figure's options. `figure.ready` resolves when it can be used; `figure.state()` returns its numbers.
  */
 
 import "../bodies.js";
@@ -18,17 +18,17 @@ import { LOOK } from "./look.js";
 /** @type {Promise<import("../linkwork.js").Linkwork> | undefined} */
 let engine;
 
-/** What a figure is given: linkages and the options of its element. */
+/** The environment of a figure: linkages, and the options of its element. */
 export class Home {
   /** @param {import("../linkwork.js").Linkwork} linkwork @param {HTMLElement} element */
   constructor(linkwork, element) {
     this.linkwork = linkwork;
     this.element = element;
-    /** Whether readers asked for less motion. */
+    /** Whether the user prefers reduced motion. */
     this.still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   }
 
-  /** @param {string} name one of those that Python has packed for figures @returns {Linkage} */
+  /** @param {string} name one of the linkages packed for figures @returns {Linkage} */
   linkage(name) {
     const packs = /** @type {any} */ (globalThis).linkworkPacks ?? {};
     if (!packs[name]) refuse(`there is no linkage ${name} in this page; it has ${Object.keys(packs).join(", ") || "none"}.`);
@@ -50,7 +50,8 @@ export class Home {
   }
 
   /**
-   * Call a function before every picture, with the seconds since the last, until it returns false or the figure is gone.
+   * Call a function before every picture, with the seconds since the last one, until it returns false or the figure is
+   * removed.
    * @param {(seconds: number) => boolean | void} frame
    */
   loop(frame) {
@@ -87,7 +88,7 @@ export class LinkworkFigure extends HTMLElement {
     }
   }
 
-  /** The numbers that it shows. @returns {Record<string, any> | undefined} */
+  /** The displayed numbers. @returns {Record<string, any> | undefined} */
   state() {
     return this.figure?.state();
   }

@@ -1,5 +1,5 @@
 // @ts-check
-/** What the two rows of a planar Jacobian say: the ellipse of its velocities, damped rates, and its null space. */
+/** Analysis of a planar Jacobian of two rows: the ellipse of velocities, damped rates, and the null space. */
 
 import { singularValues } from "./spectrum.js";
 
@@ -34,7 +34,7 @@ export function singular([x, y]) {
   return { values, axes, rates, measure: values[0] * values[1] };
 }
 
-/** @param {number} sigma @param {number} lambda @returns {number} how much of a direction damping lets through */
+/** @param {number} sigma @param {number} lambda @returns {number} the filter factor of a direction */
 export function filterFactor(sigma, lambda) {
   return sigma > 0 ? sigma ** 2 / (sigma ** 2 + lambda ** 2) : 0;
 }
@@ -48,7 +48,7 @@ export function dampedRates({ values, axes, rates }, V, lambda) {
   return rates[0].map((_, i) => parts[0] * rates[0][i] + parts[1] * rates[1][i]);
 }
 
-/** @param {Rows} J of three joints @returns {number[]} the unit vector of joint rates that the tip does not feel: the rows' cross product */
+/** @param {Rows} J of three joints @returns {number[]} the unit vector of the null space: the rows' cross product */
 export function nullVector([x, y]) {
   const way = [x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]];
   const length = Math.hypot(...way);
@@ -56,7 +56,7 @@ export function nullVector([x, y]) {
 }
 
 /**
- * Points of the ellipse that unit joint rates give the tip.
+ * Points of the ellipse of tip velocities for unit joint rates.
  * @param {Singular} found @param {ArrayLike<number>} center @param {number} scale @returns {number[][]}
  */
 export function outline({ values, axes }, center, scale) {

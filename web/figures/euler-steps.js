@@ -1,5 +1,5 @@
 // @ts-check
-/** One Euler step at a time: where the Jacobian says that the tip goes, and where it really goes. */
+/** One Euler step at a time: the motion of the tip predicted by the Jacobian, and the actual one. */
 
 import { integrate, step } from "../textbook.js";
 import { jointFrames, places, rowsOf } from "./arms.js";
@@ -10,7 +10,7 @@ import { Plane } from "./plane.js";
 
 const COLORS = ["violet", "teal", "gold"];
 const STARTS = { "planar-3": [Math.PI / 8, Math.PI / 4, Math.PI / 4], "planar-2": [Math.PI / 8, Math.PI / 2] };
-const PIECES = 24; // of the way that the tip really goes
+const PIECES = 24; // line segments of the actual path
 
 /** @param {HTMLElement} root @param {import("./element.js").Home} home */
 export function eulerSteps(root, home) {
@@ -53,7 +53,7 @@ export function eulerSteps(root, home) {
     draw();
   }
 
-  /** What the next step is made of. */
+  /** The quantities of the next step. */
   function look() {
     const [E, G] = [places(arm, q, ["tip"])[0], goal.at];
     const V = [G[0] - E[0], G[1] - E[1]];
@@ -95,7 +95,7 @@ export function eulerSteps(root, home) {
       return part;
     });
     real.show(way);
-    const there = Math.hypot(predicted[0] - G[0], predicted[1] - G[1]) < 4; // the goal has a name already
+    const there = Math.hypot(predicted[0] - G[0], predicted[1] - G[1]) < 4; // a label would overlap that of the goal
     ends[0].show(predicted, there ? "" : "predicted", 0, -17);
     ends[1].show(reached, "really", 0, 17);
     tell(now);

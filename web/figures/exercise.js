@@ -1,20 +1,20 @@
 // @ts-check
 /**
  * `<linkwork-exercise answer="12.5" tolerance="0.05" unit="cm" hint="..." why="...">question</linkwork-exercise>`: an
- * exercise that checks itself. Numbers are typed as people write them: 45deg, 1.2e-3, 0,5 is not one number but two.
+ * exercise that checks its answer. Numbers may have units: 45deg, 1.2e-3. A comma separates numbers: 0,5 are two.
  */
 
 import { html } from "./dom.js";
 import { LOOK } from "./look.js";
 
-/** What units are worth in metres and radians. @type {Record<string, number>} */
+/** Units in metres and radians. @type {Record<string, number>} */
 const UNITS = {
   "": 1, rad: 1, deg: Math.PI / 180, "°": Math.PI / 180, m: 1, cm: 0.01, mm: 0.001, s: 1, ms: 0.001, "%": 0.01,
 }; // prettier-ignore
 
 /**
- * Read numbers, in the unit that the exercise asks for unless another one is written.
- * @param {string} text @param {string} unit @returns {number[] | null} null where it is none
+ * Read numbers, in the unit of the exercise unless another one is typed.
+ * @param {string} text @param {string} unit @returns {number[] | null} null if the text is invalid
  */
 export function readAnswer(text, unit) {
   const parts = text.replace(/−/g, "-").replace(/[()[\]{}]/g, " ").split(/[,;]|\s+(?=[-+.\d])/).map((part) => part.trim()).filter(Boolean);
@@ -52,7 +52,7 @@ export class LinkworkExercise extends HTMLElement {
     });
   }
 
-  /** @param {string} text @returns {[string, string]} what to say, and its colour */
+  /** @param {string} text @returns {[string, string]} the response, and its colour */
   judge(text) {
     const unit = this.getAttribute("unit") ?? "";
     const answer = (this.getAttribute("answer") ?? "").split(",").map(Number);

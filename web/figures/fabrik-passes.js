@@ -7,7 +7,7 @@ import { counted, number } from "./dom.js";
 import { Plane } from "./plane.js";
 
 const START = [Math.PI / 8, Math.PI / 4, Math.PI / 4];
-const NEAR = 1e-4; // counts as reached
+const NEAR = 1e-4; // distance that counts as reached
 
 /** @typedef {number[]} Point */
 
@@ -29,17 +29,17 @@ export function fabrikPasses(root, home) {
   const lengths = first.slice(1).map((p, k) => Math.hypot(p[0] - first[k][0], p[1] - first[k][1]));
   const base = first[0];
   let p = first.map((point) => [...point]);
-  let whole = p; // where the chain was when this round began
-  let before = p; // and when this pass began
-  let moment = 0; // of 2 n + 2: the tip put on the goal, n pulls inward, the base put back, n pulls outward
+  let whole = p; // the chain at the start of this iteration
+  let before = p; // the chain at the start of this pass
+  let moment = 0; // step, 0 to 2 n + 1: tip to the goal, n pulls inward, base put back, n pulls outward
   let round = 0;
 
   const { stage, panel } = split(root);
   const plane = new Plane(stage, { x: [-1.1 * size, 1.1 * size], y: [-0.6 * size, 1.0 * size], label: "A chain of points whose link lengths are corrected one by one" });
   plane.circle({ color: "muted", dashed: true }).show(base, size);
   const ghost = plane.arm({ color: "muted", faint: true, base: false });
-  plane.arm({ color: "muted" }).show([base, base]); // the ground stays where it is
-  const body = [plane.arm({ base: false }), plane.arm({ base: false })]; // before a link that is broken, and behind it
+  plane.arm({ color: "muted" }).show([base, base]); // the ground does not move
+  const body = [plane.arm({ base: false }), plane.arm({ base: false })]; // the parts before and after a link with a wrong length
   const broken = plane.path({ color: "red", dashed: true, width: 3, layer: "marks" });
   const way = plane.path({ color: "teal", dashed: true, width: 2, layer: "marks" });
   const moved = plane.vector({ color: "teal", width: 3 });
@@ -50,7 +50,7 @@ export function fabrikPasses(root, home) {
   const table = panel.matrix({ columns: lengths.map((_, k) => `L_${k + 1}`), rows: ["should be", "is"], digits: 2 });
   const values = panel.table();
 
-  /** @returns {number} which point this moment moves, and by what neighbour */
+  /** @returns {number} the point that this step moves, and its neighbour */
   const moving = (/** @type {number} */ m) => (m <= n ? n - m : m - n - 1);
 
   function pull() {
@@ -81,12 +81,12 @@ export function fabrikPasses(root, home) {
     while (moment !== 0);
   }
 
-  /** @returns {number} how far the last point is from the goal */
+  /** @returns {number} distance of the last point from the goal */
   function error() {
     return Math.hypot(p[n][0] - goal.at[0], p[n][1] - goal.at[1]);
   }
 
-  /** The goal has moved: begin this round again. */
+  /** The goal has moved: restart this iteration. */
   function anew() {
     [p, before, moment, round] = [whole, whole, 0, 0];
     draw();
@@ -98,7 +98,7 @@ export function fabrikPasses(root, home) {
     anew();
   }
 
-  /** @param {number} [k] the point that was moved @param {Point} [old] where it was @param {Point} [neighbour] */
+  /** @param {number} [k] the moved point @param {Point} [old] its previous position @param {Point} [neighbour] */
   function draw(k, old, neighbour) {
     const now = lengths.map((_, i) => Math.hypot(p[i + 1][0] - p[i][0], p[i + 1][1] - p[i][1]));
     const wrong = now.findIndex((length, i) => Math.abs(length - lengths[i]) > 1e-9);

@@ -56,7 +56,7 @@ export function follow(root, home) {
     return { poses, tips, largest: Math.max(...turns), at: turns.indexOf(Math.max(...turns)) + 1, residual: Math.hypot(to[0] - last[0], to[1] - last[1]) };
   }
 
-  /** What the chosen method takes. */
+  /** The options of the chosen method. */
   function options() {
     if (wish.method === "damped") return { damping: wish.damping };
     return wish.method === "control" ? { desired: [0, 0, 0], gains: wish.gains } : {};
@@ -81,7 +81,7 @@ export function follow(root, home) {
     draw();
   }
 
-  /** Let the plot show all angles, with their names at the right, apart from each other. */
+  /** Fit the plot to all angles, and place their names at the right without overlap. */
   function scale() {
     const angles = found.poses.flatMap((pose) => [...pose].map((angle) => angle / DEGREE));
     const [low, high] = [Math.min(-10, ...angles), Math.max(...angles)];

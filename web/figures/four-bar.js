@@ -8,16 +8,16 @@ import { Plane } from "./plane.js";
 const GROUND = 0.4;
 const LENGTHS = { crank: 0.15, coupler: 0.35, rocker: 0.3 };
 const CLOSED = 1e-10;
-const FINE = DEGREE / 4; // how far the crank is turned at once: a dead centre is met, not jumped over
+const FINE = DEGREE / 4; // largest step of the crank, so that it does not jump over a dead centre
 
 /** @typedef {[number, number]} Point */
-/** Angles as Python has them: crank and rocker from the ground, the coupler from the crank. @typedef {[number, number, number]} Angles */
+/** Angles as in Python: crank and rocker from the ground, the coupler from the crank. @typedef {[number, number, number]} Angles */
 
 /** @param {Point} from @param {number} angle @param {number} length @returns {Point} */
 const along = (from, angle, length) => [from[0] + length * Math.cos(angle), from[1] + length * Math.sin(angle)];
 
 /**
- * Where two circles meet, to the left (side 1) or right (-1) of the way between their centres; null where they do not.
+ * The intersection of two circles to the left (side 1) or right (-1) of the line between their centres; null if none.
  * @param {Point} a @param {Point} b @param {number} r @param {number} s their radii @param {number} side @returns {Point | null}
  */
 export function meeting(a, b, r, s, side) {
@@ -31,7 +31,7 @@ export function meeting(a, b, r, s, side) {
 }
 
 /**
- * The closed pose for an angle of the crank, or null where the bars do not reach.
+ * The closed pose for an angle of the crank, or null if there is none.
  * @param {{crank: number, coupler: number, rocker: number}} bars @param {number} crank @param {number} side @returns {Angles | null}
  */
 export function closedPose(bars, crank, side) {
@@ -41,7 +41,7 @@ export function closedPose(bars, crank, side) {
   return [crank, wrap(Math.atan2(at[1] - pin[1], at[0] - pin[0]) - crank), Math.atan2(at[1], at[0] - GROUND)];
 }
 
-/** @param {number} angle @returns {number} between minus and plus half a turn */
+/** @param {number} angle @returns {number} the same angle between minus and plus half a turn */
 function wrap(angle) {
   return angle - 2 * Math.PI * Math.round(angle / (2 * Math.PI));
 }
@@ -92,7 +92,7 @@ export function fourBar(root, home) {
     return [end[0] - other[0], end[1] - other[1]];
   }
 
-  /** The crank's end is dragged. @param {Point} at */
+  /** Drag the end of the crank. @param {Point} at */
   function drag(at) {
     const wanted = q[0] + wrap(Math.atan2(at[1], at[0]) - q[0]);
     stopped = false;
@@ -111,7 +111,7 @@ export function fourBar(root, home) {
     bars[name] = value;
     stopped = false;
     if (!open) {
-      const angles = Array.from({ length: 721 }, (_, k) => q[0] + (k % 2 ? 1 : -1) * Math.ceil(k / 2) * 2 * FINE); // the nearest that closes
+      const angles = Array.from({ length: 721 }, (_, k) => q[0] + (k % 2 ? 1 : -1) * Math.ceil(k / 2) * 2 * FINE); // nearest first
       q = angles.map((angle) => closedPose(bars, angle, side)).find((pose) => pose !== null) ?? q;
     }
     draw();
@@ -123,7 +123,7 @@ export function fourBar(root, home) {
     return draw();
   }
 
-  /** One step of Newton's method: what coupler and rocker have to do, C_f Δθ_f = -c, two equations for two angles. */
+  /** One step of Newton's method for coupler and rocker: C_f Δθ_f = -c, two equations for two angles. */
   function newton() {
     const [cx, cy] = opening();
     const { pin, end, other } = places(q);
@@ -164,7 +164,7 @@ export function fourBar(root, home) {
     const c = opening();
     const wide = Math.hypot(c[0], c[1]);
     const path = Array.from({ length: 361 }, (_, k) => closedPose(bars, k * DEGREE, side)).map((pose) => (pose ? places(pose).beside : null));
-    const first = Math.max(path.indexOf(null), 0); // begin behind a gap, so that the curve is one piece
+    const first = Math.max(path.indexOf(null), 0); // start at a gap, so that the curve is in one piece
     const whole = [...path.slice(first), ...path.slice(first ? 1 : 0, first)].filter((p) => p !== null);
     curve.show(/** @type {Point[]} */ (whole));
     ground.show([[0, 0], [GROUND, 0]]);
@@ -188,7 +188,7 @@ export function fourBar(root, home) {
     else panel.say("Closed. Drag the end of the crank.");
   }
 
-  /** @returns {string} whether the shortest bar goes round */
+  /** @returns {string} a sentence on whether the shortest bar can turn fully */
   function grashof() {
     const all = [GROUND, ...Object.values(bars)].sort((a, b) => a - b);
     if (all[3] >= all[0] + all[1] + all[2]) return "The longest bar is too long: these bars cannot form a loop.";

@@ -1,5 +1,5 @@
 // @ts-check
-/** One point, measured in every frame of an arm that turns, slides and turns. */
+/** The coordinates of one point in every frame of an arm with a revolute, a prismatic and a revolute joint. */
 
 import { places } from "./arms.js";
 import { split } from "./controls.js";
@@ -17,7 +17,7 @@ export function frames(root, home) {
   const arm = home.linkage("slide-arm");
   const q = Float64Array.from(home.numbers("pose", START));
   let fixed = home.option("fixed", "link3");
-  let local = [4, 3]; // the point, in the frame that it is fixed to
+  let local = [4, 3]; // the point in its own frame
 
   const { stage, panel } = split(root);
   const plane = new Plane(stage, { x: [-6, 24], y: [-9, 17], label: "An arm with a revolute, a prismatic and a revolute joint, the frames of its links, and a point" });
@@ -49,12 +49,12 @@ export function frames(root, home) {
     return name === "world" ? [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1] : arm.forward(q, name);
   }
 
-  /** The inverse takes a point of the world into a frame. @param {string} name @param {number[]} p */
+  /** The coordinates of a world point in a frame, by the inverse transform. @param {string} name @param {number[]} p */
   function into(name, p) {
     return apply(inverse(matrix(name)), p);
   }
 
-  /** Fix the point to another frame, where it is. @param {string} name */
+  /** Fix the point to another frame at its present position. @param {string} name */
   function attach(name) {
     const here = apply(matrix(fixed), local);
     fixed = name;

@@ -1,5 +1,5 @@
 // @ts-check
-/** Three rings turn a plane by Euler angles; at a middle angle of 90° two rings turn it about the same axis. */
+/** Three rings rotate a plane by Euler angles; at a middle angle of 90°, two of them rotate about the same axis. */
 
 import { split } from "./controls.js";
 import { DEGREE, number } from "./dom.js";
@@ -29,7 +29,7 @@ function product(a, b) {
 /** @param {Matrix} m @param {number[]} v */
 const turn = (m, v) => [0, 1, 2].map((k) => m[3 * k] * v[0] + m[3 * k + 1] * v[1] + m[3 * k + 2] * v[2]);
 
-/** How far each ring has turned: Rz(yaw), Rz Ry(pitch), Rz Ry Rx(roll). @param {number[]} angles @returns {Matrix[]} */
+/** The rotation of each ring: Rz(yaw), Rz Ry(pitch), Rz Ry Rx(roll). @param {number[]} angles @returns {Matrix[]} */
 function rings([yaw, pitch, roll]) {
   const first = about(2, yaw);
   const second = product(first, about(1, pitch));
@@ -43,7 +43,7 @@ function quaternion([yaw, pitch, roll]) {
   return [ca * cb * cc + sa * sb * sc, ca * cb * sc - sa * sb * cc, ca * sb * cc + sa * cb * sc, sa * cb * cc - ca * sb * sc];
 }
 
-/** A share of a rotation about its own axis: slerp from rest. @param {number[]} q @param {number} t @returns {Matrix} */
+/** A fraction of a rotation about its own axis: slerp from rest. @param {number[]} q @param {number} t @returns {Matrix} */
 function share(q, t) {
   const v = vectorOf(q).map((x) => t * x);
   const angle = Math.hypot(...v);
@@ -51,7 +51,7 @@ function share(q, t) {
   return rotation([Math.cos(angle / 2), ...v.map((x) => s * x)]);
 }
 
-/** Points of ring k: each ring holds its own axis and that of the next. @param {number} k @param {number} t */
+/** Points of ring k, whose plane contains its own axis and that of the next ring. @param {number} k @param {number} t */
 const onRing = (k, t) => [[0, Math.cos(t), Math.sin(t)], [Math.cos(t), Math.sin(t), 0], [Math.cos(t), 0, Math.sin(t)]][k]; // prettier-ignore
 const GRIPS = [[0, 1, 0], [1, 0, 0], [0, 0, 1]]; // prettier-ignore
 const AXES = [[0, 0, 1], [0, 1, 0], [1, 0, 0]]; // prettier-ignore
@@ -81,7 +81,7 @@ export function gimbal(root, home) {
   panel.note("Path of the nose from level to here: red by Euler angles, green by the quaternion.");
   panel.say("");
 
-  /** Turn ring k so that its grip is nearest to a place on the screen. @param {number} k @param {number[]} p @returns {[number, number]} */
+  /** Rotate ring k so that its grip is nearest to a position on the screen. @param {number} k @param {number[]} p @returns {[number, number]} */
   function grab(k, p) {
     /** @param {number} angle */
     const place = (angle) => space.flat(turn(rings(angles.map((old, i) => (i === k ? angle : old)))[k], GRIPS[k]).map((x) => RADII[k] * x));
@@ -94,7 +94,7 @@ export function gimbal(root, home) {
     return place(angles[k]);
   }
 
-  /** Draw a ring, what is behind paler. @param {number} k @param {Matrix} m */
+  /** Draw a ring, with its rear part paler. @param {number} k @param {Matrix} m */
   function drawRing(k, m) {
     const points = Array.from({ length: 96 }, (_, i) => turn(m, onRing(k, (i * Math.PI) / 48)).map((x) => RADII[k] * x));
     const near = points.map((p) => space.depth(p) >= 0);

@@ -1,5 +1,5 @@
 // @ts-check
-/** Several numbers over steps, plotted as lines; with `decades` on a logarithmic scale. The last steps are in sight. */
+/** Several numbers over steps, plotted as lines; with `decades` on a logarithmic scale. Only the last steps are visible. */
 
 import { Plot } from "./plane.js";
 
@@ -7,8 +7,8 @@ export class History {
   /**
    * @param {Element} root
    * @param {{lines: Record<string, string>, label: string, across?: string, up?: string, decades?: [number, number],
-   *   range?: [number, number], most?: number, height?: number}} options colours by name; what is seen, in words; powers of ten
-   *   at the bottom and the top, or the range of a plain scale; how many steps are in sight
+   *   range?: [number, number], most?: number, height?: number}} options colours by name; a description; powers of ten
+    *   at the bottom and the top, or the range of a linear scale; number of visible steps
    */
   constructor(root, { lines, label, across, up, decades, range = [0, 1], most = 120, height = 150 }) {
     this.log = decades !== undefined;
@@ -19,7 +19,7 @@ export class History {
     this.first = 0;
   }
 
-  /** How many rows have been added since the last `clear`. */
+  /** The number of rows added since the last `clear`. */
   get length() {
     return this.first + this.rows.length;
   }

@@ -1,5 +1,5 @@
 // @ts-check
-/** Where the columns of the Jacobian come from: each is the joint's axis crossed with the way from joint to end effector. */
+/** The columns of the Jacobian: the cross product of the joint's axis and the vector from joint to end effector. */
 
 import { jointFrames, places, rowsOf } from "./arms.js";
 import { split } from "./controls.js";
@@ -31,13 +31,13 @@ export function jacobianColumns(root, home) {
   );
   const matrix = panel.matrix({ label: "J =", columns: arm.coordinates.map((_, k) => `g_${k + 1}`), rows: ["x", "y"], colors: COLORS });
 
-  /** The end effector is dragged: the pose follows. @param {[number, number]} at */
+  /** Drag the end effector; the pose follows. @param {[number, number]} at */
   function follow(at) {
     q = arm.solve(at, { start: q, stay: true }).q;
     draw();
   }
 
-  /** A slider is moved. @param {number} k @param {number} angle */
+  /** Move a slider. @param {number} k @param {number} angle */
   function turn(k, angle) {
     q[k] = angle;
     draw();
@@ -82,7 +82,7 @@ export function jacobianColumns(root, home) {
 
 const SHARE = 0.5;
 
-/** @param {number} angle @returns {number} the same turn between minus and plus half a turn */
+/** @param {number} angle @returns {number} the same angle between minus and plus half a turn */
 function wrap(angle) {
   return angle - 2 * Math.PI * Math.round(angle / (2 * Math.PI));
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** Key poses as points on curves, one curve a joint: drag them, and the arm plays what lies between. */
+/** Key poses as draggable points on curves, one for each joint; the arm plays the interpolated motion. */
 
 import { places } from "./arms.js";
 import { split } from "./controls.js";
@@ -35,7 +35,7 @@ export function curve(kind, times, values) {
     const u = Math.min(1, Math.max(0, (t - times[k]) / h));
     if (kind === "step") return u >= 1 ? b : a;
     if (kind === "linear") return a + (b - a) * u;
-    if (kind === "ease") return a + (b - a) * u * u * (3 - 2 * u); // leaves and arrives at rest
+    if (kind === "ease") return a + (b - a) * u * u * (3 - 2 * u); // zero slope at both keys
     const v = 1 - u;
     return v * a + u * b + (h * h * ((v * v * v - v) * bend[k] + (u * u * u - u) * bend[k + 1])) / 6;
   };
@@ -68,7 +68,7 @@ export function keys(root, home) {
   const table = panel.table({ label: "Pose" });
   panel.say("");
 
-  /** Keys keep their order; the first and the last keep their time. @param {number} k @param {number[]} p @returns {[number, number]} */
+  /** Limit the drag of a key: keys keep their order, the first and the last keep their time. @param {number} k @param {number[]} p @returns {[number, number]} */
   function held(k, [t, value]) {
     const inner = k > 0 && k < times.length - 1;
     const at = inner ? Math.min(times[k + 1] - 0.2, Math.max(times[k - 1] + 0.2, t)) : times[k];

@@ -1,11 +1,11 @@
 // @ts-check
-/** How figures and exercises look, on light ground and dark; `light-dark()` follows the page's color-scheme. */
+/** The style of figures and exercises, light and dark; `light-dark()` follows the page's color-scheme. */
 
 import { FONT, PALETTES } from "../theme.js";
 
 const { light, dark } = PALETTES;
 
-/** Names of colours in figures, and in the palettes of all pages: where letters are coloured, they must be read. */
+/** Names of colours in figures, with those of the shared palettes; coloured text must be legible. */
 const COLORS = [
   ["ink", "ink"], ["muted", "soft"], ["edge", "line"], ["paper", "card"], ["blue", "linkText"], ["orange", "goalText"],
   ["green", "goodText"], ["red", "badText"],

@@ -7,9 +7,9 @@ import { svg, writeSvg } from "./dom.js";
 /** @typedef {import("./plane.js").Point} Point */
 /** @typedef {import("./plane.js").Look} Look */
 
-const SHORT = 42; // pixels: a label beside a shorter arrow would stand on others
+const SHORT = 42; // [pixel]: the label of a shorter arrow would overlap others
 
-/** Something that is shown on a plane and drawn anew when the plane changes. */
+/** A mark on a plane, redrawn when the plane changes. */
 export class Mark {
   /** @param {Plane} plane @param {string} layer @param {Look} look @param {string} kind */
   constructor(plane, layer, { color = "muted", dashed, faint, width, layer: own }, kind) {
@@ -21,7 +21,7 @@ export class Mark {
     plane.marks.push(this);
   }
 
-  /** Show it. @param {any[]} given what `draw` takes */
+  /** Show it. @param {any[]} given the arguments of `draw` */
   show(...given) {
     this.given = given;
     this.node.removeAttribute("display");
@@ -35,7 +35,7 @@ export class Mark {
     return this;
   }
 
-  /** Give it another colour. @param {string} name @param {boolean} [faint] */
+  /** Change its colour. @param {string} name @param {boolean} [faint] */
   paint(name, faint = false) {
     for (const old of [...this.node.classList]) if (old.startsWith("c-")) this.node.classList.remove(old);
     this.node.classList.add(`c-${name}`);
@@ -65,7 +65,7 @@ export class Mark {
   }
 }
 
-/** Straight pieces, open or closed. */
+/** A polyline, open or closed. */
 export class Path extends Mark {
   /** @param {Plane} plane @param {Look & {closed?: boolean}} look */
   constructor(plane, look) {
@@ -85,7 +85,7 @@ export class Path extends Mark {
   }
 }
 
-/** Where something has been. */
+/** The path of a moving point. */
 export class Trail extends Path {
   /** @param {Plane} plane @param {Look & {limit?: number}} look */
   constructor(plane, look) {
@@ -109,7 +109,7 @@ export class Trail extends Path {
   }
 }
 
-/** A circle of the world. */
+/** A circle in world units. */
 export class Circle extends Mark {
   /** @param {Plane} plane @param {Look} look */
   constructor(plane, look) {
@@ -132,7 +132,7 @@ export class Circle extends Mark {
   }
 }
 
-/** Words at a place, with a halo so that they are read on anything. */
+/** A text at a position, with a halo so that it is legible on any background. */
 export class Label extends Mark {
   /** @param {Plane} plane @param {Look & {dx?: number, dy?: number, anchor?: string}} look */
   constructor(plane, { dx = 0, dy = 0, anchor = "middle", ...look }) {
@@ -164,7 +164,7 @@ export class Dot extends Mark {
     this.text = svg("text", { class: "beside" }, this.node);
   }
 
-  /** @param {Point} at @param {string} [label] @param {number} [dx] @param {number} [dy] where the label stands [px] */
+  /** @param {Point} at @param {string} [label] @param {number} [dx] @param {number} [dy] offset of the label [px] */
   show(at, label = "", dx = 9, dy = -9) {
     return super.show(at, label, dx, dy);
   }
@@ -181,7 +181,7 @@ export class Dot extends Mark {
   }
 }
 
-/** An arrow from one place to another, its label beside the head. */
+/** An arrow between two points, with its label beside the head. */
 export class Vector extends Mark {
   /** @param {Plane} plane @param {Look & {head?: number}} look */
   constructor(plane, { head = 11, ...look }) {
@@ -192,7 +192,7 @@ export class Vector extends Mark {
     this.text = svg("text", { class: "beside" }, this.node);
   }
 
-  /** @param {Point} from @param {Point} to @param {string} [label] @param {number} [along] where on it the label stands, 1 at the head */
+  /** @param {Point} from @param {Point} to @param {string} [label] @param {number} [along] position of the label along it, 1 at the head */
   show(from, to, label = "", along = 1) {
     return super.show(from, to, label, along);
   }
@@ -215,7 +215,7 @@ export class Vector extends Mark {
   }
 }
 
-/** An angle about a center, counterclockwise where it grows. */
+/** An angle about a center, positive counterclockwise. */
 export class Arc extends Mark {
   /** @param {Plane} plane @param {Look & {arrow?: boolean}} look */
   constructor(plane, { arrow = true, ...look }) {
@@ -300,14 +300,14 @@ function bone([x1, y1], [x2, y2], r, s) {
   return `M${side(x1, y1, r)}A${r},${r} 0 0 1 ${side(x1, y1, -r)}L${side(x2, y2, -s)}A${s},${s} 0 0 1 ${side(x2, y2, s)}Z`;
 }
 
-/** Something to drag. */
+/** A draggable point. */
 export class Goal extends Mark {
   /** @param {Plane} plane @param {any} options */
   constructor(plane, { at, label = "", name, color = "orange", moved, ended, hold, shape = "ring" }) {
     super(plane, "handles", { color }, `goal as-${shape}`);
     this.outline = SHAPES[/** @type {keyof typeof SHAPES} */ (shape)];
     /** @type {[number, number]} */ this.at = [at[0], at[1]];
-    /** Where it is held, beside the pointer. @type {number[] | null} */ this.grip = null;
+    /** Its offset from the pointer during a drag. @type {number[] | null} */ this.grip = null;
     this.label = label;
     this.moved = moved;
     this.ended = ended;
@@ -324,13 +324,13 @@ export class Goal extends Mark {
     super.show();
   }
 
-  /** Put it elsewhere, without telling. @param {Point} at */
+  /** Move it without a callback. @param {Point} at */
   put(at) {
     this.at = [at[0], at[1]];
     return super.show();
   }
 
-  /** Move it as a reader does. @param {[number, number]} at */
+  /** Move it as in a drag, with a callback. @param {[number, number]} at */
   move(at) {
     this.put(this.hold(at));
     this.moved?.(this.at);
@@ -346,7 +346,7 @@ export class Goal extends Mark {
     node.focus({ preventScroll: true });
   }
 
-  /** @param {PointerEvent} event @returns {number} how far it is from a pointer [px] */
+  /** @param {PointerEvent} event @returns {number} its distance from a pointer [px] */
   far(event) {
     const [[x, y], [u, v]] = [this.plane.to(this.at), this.plane.to(this.plane.from(event))];
     return Math.hypot(x - u, y - v);
@@ -356,7 +356,7 @@ export class Goal extends Mark {
     const node = /** @type {SVGGElement} */ (this.node);
     node.addEventListener("pointerdown", (event) => {
       const all = /** @type {Goal[]} */ (this.plane.marks.filter((mark) => mark instanceof Goal && mark.given));
-      all.reduce((a, b) => (b.far(event) < a.far(event) ? b : a), this).take(event); // areas to touch overlap
+      all.reduce((a, b) => (b.far(event) < a.far(event) ? b : a), this).take(event); // touch areas overlap, so take the nearest
       event.preventDefault();
     });
     node.addEventListener("pointermove", (event) => {

@@ -1,5 +1,5 @@
 // @ts-check
-/** The null space: an arm moves while its tip stays, and leans towards desired angles. */
+/** The null space: an arm moves towards desired angles while its tip stays. */
 
 import { step } from "../textbook.js";
 import { jointFrames, places, rowsOf } from "./arms.js";
@@ -11,14 +11,14 @@ import { Plane, Plot } from "./plane.js";
 import { apart, back, selfMotion } from "./self-motion.js";
 
 /**
- * The angles to lean to, a gain for each, and which form of z: the gradient a (θ - θ_c), or its square as equation 5.27 prints it.
+ * The desired angles, a gain for each, and the form of z: the gradient a (θ - θ_c), or its square as in equation 5.27.
  * @typedef {{desired: number[], gains: number[], form: "gradient" | "printed"}} Wish
  */
 
 const COLORS = ["violet", "teal", "gold"];
 const GHOSTS = 10;
-const PIECES = 8; // of the curve, where it leaves the plot on one side and comes in on the other
-const SETTLED = 1e-7; // radians a step
+const PIECES = 8; // largest number of parts of the curve, which is cut where it leaves the plot on one side
+const SETTLED = 1e-7; // smallest change per step [rad]
 
 /** @param {HTMLElement} root @param {import("./element.js").Home} home */
 export function nullSpace(root, home) {
@@ -47,7 +47,7 @@ export function nullSpace(root, home) {
   const aim = plot.point({ color: "orange" });
   const here = plot.point({ color: "blue", radius: 6 });
 
-  /** @param {[number, number]} at @returns {[number, number]} where the tip can be, a little inside the edge */
+  /** @param {[number, number]} at @returns {[number, number]} a position within reach, slightly inside the edge */
   function within(at) {
     const share = Math.min(1, (0.995 * arm.data.length) / Math.hypot(...at));
     return [at[0] * share, at[1] * share];
@@ -72,7 +72,7 @@ export function nullSpace(root, home) {
     draw();
   }
 
-  /** One step of the control expression. @returns {boolean} whether there is more to do */
+  /** Take one step of the control expression. @returns {boolean} whether the arm still moves */
   function once() {
     const next = step(arm, "control", goal.at, q, wish).q;
     const change = Math.max(...next.map((angle, k) => Math.abs(angle - q[k])));
@@ -119,7 +119,7 @@ function corner(q) {
   return [q[1], q[2]].map((angle) => (angle - 2 * Math.PI * Math.round(angle / (2 * Math.PI))) / DEGREE);
 }
 
-/** @param {number[][]} points of a closed curve @returns {number[][][]} pieces without leaps from side to side */
+/** @param {number[][]} points of a closed curve @returns {number[][][]} pieces without jumps from side to side */
 function pieces(points) {
   /** @type {number[][][]} */ const parts = [[]];
   [...points, points[0]].forEach((point, k) => {

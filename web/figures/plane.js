@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A plane to draw on, in world units, and marks on it. Everything is drawn anew when the page's width changes, so that
- * lines and letters keep their size.
+ * A plane to draw on, in world units, and marks on it. Everything is redrawn when the page's width changes, so that lines
+ * and letters keep their size.
  *
  *     const plane = new Plane(root, { x: [-10, 32], y: [-10, 30], label: "An arm of three links" });
  *     const arm = plane.arm();
@@ -9,8 +9,8 @@
  *     arm.show(points);                     // every mark has show(...), hide()
  *     plane.vector({ color: "red" }).show([0, 0], [3, 4], "V_1");
  *
- * `Plot` is a plane with axes, whose two scales are free. Colours: blue is the linkage, orange what the reader moves and
- * goals, green what is reached, red trouble; violet, teal and gold tell things apart, muted stays behind.
+ * `Plot` is a plane with axes and two independent scales. Colours: blue for the linkage, orange for draggable things and
+ * goals, green for reached, red for trouble; violet, teal and gold tell things apart, muted is for the background.
  */
 
 import { number, svg } from "./dom.js";
@@ -20,14 +20,14 @@ import { Arc, Arm, Circle, Dot, Goal, Label, Path, Trail, Vector } from "./marks
 /** @typedef {{color?: string, dashed?: boolean, faint?: boolean, width?: number, layer?: string, fill?: boolean}} Look */
 
 const LAYERS = ["ground", "back", "arm", "marks", "labels", "handles"];
-const WIDEST = 1600; // pixels, before a first layout is known
+const WIDEST = 1600; // largest width before the first layout [pixel]
 
 export class Plane {
   /**
-   * @param {Element} root where it goes
+   * @param {Element} root the parent element
    * @param {{x: [number, number], y: [number, number], label: string, height?: number, grid?: number, margin?: number[]}} options
-   *   ranges of the world; what is seen, in words; a fixed height [px], which frees the two scales; the distance of grid
-   *   lines, 0 for none; room [px] at the left, right, top and bottom
+   *   ranges of the world; a description; a fixed height [px], which makes the two scales independent; distance of grid
+    *   lines, 0 for none; margins [px] at the left, right, top and bottom
    */
   constructor(root, { x, y, label, height, grid, margin = [8, 8, 8, 8] }) {
     this.x = x;
@@ -45,7 +45,7 @@ export class Plane {
     new ResizeObserver(([entry]) => this.fit(entry.contentRect.width)).observe(root);
   }
 
-  /** Take a width in pixels. @param {number} width */
+  /** Set the width in pixels. @param {number} width */
   fit(width) {
     if (!(width > 0) || width > WIDEST) return;
     if (Math.abs(width - this.width) < 0.5) return;
@@ -53,14 +53,14 @@ export class Plane {
     this.draw();
   }
 
-  /** Show another part of the world. @param {[number, number]} x @param {[number, number]} y */
+  /** Set the visible ranges of the world. @param {[number, number]} x @param {[number, number]} y */
   look(x, y) {
     this.x = x;
     this.y = y;
     this.draw();
   }
 
-  /** Draw everything anew. */
+  /** Redraw everything. */
   draw() {
     const [left, right, top, bottom] = this.margin;
     const across = this.width - left - right;
@@ -74,7 +74,7 @@ export class Plane {
     for (const mark of this.marks) mark.redraw();
   }
 
-  /** Draw what stands behind everything. */
+  /** Draw the background. */
   ground() {
     if (this.grid === 0) return;
     const step = this.grid ?? nice((this.x[1] - this.x[0]) / 8);
@@ -107,12 +107,12 @@ export class Plane {
     return [this.x[0] + x / (this.sx ?? 1), this.y[1] - y / (this.sy ?? 1)];
   }
 
-  /** @param {Point} p @returns {[number, number]} the nearest place on the plane */
+  /** @param {Point} p @returns {[number, number]} the nearest point on the plane */
   inside(p) {
     return [Math.min(Math.max(p[0], this.x[0]), this.x[1]), Math.min(Math.max(p[1], this.y[0]), this.y[1])];
   }
 
-  // Marks: each is made once and shown as often as wanted
+  // Marks: each is created once, and may be shown repeatedly
 
   /** Links and joints of an arm: `show(points)`, from the base to the tip. @param {Look & {base?: boolean}} [look] */
   arm(look = {}) {
@@ -120,11 +120,11 @@ export class Plane {
   }
 
   /**
-   * Something to drag by mouse, finger, pen or arrow keys.
+   * A point to drag by mouse, finger, pen or arrow keys.
    * @param {{at: Point, label?: string, name?: string, color?: string, moved?: (at: [number, number]) => void,
    *   hold?: (at: [number, number]) => [number, number], ended?: () => void, shape?: "ring" | "dot" | "square"}} options
-   *   a label beside it, a name for those who hear the page; what to do when it moves; where it may be; what to do when
-   *   it is let go
+   *   a label beside it, a name for screen readers; a callback when it moves; a function that limits its position; a callback
+    *   when the drag ends
    */
   goal(options) {
     return new Goal(this, options);
@@ -140,12 +140,12 @@ export class Plane {
     return new Arc(this, look);
   }
 
-  /** Straight pieces: `show(points)`; with `closed`, an area. @param {Look & {closed?: boolean}} [look] */
+  /** A polyline: `show(points)`; with `closed`, an area. @param {Look & {closed?: boolean}} [look] */
   path(look = {}) {
     return new Path(this, look);
   }
 
-  /** Where something has been: `add(point)`, `clear()`. @param {Look & {limit?: number}} [look] */
+  /** The path of a point: `add(point)`, `clear()`. @param {Look & {limit?: number}} [look] */
   trail(look = {}) {
     return new Trail(this, look);
   }
@@ -155,23 +155,23 @@ export class Plane {
     return new Dot(this, look);
   }
 
-  /** A circle of the world: `show(center, radius)`. @param {Look} [look] */
+  /** A circle in world units: `show(center, radius)`. @param {Look} [look] */
   circle(look = {}) {
     return new Circle(this, look);
   }
 
-  /** Words: `show(point, text)`; dx, dy [px] beside the point. @param {Look & {dx?: number, dy?: number, anchor?: string}} [look] */
+  /** A text: `show(point, text)`; dx, dy [px] beside the point. @param {Look & {dx?: number, dy?: number, anchor?: string}} [look] */
   text(look = {}) {
     return new Label(this, look);
   }
 }
 
-/** A plane with axes and two free scales. */
+/** A plane with axes and two independent scales. */
 export class Plot extends Plane {
   /**
    * @param {Element} root
    * @param {{x: [number, number], y: [number, number], label: string, height?: number, across?: string, up?: string,
-   *   log?: boolean}} options what the axes are called; log: y holds logarithms to the base of ten
+   *   log?: boolean}} options names of the axes; log: y is a logarithm to base ten
    */
   constructor(root, { across = "", up = "", log = false, height = 170, ...options }) {
     super(root, { ...options, height, margin: [46, 12, up ? 26 : 10, across ? 38 : 24] });
@@ -216,13 +216,13 @@ export class Plot extends Plane {
   }
 }
 
-/** @param {number} rough @returns {number} 1, 2 or 5 times a power of ten, near to it */
+/** @param {number} rough @returns {number} the nearest 1, 2 or 5 times a power of ten */
 export function nice(rough) {
   const power = 10 ** Math.floor(Math.log10(rough));
   return [1, 2, 5, 10].map((k) => k * power).find((step) => step >= rough * 0.999) ?? 10 * power;
 }
 
-/** @param {[number, number]} range @param {number} step @returns {number[]} the multiples of the step in it */
+/** @param {[number, number]} range @param {number} step @returns {number[]} the multiples of the step in the range */
 export function ticks([low, high], step) {
   const first = Math.ceil(low / step - 1e-9);
   const last = Math.floor(high / step + 1e-9);

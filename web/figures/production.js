@@ -1,5 +1,5 @@
 // @ts-check
-/** How many goals each method reaches, and how long it takes, measured in this page. */
+/** The number of goals that each method reaches, and its time, measured in this page. */
 
 import { run as runMethod } from "../textbook.js";
 import { split } from "./controls.js";
@@ -10,10 +10,10 @@ const METHODS = {
   transpose: "gold", ccd: "red", fabrik: "orange", pseudoinverse: "blue", "selectively-damped": "teal", damped: "green", robust: "violet",
 }; // prettier-ignore
 const GOALS = 40;
-const LONG = 20; // [ms] at least, so that a clock of coarse ticks does
-const [FAST, SLOW] = [0, 5]; // powers of ten of the microseconds that fit into the picture
+const LONG = 20; // shortest measurement [ms], for clocks of low resolution
+const [FAST, SLOW] = [0, 5]; // range of the time axis, as powers of ten of microseconds
 
-/** Which goals were reached, and how many; the time for one. @typedef {{which: boolean[], reached: number, microseconds: number}} Result */
+/** Which goals were reached, their number, and the time per goal. @typedef {{which: boolean[], reached: number, microseconds: number}} Result */
 
 /** Random numbers between 0 and 1, the same for every reader. @param {number} seed @returns {() => number} */
 function random(seed) {
@@ -29,8 +29,8 @@ export function production(root, home) {
   const arm = home.linkage("panda");
   const draws = random(18);
   const any = () => arm.lower.map((low, k) => low + draws() * (arm.upper[k] - low));
-  const poses = Array.from({ length: GOALS }, any); // every goal can be reached: a pose is known
-  const others = Array.from({ length: 9 }, any); // starts after the first
+  const poses = Array.from({ length: GOALS }, any); // goals come from poses, so they can be reached
+  const others = Array.from({ length: 9 }, any); // further starts
   const names = /** @type {(keyof METHODS)[]} */ (Object.keys(METHODS));
   /** @type {Partial<Record<keyof METHODS, Result>>} */ let results = {};
   /** @type {(keyof METHODS)[]} */ let queue = [];
@@ -62,7 +62,7 @@ export function production(root, home) {
     return [[from, y], [to, y], [to, y + 0.45], [from, y + 0.45]];
   }
 
-  /** One goal by a textbook method, from one start after another. @param {any} method @param {any} target @returns {boolean} */
+  /** Solve for one goal by a textbook method, with several starts. @param {any} method @param {any} target @returns {boolean} */
   function walk(method, target) {
     const count = Number(starts.value);
     for (let k = 0; k < count; k++) {
@@ -74,7 +74,7 @@ export function production(root, home) {
   /** @param {keyof METHODS} method @param {Float64Array[]} targets @returns {Result} */
   function measure(method, targets) {
     const solve = method === "robust" ? (/** @type {any} */ target) => arm.solve(target, { solver: kind.value, start: "ready" }).success : (/** @type {any} */ target) => walk(method, target);
-    solve(targets[0]); // what is made once, such as a table of starts, does not count
+    solve(targets[0]); // warm up, since one-time work such as a table of starts does not count
     const begun = performance.now();
     let [rounds, passed] = [0, 0];
     /** @type {boolean[]} */ let which = [];

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Every method after one goal.
+ * A race: every method follows the same goal.
  *
- * Their arms stand side by side; plots show their errors, and how near to a singularity they are.
+ * The arms are side by side; plots show their errors and their distance from a singularity.
  */
 
 import { step, whyNot } from "../textbook.js";
@@ -22,8 +22,8 @@ const COLORS = {
 }; // prettier-ignore
 const READY = [Math.PI / 8, Math.PI / 4, Math.PI / 4]; // the chapter's worked example
 const LAPS = { still: "stays", out: "out and back", circle: "round the base" };
-const PERIOD = 240; // frames that a path takes
-const [SWAY, FAR] = [0.3, 0.75]; // how far out and back goes to the side [rad], and how much further out
+const PERIOD = 240; // duration of a path [frames]
+const [SWAY, FAR] = [0.3, 0.75]; // path beyond the reach: angle to the side [rad], and relative distance outward
 const NEAR = 1e-4;
 
 /** @param {HTMLElement} root @param {import("./element.js").Home} home */
@@ -35,7 +35,7 @@ export function race(root, home) {
   const base = places(arm, arm.neutral, frames.slice(0, 1))[0];
   const wanted = home.option("methods", Object.keys(COLORS).join(",")).split(/[\s,]+/);
   const first = home.numbers("start", arm.nq === 3 ? READY : Array(arm.nq).fill(0.6));
-  /** Poses to begin with, and goals that go with them. @type {Record<string, {q: number[], goal: number[]}>} */
+  /** Start poses with their goals. @type {Record<string, {q: number[], goal: number[]}>} */
   const starts = {
     given: { q: first, goal: home.numbers("goal", [base[0] - 0.667 * size, base[1] + 0.167 * size]) },
     straight: { q: Array(arm.nq).fill(0), goal: [base[0] + 0.733 * size, base[1]] },
@@ -76,7 +76,7 @@ export function race(root, home) {
     new History(charts, { lines: colors, label: "The smallest singular value of every arm's Jacobian", up: "smallest singular value", across: "step", range: [0, 0.4 * size], most: 240 }),
   ];
 
-  /** @returns {[number, number]} where the goal is now */
+  /** @returns {[number, number]} the present position of the goal */
   function now() {
     const phase = (2 * Math.PI * (clock % PERIOD)) / PERIOD;
     const [x, y] = [origin[0] - base[0], origin[1] - base[1]];
@@ -90,7 +90,7 @@ export function race(root, home) {
     return [base[0] + x * c - y * s, base[1] + x * s + y * c];
   }
 
-  /** A goal is dragged: it is the same for all. @param {[number, number]} at */
+  /** Drag the goal, which all arms share. @param {[number, number]} at */
   function move(at) {
     origin = at;
     clock = 0;
@@ -109,7 +109,7 @@ export function race(root, home) {
     return motion.value !== "still" || far.length < 240;
   }
 
-  /** @param {boolean} poses whether the arms go back as well */
+  /** @param {boolean} poses whether to reset the arms too */
   function begin(poses) {
     clock = 0;
     if (poses) {
@@ -164,7 +164,7 @@ export function race(root, home) {
   }; // prettier-ignore
 }
 
-/** @param {Linkage} arm @param {string} frame @returns {string[]} the frames that lead to it, one of those at the same place */
+/** @param {Linkage} arm @param {string} frame @returns {string[]} the frames on the path to it, one for each position */
 function chain(arm, frame) {
   const path = [arm.frames.indexOf(frame)];
   while (arm.parents[path[0]] >= 0) path.unshift(arm.parents[path[0]]);

@@ -1,12 +1,12 @@
 // @ts-check
-/** Self motion: the poses that an arm can pass through while its tip stays, and how it leans to one of them. */
+/** Self-motion: the poses that an arm can pass through while its tip stays. */
 
 import { step } from "../textbook.js";
 import { places, rowsOf } from "./arms.js";
 
 /** @typedef {import("../linkwork.js").Linkage} Linkage */
-const STRIDES = [0.06, 0.015, 0.004, 0.001]; // radians along the curve; a short curve is walked in shorter strides
-const ENOUGH = 40; // poses on a curve, at least
+const STRIDES = [0.06, 0.015, 0.004, 0.001]; // steps along the curve [rad]; smaller ones for short curves
+const ENOUGH = 40; // smallest number of poses on a curve
 const MOST = 1500;
 
 /**
@@ -37,14 +37,14 @@ function walk(arm, target, start, direction, stride) {
   return poses;
 }
 
-/** The null space's direction, the same way on as before. @param {Linkage} arm @param {Float64Array} q @param {(J: number[][]) => number[]} direction @param {number[] | null} before */
+/** The direction of the null space, with the sign of the previous one. @param {Linkage} arm @param {Float64Array} q @param {(J: number[][]) => number[]} direction @param {number[] | null} before */
 function along(arm, q, direction, before) {
   const way = direction(rowsOf(arm.jacobian(q, "tip"), arm.nv, [0, 1]));
   const same = !before || way.reduce((sum, value, k) => sum + value * before[k], 0) >= 0;
   return same ? way : way.map((value) => -value);
 }
 
-/** Bring the tip back after a stride, by steps of the pseudoinverse. @param {Linkage} arm @param {ArrayLike<number>} target @param {Float64Array} q */
+/** Correct the tip after a step, by steps of the pseudoinverse. @param {Linkage} arm @param {ArrayLike<number>} target @param {Float64Array} q */
 export function back(arm, target, q) {
   let pose = q;
   for (let k = 0; k < 6; k++) {
@@ -55,7 +55,7 @@ export function back(arm, target, q) {
   return pose;
 }
 
-/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b @returns {number} how far two poses are apart, full turns not counted */
+/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b @returns {number} the distance of two poses, without full turns */
 export function apart(a, b) {
   const turn = 2 * Math.PI;
   return Math.hypot(...Array.from(a, (angle, k) => angle - b[k] - turn * Math.round((angle - b[k]) / turn)));

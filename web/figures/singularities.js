@@ -1,5 +1,5 @@
 // @ts-check
-/** Drag the arm to a stretch: its singular values, and the ellipse of velocities that unit joint rates give the tip. */
+/** Singular values of an arm in any pose, and the ellipse of its tip velocities for unit joint rates. */
 
 import { jointFrames, places, rowsOf } from "./arms.js";
 import { split } from "./controls.js";
@@ -9,7 +9,7 @@ import { Plane, Plot } from "./plane.js";
 import { dragged } from "./drag.js";
 
 const COLORS = ["violet", "teal", "gold"];
-const SCALE = 0.3; // of the ellipse: velocities are drawn smaller than they are
+const SCALE = 0.3; // scale of the drawn ellipse
 const STARTS = { "planar-2": [0.3, 1.2], "planar-3": [0.3, 0.7, 0.6] };
 
 /** @param {HTMLElement} root @param {import("./element.js").Home} home */
@@ -43,7 +43,7 @@ export function singularities(root, home) {
     pose(STARTS[name]);
   }
 
-  /** @returns {number[]} every link back along the one before */
+  /** @returns {number[]} the folded pose: every link points back along the one before */
   function fold() {
     return Array.from(q, (angle, k) => (k ? Math.PI : angle));
   }
@@ -66,7 +66,7 @@ export function singularities(root, home) {
     return singular(rowsOf(arm.jacobian(q, "tip"), arm.nv, [0, 1]));
   }
 
-  /** How 1/σ_2 of two links depends on the distance, which depends on the elbow alone. */
+  /** Plot 1/σ_2 of two links against the distance of the tip, which depends only on the elbow. */
   function distances() {
     return Array.from({ length: 120 }, (_, k) => {
       const bent = places(arms["planar-2"], [0, (Math.PI * (k + 0.5)) / 120], ["tip"])[0];

@@ -9,8 +9,8 @@ export class Space extends Plane {
   /**
    * @param {Element} root
    * @param {{size: number, label: string, turned: () => void, yaw?: number, pitch?: number, center?: number[], wide?: number}} options
-   *   half of what is seen from side to side; what to do when it is seen from elsewhere; angles of the camera [rad];
-   *   the point in the middle; how much wider than tall
+   *   half the visible width; a callback when the view changes; angles of the camera [rad];
+    *   the centre; aspect ratio
    */
   constructor(root, { size, label, turned, yaw = -0.6, pitch = 0.42, center = [0, 0, 0], wide = 1.25 }) {
     super(root, { x: [-size, size], y: [-size / wide, size / wide], label: `${label}. Drag it, or use the arrow keys, to change the view`, grid: 0 });
@@ -30,7 +30,7 @@ export class Space extends Plane {
     return [c * y - s * x, cp * z - sp * (c * x + s * y)];
   }
 
-  /** @param {ArrayLike<number>} p @returns {number} how near it is to the eye: larger is nearer */
+  /** @param {ArrayLike<number>} p @returns {number} its depth: larger is nearer to the eye */
   depth(p) {
     const [x, y, z] = [p[0] - this.center[0], p[1] - this.center[1], p[2] - this.center[2]];
     const along = Math.cos(this.yaw) * x + Math.sin(this.yaw) * y;

@@ -2,7 +2,7 @@
 /** Singular values of a Jacobian's rows x and y, in closed form. */
 
 /**
- * The roots of the eigenvalues of J Jᵀ, a matrix of two rows: half its trace, plus and minus what is left of it.
+ * The square roots of the eigenvalues of the 2 x 2 matrix J Jᵀ, which are half its trace plus and minus a radical.
  * @param {ArrayLike<number>} J row by row; its first two rows count @param {number} n columns
  * @returns {[number, number]} the larger, the smaller
  */
@@ -14,7 +14,7 @@ export function singularValues(J, n) {
     c += J[n + k] * J[n + k];
   }
   const large = (a + c) / 2 + Math.hypot((a - c) / 2, b);
-  // the product of both is the determinant, summed over pairs of columns: no digits are lost near a singularity
+  // their product is the determinant, summed over pairs of columns, which avoids cancellation near a singularity
   let determinant = 0;
   for (let i = 0; i < n; i++) for (let k = i + 1; k < n; k++) determinant += (J[i] * J[n + k] - J[k] * J[n + i]) ** 2;
   return [Math.sqrt(large), large > 0 ? Math.sqrt(determinant / large) : 0];

@@ -1,5 +1,5 @@
 // @ts-check
-/** Pseudoinverse, alternative Jacobian and transpose after one goal. */
+/** Pseudoinverse, alternative Jacobian and transpose follow one goal. */
 
 import { step } from "../textbook.js";
 import { places } from "./arms.js";
@@ -12,7 +12,7 @@ import { singularValues } from "./spectrum.js";
 const START = [Math.PI / 8, Math.PI / 4, Math.PI / 4];
 const COLORS = { pseudoinverse: "blue", alternative: "violet", transpose: "teal" };
 const THOUSAND = 1000; // the slider shows a thousand times the scale
-const NEAR = 1e-4; // counts as reached
+const NEAR = 1e-4; // distance that counts as reached
 
 /** @param {HTMLElement} root @param {import("./element.js").Home} home */
 export function transposeStep(root, home) {
@@ -41,7 +41,7 @@ export function transposeStep(root, home) {
   /** @param {Float64Array} q */
   const tipOf = (q) => places(arm, q, ["tip"])[0];
 
-  /** @returns {{scale: number, limit: number}} of the transpose where it is now */
+  /** @returns {{scale: number, limit: number}} best scale and stability limit of the transpose at its present pose */
   function scales() {
     const J = arm.jacobian(slow.q, "tip");
     const V = tipOf(slow.q).map((x, k) => goal.at[k] - x);
@@ -55,7 +55,7 @@ export function transposeStep(root, home) {
 
   function advance() {
     for (const walker of walkers) {
-      const scale = fits.value ? 0 : slider.value / THOUSAND; // zero: the one that fits best
+      const scale = fits.value ? 0 : slider.value / THOUSAND; // zero selects the best scale
       walker.q = step(arm, walker.method, goal.at, walker.q, { scale }).q;
       walker.trail.add(tipOf(walker.q));
     }
@@ -64,7 +64,7 @@ export function transposeStep(root, home) {
     return history.length < 200 && walkers.some(({ q }) => off(q) > NEAR);
   }
 
-  /** A new goal: count steps from here. */
+  /** Restart the count of steps for a new goal. */
   function again() {
     walkers.forEach((walker) => walker.trail.clear().add(tipOf(walker.q)));
     history.clear().add(walkers.map(({ q }) => off(q)));

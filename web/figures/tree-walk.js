@@ -1,11 +1,11 @@
 // @ts-check
-/** Forward kinematics as a walk over the tree: down an arc, push and multiply; back up, pop. */
+/** Forward kinematics as a traversal of the tree: down an arc, push and multiply; back up, pop. */
 
 import { split } from "./controls.js";
 import { DEGREE } from "./dom.js";
 import { Plane } from "./plane.js";
 
-/** A link in the tree: its parent, what its arc is called, where its node stands, how long it is. */
+/** A link in the tree: its parent, the name of its arc, the position of its node, its length. */
 const NODES = [
   { name: "link0", label: "link 0", parent: "", arc: "T_0", at: [0, 2.1], long: 0 },
   { name: "link1", label: "link 1", parent: "link0", arc: "T_1 R_1(θ_1)", at: [1.9, 1.05], long: 7 },
@@ -19,14 +19,14 @@ const START = [0, 0, 0, 0.7, 0.6, -0.5, -0.8];
 /** @param {string} name @returns {any} */
 const node = (name) => NODES.find((one) => one.name === name);
 
-/** The steps of the walk, depth first: each goes down an arc or back up. @returns {{down: boolean, name: string}[]} */
+/** The steps of the traversal, depth first: each goes down an arc or back up. @returns {{down: boolean, name: string}[]} */
 function walk(name = "link0") {
   const below = NODES.filter((one) => one.parent === name).flatMap((child) => walk(child.name));
   return [{ down: true, name }, ...below, { down: false, name }];
 }
 const STEPS = walk();
 
-/** @param {number} count @returns {string[]} the links on the way to where the walk is after so many steps */
+/** @param {number} count @returns {string[]} the links on the path to the present node after a number of steps */
 function wayAfter(count) {
   /** @type {string[]} */ const way = [];
   for (const { down, name } of STEPS.slice(0, count)) down ? way.push(name) : way.pop();
@@ -138,7 +138,7 @@ function product(way) {
   return way.map((name) => node(name).arc.replace(/\(.*?\)/g, "")).join(" ");
 }
 
-/** A label in one line of plain letters. @param {string} text */
+/** A label as plain text in one line. @param {string} text */
 function plain(text) {
   const low = "₀₁₂₃₄₅₆₇₈₉";
   return text.replace(/_\{([^}]*)\}|_(\d)/g, (_, many, one) => (many ?? one).replace(/\d/g, (/** @type {string} */ d) => low[Number(d)]));

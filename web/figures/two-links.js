@@ -6,7 +6,7 @@ import { DEGREE, number } from "./dom.js";
 import { Plane } from "./plane.js";
 
 const { acos, atan2, cos, hypot, PI, sin } = Math;
-const EDGE = 1e-9; // of the arm's length: nearer to the edge of reach than this is on it
+const EDGE = 1e-9; // tolerance of the edge of reach, over the arm's length
 
 /**
  * The closed form: no pose, or elbow down and elbow up.
@@ -24,7 +24,7 @@ export function analysis(L1, L2, goal) {
   return { d, toGoal, alpha, gamma, poses };
 }
 
-/** The lines of figure 5.15 as they are printed. @param {number} L1 @param {number} L2 @param {ArrayLike<number>} goal */
+/** The formulas of figure 5.15 as printed. @param {number} L1 @param {number} L2 @param {ArrayLike<number>} goal */
 export function asPrinted(L1, L2, goal) {
   const [X, Y] = [goal[0], goal[1]];
   const d = hypot(X, Y);
@@ -32,7 +32,7 @@ export function asPrinted(L1, L2, goal) {
   return [theta1, acos(within((L1 ** 2 + L2 ** 2 - d ** 2) / (2 * L1 * L2)))];
 }
 
-/** @param {number} value @returns {number} the nearest cosine; at the base itself, where there is none, that of a right angle */
+/** @param {number} value @returns {number} the value clamped to a cosine; at the base, where it is undefined, 0 */
 function within(value) {
   return Number.isNaN(value) ? 0 : Math.min(1, Math.max(-1, value));
 }
@@ -144,7 +144,7 @@ export function twoLinks(root, home) {
   };
 }
 
-/** @param {number} L1 @param {number} L2 @returns {number[][]} around the outer edge of reach, and back around the inner one */
+/** @param {number} L1 @param {number} L2 @returns {number[][]} an outline around the outer edge of reach, and back around the inner one */
 function band(L1, L2) {
   const circle = (/** @type {number} */ r, /** @type {number} */ sign) =>
     Array.from({ length: 97 }, (_, k) => [r * cos((sign * k * PI) / 48), r * sin((sign * k * PI) / 48)]);

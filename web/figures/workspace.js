@@ -1,5 +1,5 @@
 // @ts-check
-/** How many poses reach a goal: none, one, two, or no end of them; and where an arm can reach at all. */
+/** The number of poses that reach a goal (none, one, two or infinitely many), and the reach of an arm. */
 
 import { places } from "./arms.js";
 import { split } from "./controls.js";
@@ -7,11 +7,11 @@ import { DEGREE, number } from "./dom.js";
 import { Plane } from "./plane.js";
 
 const [L1, L2, L3] = [15, 10, 5];
-const SAMPLES = 36; // directions that are tried where any will do
+const SAMPLES = 36; // number of sampled directions, if any direction is allowed
 const TOUCH = 1e-9;
 
 /**
- * The poses of two links that reach a place: cos θ2 = (x² + y² − L1² − L2²) / (2 L1 L2), θ2 either way round, and
+ * The poses of two links that reach a point: cos θ2 = (x² + y² − L1² − L2²) / (2 L1 L2), θ2 of either sign, and
  * θ1 = atan2(y, x) − atan2(L2 sin θ2, L1 + L2 cos θ2).
  * @param {number} x @param {number} y @returns {number[][]} none, one or two
  */
@@ -22,7 +22,7 @@ function twoLinks(x, y) {
   return (bend < 1e-6 || bend > Math.PI - 1e-6 ? [bend] : [bend, -bend]).map((second) => [Math.atan2(y, x) - Math.atan2(L2 * Math.sin(second), L1 + L2 * Math.cos(second)), second]);
 }
 
-/** Three links whose last one points in a direction: two links reach the wrist. @param {number[]} goal @param {number} direction */
+/** The poses of three links with a given direction of the last one: the first two reach the wrist. @param {number[]} goal @param {number} direction */
 function threeLinks([x, y], direction) {
   const wrist = twoLinks(x - L3 * Math.cos(direction), y - L3 * Math.sin(direction));
   return wrist.map(([first, second]) => [first, second, direction - first - second].map(wrap));

@@ -21,7 +21,7 @@ export function unit(v) {
   return [v[0] / length, v[1] / length, v[2] / length];
 }
 
-/** First b, then a. @param {Numbers} a @param {Numbers} b @returns {number[]} */
+/** The quaternion product a b: first b, then a. @param {Numbers} a @param {Numbers} b @returns {number[]} */
 export function product(a, b) {
   return [
     a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
@@ -44,7 +44,7 @@ export function about(axis, angle) {
   return [Math.cos(angle / 2), axis[0] * s, axis[1] * s, axis[2] * s];
 }
 
-/** @param {Numbers} d @returns {number[]} the turn that brings z to a unit vector */
+/** @param {Numbers} d @returns {number[]} the rotation that takes z to a unit vector */
 export function fromZ(d) {
   if (d[2] < -0.999999) return [0, 1, 0, 0];
   const length = Math.hypot(d[0], d[1], 1 + d[2]);
@@ -57,8 +57,8 @@ export function bytes(text) {
 }
 
 /**
- * Write a turn and a place as the first three rows of a matrix, and the fourth.
- * @param {Float64Array} out @param {number} at where it begins @param {Numbers} q @param {Numbers} p
+ * Write a rotation and a position as a 4x4 matrix.
+ * @param {Float64Array} out @param {number} at its index in the array @param {Numbers} q @param {Numbers} p
  */
 export function writeMatrix(out, at, q, p) {
   const [w, x, y, z] = [q[0], q[1], q[2], q[3]];
@@ -78,7 +78,7 @@ export function writeMatrix(out, at, q, p) {
   out[at + 15] = 1;
 }
 
-/** @param {Numbers} m matrices row by row @param {number} at @param {Numbers} v @returns {number[]} a point moved by one */
+/** @param {Numbers} m matrices, row-major @param {number} at @param {Numbers} v @returns {number[]} a transformed point */
 export function moved(m, at, v) {
   return [0, 4, 8].map((r) => m[at + r] * v[0] + m[at + r + 1] * v[1] + m[at + r + 2] * v[2] + m[at + r + 3]);
 }

@@ -1,38 +1,38 @@
 // @ts-check
 /**
- * A camera that turns about a point: numbers only, no page. Something flat is seen straight from above, without
- * perspective; then `distance` says how much of it is seen.
+ * A camera that orbits a point; it does not depend on a page. A flat linkage is seen from above without perspective, and
+ * `distance` is then the size of the visible region.
  */
 
 import { between, cross, dot, minus, plus } from "./algebra.js";
 
 /** @typedef {import("./algebra.js").Numbers} Numbers */
-/** A ray: where it begins, and its direction. @typedef {{from: number[], along: number[]}} Ray */
+/** A ray: its origin and direction. @typedef {{from: number[], along: number[]}} Ray */
 
-export const HALF = Math.tan((15 * Math.PI) / 180); // of the angle of view, upwards
-const NEAREST = 0.02; // distances, of the size of the scene
+export const HALF = Math.tan((15 * Math.PI) / 180); // tangent of half the vertical field of view
+const NEAREST = 0.02; // smallest distance over the size of the scene
 const FURTHEST = 60;
 
 export class Camera {
   constructor() {
     this.azimuth = this.elevation = 0;
     this.distance = 1;
-    this.scale = 1; // the size of what there is to see
+    this.scale = 1; // size of the scene
     this.flat = false;
-    /** The point it turns about. */ this.at = [0, 0, 0];
-    /** Where it has gone to, if it follows something. */ this.gone = [0, 0, 0];
+    /** The point that it orbits. */ this.at = [0, 0, 0];
+    /** Its displacement while it follows something. */ this.gone = [0, 0, 0];
     /** CSS pixels. */ this.width = this.height = 1;
-    /** CSS pixels of one that handles are measured in: more where a screen is large and its pixels are small. */ this.unit = 1;
-    /** What panels cover of them. */ this.margins = { top: 0, right: 0, bottom: 0, left: 0 };
-    this.towards = [1, 0, 0]; // the axes of the screen: to the eye, to the right, up
+    /** CSS pixels per pixel of handle sizes: more on large screens with small pixels. */ this.unit = 1;
+    /** Pixels covered by panels at each side. */ this.margins = { top: 0, right: 0, bottom: 0, left: 0 };
+    this.towards = [1, 0, 0]; // axes of the screen: towards the eye, to the right, up
     this.right = [0, 1, 0];
     this.up = [0, 0, 1];
-    this.matrix = new Float32Array(16); // clip_from_world, column by column as WebGL wants it
-    this.shift = [0, 0]; // of the middle, in halves of the screen
+    this.matrix = new Float32Array(16); // clip_from_world, column-major as in WebGL
+    this.shift = [0, 0]; // of the centre, in halves of the screen
     this.changed();
   }
 
-  /** Work out what follows from the rest. To be called after any change. */
+  /** Compute the derived values. Call it after any change. */
   changed() {
     const { azimuth: a, elevation: e } = this;
     this.towards = [Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e)];
@@ -71,25 +71,25 @@ export class Camera {
     }
   }
 
-  /** @returns {number[]} the nearest and the furthest depth that is drawn */
+  /** @returns {number[]} the nearest and the furthest visible depth */
   range() {
     return [Math.max(0.02 * this.distance, this.distance - 3 * this.scale), this.distance + 4 * this.scale];
   }
 
-  /** @returns {number[]} the point it turns about, where it has gone to */
+  /** @returns {number[]} the point that it orbits, with the displacement */
   middle() {
     return plus(this.at, this.gone);
   }
 
-  /** @returns {number[]} the eye; for something flat, a point far above it */
+  /** @returns {number[]} the eye; for a flat linkage, a point far above it */
   eye() {
     return plus(this.middle(), this.towards, this.flat ? this.distance + 4 * this.scale : this.distance);
   }
 
   /**
    * @param {Numbers} point
-   * @returns {{x: number, y: number, depth: number, metres: number}} where it is in CSS pixels from the upper left; how far
-   *   away, and how many metres a pixel is there
+   * @returns {{x: number, y: number, depth: number, metres: number}} position in CSS pixels from the upper left, depth, and
+    *   metres per pixel there
    */
   project(point) {
     const m = this.matrix;
@@ -99,14 +99,14 @@ export class Camera {
     return { x: ((x / w + 1) / 2) * this.width, y: ((1 - y / w) / 2) * this.height, depth, metres };
   }
 
-  /** @param {number} x @param {number} y in CSS pixels @returns {number[]} how far right and up, at distance one */
+  /** @param {number} x @param {number} y in CSS pixels @returns {number[]} offset to the right and up at distance one */
   slopes(x, y) {
     const right = (2 * x) / this.width - 1 - this.shift[0];
     const up = 1 - (2 * y) / this.height - this.shift[1];
     return [(right * HALF * this.width) / this.height, up * HALF];
   }
 
-  /** @param {number} x @param {number} y in CSS pixels @returns {Ray} all points that appear there */
+  /** @param {number} x @param {number} y in CSS pixels @returns {Ray} the ray of all points that appear there */
   ray(x, y) {
     const [across, up] = this.slopes(x, y);
     const side = plus(this.right.map((r) => r * across), this.up, up);
@@ -128,14 +128,14 @@ export class Camera {
     return plus(from, along, -depth / dot(along, this.towards));
   }
 
-  /** @param {number} dx @param {number} dy in CSS pixels, or in anything of which 125 are a radian */
+  /** @param {number} dx @param {number} dy in CSS pixels; 125 pixels are one radian */
   orbit(dx, dy) {
     this.azimuth -= 0.008 * dx;
     this.elevation = between(-Math.PI / 2, this.elevation + 0.008 * dy, Math.PI / 2);
     this.changed();
   }
 
-  /** Move what is seen by so many pixels. @param {number} dx @param {number} dy */
+  /** Move the picture by a number of pixels. @param {number} dx @param {number} dy */
   pan(dx, dy) {
     const metres = (2 * HALF * this.distance) / this.height;
     this.at = plus(plus(this.at, this.right, -dx * metres), this.up, dy * metres);
@@ -143,7 +143,7 @@ export class Camera {
   }
 
   /**
-   * Come nearer or go further; what is under a point of the screen stays there.
+   * Zoom; the scene point under a point of the screen stays there.
    * @param {number} factor of the distance @param {number} [x] @param {number} [y] in CSS pixels
    */
   zoom(factor, x, y) {
@@ -157,8 +157,8 @@ export class Camera {
   }
 
   /**
-   * See everything there is, from a direction.
-   * @param {Numbers} points x, y, z of points on its outside @param {Numbers} middle @param {Numbers} view elevation and
+   * Fit the whole scene, seen from a direction.
+   * @param {Numbers} points x, y, z of its outermost points @param {Numbers} middle @param {Numbers} view elevation and
    *   azimuth [deg]
    */
   frame(points, middle, view) {

@@ -1,13 +1,13 @@
 // @ts-check
-/** What the stage asks of WebGL 2: programs with their uniforms by name, batches of instances, and the texture of movers. */
+/** Helpers for WebGL 2: programs with their uniforms by name, batches of instances, and the texture of movers. */
 
-const STRIDE = 16; // numbers of an instance: turn 4, place 3, half, size 3, mover, colour 4
-const ROW = 256; // movers in a row of their texture
+const STRIDE = 16; // numbers of an instance: rotation 4, position 3, half, size 3, mover, colour 4
+const ROW = 256; // movers per row of their texture
 
 /** @typedef {{made: WebGLProgram, at: Record<string, WebGLUniformLocation>}} Program */
 /** @typedef {import("./algebra.js").Numbers} Numbers */
 
-/** Programs of a card by their names: it makes those that are begun side by side, and each is waited for when it is first used. */
+/** Programs of a GPU by name. Those that are begun compile in parallel; the first use waits for the program. */
 export class Programs {
   /** @param {WebGL2RenderingContext} gl @param {Record<string, [string, string]>} texts of vertices and of fragments */
   constructor(gl, texts) {
@@ -17,7 +17,7 @@ export class Programs {
     /** @type {Map<string, Program>} */ this.known = new Map();
   }
 
-  /** Have the card make some that are soon used. @param {string[]} names */
+  /** Begin to compile programs that are needed soon. @param {string[]} names */
   begin(...names) {
     for (const name of names) if (!this.begun.has(name)) this.begun.set(name, begin(this.gl, ...this.texts[name]));
   }
@@ -61,14 +61,14 @@ function finished(gl, made) {
   return { made, at };
 }
 
-/** One shape in many places, drawn by one call. */
+/** Many instances of one shape, drawn by one call. */
 export class Batch {
   /** @param {WebGL2RenderingContext} gl @param {import("./shapes.js").Geometry} geometry */
   constructor(gl, { vertices, indices }) {
     this.gl = gl;
     this.count = this.sent = 0;
     this.numbers = new Float32Array(STRIDE * 8);
-    this.room = 0; // instances that the buffer on the card holds
+    this.room = 0; // number of instances that fit into the GPU buffer
     this.indices = indices.length;
     this.array = gl.createVertexArray();
     this.buffers = [gl.createBuffer(), gl.createBuffer(), gl.createBuffer()];
@@ -83,7 +83,7 @@ export class Batch {
     gl.bindVertexArray(null);
   }
 
-  /** @param {number[][]} list of place, count and offset @param {number} stride @param {number} divisor */
+  /** @param {number[][]} list of location, count and offset @param {number} stride @param {number} divisor */
   attributes(list, stride, divisor) {
     const { gl } = this;
     for (const [index, count, offset] of list) {
@@ -121,7 +121,7 @@ export class Batch {
     numbers[at + 15] = alpha;
   }
 
-  /** Send what was added to the card. */
+  /** Upload the added instances to the GPU. */
   send() {
     const { gl } = this;
     gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[2]);
@@ -146,7 +146,7 @@ export class Batch {
   }
 }
 
-/** The transforms of everything that moves: mover 0 is the world, then come links, then the bones of meshes. */
+/** The transforms of all movers: mover 0 is the world, then come links, then the bones of meshes. */
 export class Movers {
   /** @param {WebGL2RenderingContext} gl @param {number} count */
   constructor(gl, count) {
@@ -173,7 +173,7 @@ export class Movers {
     }
   }
 
-  /** Send all to the card. */
+  /** Upload all to the GPU. */
   send() {
     const { gl } = this;
     gl.bindTexture(gl.TEXTURE_2D, this.texture);
@@ -185,7 +185,7 @@ export class Movers {
   }
 }
 
-/** @param {WebGL2RenderingContext} gl a texture, bound, whose texels are read one by one */
+/** @param {WebGL2RenderingContext} gl a bound texture without filtering */
 export function plainTexture(gl) {
   const texture = gl.createTexture();
   gl.bindTexture(gl.TEXTURE_2D, texture);

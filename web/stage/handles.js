@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Things to take hold of: a ball that moves in the plane of the screen, arrows along three axes, squares in three planes,
- * rings to turn. They are as large on the screen wherever they stand. What is hit and how it moves is numbers only.
+ * Handles to drag: a ball that moves in the plane of the screen, arrows along three axes, squares in three planes, rings
+ * for rotation. Their size on the screen is constant. Hit tests and motions do not depend on a page.
  */
 
 import { about, cross, dot, fromZ, minus, plus, product, turned, unit } from "./algebra.js";
@@ -10,26 +10,27 @@ import { BOX, CAPSULE, CONE, CYLINDER, RING } from "./shapes.js";
 /** @typedef {import("./algebra.js").Numbers} Numbers */
 /** @typedef {import("./camera.js").Camera} Camera */
 /** @typedef {import("./camera.js").Ray} Ray */
-/** A handle's part: "ball"; "x", "y", "z"; "yz", "zx", "xy"; "turn x", "turn y", "turn z"; "turn" while a key turns it. @typedef {string} Grip */
+/** A handle's part: "ball"; "x", "y", "z"; "yz", "zx", "xy"; "turn x", "turn y", "turn z"; "turn" while a key is down for rotation. @typedef {string} Grip */
 /**
- * What a handle is made with. `grips` are any of "ball", "arrows", "planes", "rings"; `tie` is a point that a line goes to,
- * such as the end of a limb; `axes` are those of the world or its own; `color` is a name of the palette. `turning` is asked
- * when a key turns what is held, or moves it again: whether that can be; where it has rings by default.
+ * Options of a handle. `grips` are any of "ball", "arrows", "planes", "rings"; `tie` is the end of a line from the handle,
+ * such as the end of a limb; `axes` are those of the world or its own; `color` is a name of the palette. `turning` is
+ * called when a key starts or ends rotation of the held handle, and returns whether that is possible; by default it is for
+ * handles with rings.
  * @typedef {{position: Numbers, wxyz?: Numbers, label?: string, grips?: string[], color?: string, tie?: Numbers | null,
  *   axes?: "world" | "own", visible?: boolean, size?: number, taken?: (handle: Handle) => void, turning?: (handle: Handle, on: boolean) => boolean,
  *   moved?: (handle: Handle) => void, dropped?: (handle: Handle) => void}} HandleOptions
  */
 
 const BALL = 9; // sizes in CSS pixels: the ball's radius
-const START = 16; // where arrows begin
-const TIP = 58; // where their tips begin
+const START = 16; // start of an arrow
+const TIP = 58; // start of its tip
 const CONE_LENGTH = 15;
-const SQUARE = 30; // where the middle of a plane's square is, along both of its axes
+const SQUARE = 30; // centre of a plane's square along both of its axes
 const SQUARE_HALF = 7;
 const RADIUS = 84; // of rings
-const SLACK = { mouse: 5, pen: 8, touch: 16 }; // how far beside a grip still takes it
-const EDGE_ON = 0.12; // a ring or plane seen at a slope below that is no plane to move in
-const TURN = "turn"; // the grip while a key turns what is held
+const SLACK = { mouse: 5, pen: 8, touch: 16 }; // largest distance from a grip that still hits it
+const EDGE_ON = 0.12; // sine of the slope below which a ring or plane is too edge-on to drag in its plane
+const TURN = "turn"; // the grip while a key is down for rotation
 const NAMES = ["x", "y", "z"];
 const PLANES = ["yz", "zx", "xy"];
 
@@ -59,7 +60,7 @@ export class Handle {
   }
 }
 
-/** @param {Ray} ray @param {Numbers} point @param {Numbers} normal @returns {number[] | null} where it meets a plane */
+/** @param {Ray} ray @param {Numbers} point @param {Numbers} normal @returns {number[] | null} its intersection with a plane */
 export function onPlane({ from, along }, point, normal) {
   const speed = dot(along, normal);
   if (Math.abs(speed) < 1e-9) return null;
@@ -67,23 +68,23 @@ export function onPlane({ from, along }, point, normal) {
   return t < 0 ? null : plus(from, along, t);
 }
 
-/** @param {Ray} ray @param {Numbers} point @param {Numbers} axis @returns {number} how far along a line it comes nearest */
+/** @param {Ray} ray @param {Numbers} point @param {Numbers} axis @returns {number} the parameter of the nearest point on a line */
 export function alongLine({ from, along }, point, axis) {
   const [b, between] = [dot(along, axis), minus(from, point)];
   const rest = 1 - b * b;
   return rest < 1e-9 ? 0 : (dot(between, axis) - b * dot(between, along)) / rest;
 }
 
-/** @param {number} x @param {number} y @param {{x: number, y: number}} a @param {{x: number, y: number}} b how far from a line's piece */
+/** @param {number} x @param {number} y @param {{x: number, y: number}} a @param {{x: number, y: number}} b the distance from a line segment */
 function awayFrom(x, y, a, b) {
   const [dx, dy] = [b.x - a.x, b.y - a.y];
   const t = Math.min(Math.max(((x - a.x) * dx + (y - a.y) * dy) / (dx * dx + dy * dy || 1), 0), 1);
   return Math.hypot(x - a.x - t * dx, y - a.y - t * dy);
 }
 
-/** A grip that is held: where all began. */
+/** A grip that is held, with the state at its start. */
 class Hold {
-  /** @param {Handle} handle @param {Grip} grip @param {Camera} camera @param {number} x @param {number} y @param {Grip} [first] what was taken hold of */
+  /** @param {Handle} handle @param {Grip} grip @param {Camera} camera @param {number} x @param {number} y @param {Grip} [first] the grip at first, before a key changed it */
   constructor(handle, grip, camera, x, y, first = grip) {
     this.handle = handle;
     this.grip = grip;
@@ -100,7 +101,7 @@ class Hold {
     this.begun = this.read(x, y);
   }
 
-  /** @param {number} x @param {number} y @returns {any} where the pointer is, in what the grip moves in */
+  /** @param {number} x @param {number} y @returns {any} where pointer position in the coordinates of the grip */
   read(x, y) {
     const ray = this.camera.ray(x, y);
     if (this.straight) return alongLine(ray, this.position, this.axis);
@@ -122,18 +123,18 @@ class Hold {
     }
   }
 
-  /** @param {number} right @param {number} down of the pointer @returns {Numbers} a turn as of a ball under it; flat, about the line of sight */
+  /** @param {number} right @param {number} down of the pointer @returns {Numbers} the rotation of a trackball; for a flat linkage, about the line of sight */
   rolled(right, down) {
     const { right: aside, up, towards, flat } = this.camera;
     if (flat) return about(towards, -right / RADIUS);
     return product(about(up, right / RADIUS), about(aside, down / RADIUS));
   }
 
-  /** @param {number} x @param {number} y @param {number[] | null} now @returns {number} how far a ring is turned */
+  /** @param {number} x @param {number} y @param {number[] | null} now @returns {number} the angle of a ring */
   angle(x, y, now) {
     const { axis, position, begun, camera } = this;
     if (!now || !begun || Math.abs(dot(camera.towards, axis)) < EDGE_ON) {
-      const side = cross(axis, camera.towards); // edge on: the way of the pointer along the ring, in radii
+      const side = cross(axis, camera.towards); // edge-on: the distance along the ring, in radii
       const along = (x - this.pixel[0]) * dot(side, camera.right) - (y - this.pixel[1]) * dot(side, camera.up);
       return along / (RADIUS * this.handle.size);
     }
@@ -147,7 +148,7 @@ export class Handles {
   constructor() {
     /** @type {Handle[]} */ this.list = [];
     /** @type {Hold | null} */ this.held = null;
-    /** What the pointer is over. @type {{handle: Handle, grip: Grip} | null} */ this.under = null;
+    /** The grip under the pointer. @type {{handle: Handle, grip: Grip} | null} */ this.under = null;
     this.changed = () => {};
   }
 
@@ -184,7 +185,7 @@ export class Handles {
     return best;
   }
 
-  /** Take hold. @param {Handle} handle @param {Grip} grip @param {Camera} camera @param {number} x @param {number} y */
+  /** Take a grip. @param {Handle} handle @param {Grip} grip @param {Camera} camera @param {number} x @param {number} y */
   take(handle, grip, camera, x, y) {
     this.held = new Hold(handle, grip, camera, x, y);
     handle.taken(handle);
@@ -199,7 +200,7 @@ export class Handles {
     this.changed();
   }
 
-  /** Turn what is held by the way of the pointer from here on, or move it again. @param {boolean} on */
+  /** Switch what the pointer does to the held handle from here on: rotate or move. @param {boolean} on */
   turn(on) {
     const { held } = this;
     if (!held || on === (held.grip === TURN) || !held.handle.turning(held.handle, on)) return;
@@ -216,7 +217,7 @@ export class Handles {
   }
 
   /**
-   * Write all handles as shapes.
+   * Add the shapes of all handles to layers.
    * @param {import("./painter.js").Layer} grips @param {import("./painter.js").Layer} marks @param {Camera} camera
    * @param {(name: string) => Numbers} color
    */
@@ -231,7 +232,7 @@ export class Handles {
   }
 }
 
-/** @param {Handle} handle @param {Camera} camera @returns {number[]} numbers of the axes that it has: two for something flat */
+/** @param {Handle} handle @param {Camera} camera @returns {number[]} indices of its axes; two for a flat linkage */
 const axesOf = (handle, camera) => (camera.flat ? [0, 1] : [0, 1, 2]);
 
 /** @param {Handle} handle @param {Camera} camera @param {number} k @returns {boolean} whether an arrow points at the eye */
@@ -239,7 +240,7 @@ const headOn = (handle, camera, k) => Math.abs(dot(handle.axis(k), camera.toward
 
 /**
  * @param {Handle} handle @param {Camera} camera @param {number} x @param {number} y
- * @returns {[Grip, number][]} how far a point of the screen is outside each grip, in pixels
+ * @returns {[Grip, number][]} distance of a screen point from each grip, in pixels
  */
 function distances(handle, camera, x, y) {
   const [at, size] = [camera.project(handle.position), handle.size * camera.unit];

@@ -1,14 +1,14 @@
 // @ts-check
-/** Mouse, fingers, pen and keys on a stage: they take handles, take links, or turn the camera. */
+/** Mouse, touch, pen and keyboard input on a stage: drags handles and links, or moves the camera. */
 
 import { about, plus, product } from "./algebra.js";
 
 /** @typedef {import("./stage.js").Stage} Stage */
 
-const STEP = 12; // CSS pixels that a key moves by
-const LONG = 600; // ms that a finger stays to do what a double click does
-const STEADY = 3; // CSS pixels that it may move meanwhile, from one event to the next
-const TURN = "r"; // the key that turns what is held; pressed alone, it shows everything
+const STEP = 12; // CSS pixels per key press
+const LONG = 600; // duration of a long press, which acts like a double click [ms]
+const STEADY = 3; // largest move between two events of a long press [CSS pixels]
+const TURN = "r"; // key for rotation of the held handle; alone, it shows everything
 const KEYS = /** @type {Record<string, number[]>} */ ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] });
 
 export class Hands {
@@ -17,9 +17,9 @@ export class Hands {
     this.stage = stage;
     /** @type {Map<number, PointerEvent>} */ this.fingers = new Map();
     /** The finger that holds a handle. @type {number | null} */ this.holder = null;
-    this.turns = false; // whether the key is down that turns what is held
-    this.used = false; // whether something was held meanwhile
-    /** A finger that stays where it is does what a double click does. @type {ReturnType<typeof setTimeout> | undefined} */ this.long = undefined;
+    this.turns = false; // whether the key for rotation is down
+    this.used = false; // whether something was held while it was down
+    /** The timer of a long press, which acts like a double click. @type {ReturnType<typeof setTimeout> | undefined} */ this.long = undefined;
     const { canvas } = stage;
     const listen = (/** @type {string} */ name, /** @type {(event: any) => void} */ act, options = {}) =>
       canvas.addEventListener(name, act, { signal: stage.end.signal, ...options });
@@ -49,7 +49,7 @@ export class Hands {
   /** @param {PointerEvent} event */
   down(event) {
     const { stage } = this;
-    stage.canvas.classList.add("held"); // no ring around what is focused by a pointer
+    stage.canvas.classList.add("held"); // no focus ring after a pointer
     this.fingers.set(event.pointerId, event);
     stage.canvas.setPointerCapture(event.pointerId);
     clearTimeout(this.long);
@@ -73,7 +73,7 @@ export class Hands {
     }
   }
 
-  /** The key that turns what is held goes down or up. @param {boolean} on */
+  /** The key for rotation goes down or up. @param {boolean} on */
   turn(on) {
     if (on === this.turns) return;
     this.turns = on;
@@ -87,7 +87,7 @@ export class Hands {
     const [x, y] = this.at(event);
     const old = this.fingers.get(event.pointerId);
     if (!old) {
-      if (event.pointerType !== "touch" && !event.buttons) stage.hover(x, y); // a pen is felt above the screen
+      if (event.pointerType !== "touch" && !event.buttons) stage.hover(x, y); // a pen can hover
       return;
     }
     if (Math.hypot(event.clientX - old.clientX, event.clientY - old.clientY) > STEADY) clearTimeout(this.long);
@@ -96,13 +96,13 @@ export class Hands {
     this.fingers.set(event.pointerId, event);
   }
 
-  /** A finger has stayed where it came down. @param {PointerEvent} event @param {number} x @param {number} y */
+  /** Handle a long press. @param {PointerEvent} event @param {number} x @param {number} y */
   stayed(event, x, y) {
     this.up(event);
     this.stage.twice?.(this.stage.pick(x, y));
   }
 
-  /** Turn or move the camera. @param {PointerEvent} event @param {PointerEvent} old */
+  /** Orbit, move or zoom the camera. @param {PointerEvent} event @param {PointerEvent} old */
   look(event, old) {
     const { camera } = this.stage;
     const [dx, dy] = [event.clientX - old.clientX, event.clientY - old.clientY];
@@ -150,7 +150,7 @@ export class Hands {
 }
 
 /**
- * Move a handle by a key: arrows in the plane of the screen, page up and down from it and to it, with shift they turn it.
+ * Move a handle by a key: arrows in the plane of the screen, page up and down along the line of sight; with shift, rotate.
  * @param {Stage} stage @param {import("./handles.js").Handle} handle @param {KeyboardEvent} event
  * @returns {boolean} whether the key means something
  */

@@ -1,15 +1,15 @@
 // @ts-check
-/** Meshes and skins: triangles whose corners are moved by bones, in one call for all of them. */
+/** Meshes and skins: triangles whose vertices are moved by bones, drawn by one call. */
 
 import { bytes } from "./algebra.js";
 import { plainTexture } from "./gl.js";
 
-/** What Python writes of them: arrays in base64 and a few numbers, see `stage_scene.py`. @typedef {Record<string, any>} PackedMesh */
+/** A packed mesh from Python: arrays in base64 and a few numbers, see `stage_scene.py`. @typedef {Record<string, any>} PackedMesh */
 
 const ROW = 256;
 
 /**
- * Return rows of some width with further numbers at their ends: cards want rows of four bytes.
+ * Return rows padded to a larger width, since GPUs need rows of multiples of four bytes.
  * @template {Uint8Array | Int8Array | Uint16Array} T
  * @param {T} numbers @param {number} width @param {number} wanted
  * @returns {T}
@@ -27,16 +27,16 @@ export class Meshes {
   /** @param {WebGL2RenderingContext} gl @param {PackedMesh} packed */
   constructor(gl, packed) {
     this.gl = gl;
-    /** The link that each bone is. */ this.links = new Uint16Array(bytes(packed.links));
-    /** Where corners are bound to it, three rows of four. */ this.binds = new Float32Array(bytes(packed.binds));
-    /** Corners are steps from the lowest. @type {number[]} */ this.low = packed.low;
+    /** The link of each bone. */ this.links = new Uint16Array(bytes(packed.links));
+    /** The bind matrix of each bone, three rows of four. */ this.binds = new Float32Array(bytes(packed.binds));
+    /** Vertex coordinates are integer steps from the lowest. @type {number[]} */ this.low = packed.low;
     /** @type {number[]} */ this.step = packed.step;
     /** @type {WebGLBuffer[]} */ this.buffers = [];
     this.array = gl.createVertexArray();
     gl.bindVertexArray(this.array);
     const corners = new Uint16Array(bytes(packed.corners));
     const bones = new Uint16Array(bytes(packed.bones));
-    const wide = (3 * bones.length) / corners.length; // one bone for each corner, or four
+    const wide = (3 * bones.length) / corners.length; // bones per vertex: 1 or 4
     this.attribute(0, widened(corners, 3, 4), gl.UNSIGNED_SHORT, false);
     this.attribute(1, widened(new Int8Array(bytes(packed.normals)), 3, 4), gl.BYTE, true);
     this.attribute(2, widened(new Uint8Array(bytes(packed.colors)), 3, 4), gl.UNSIGNED_BYTE, true);
@@ -48,11 +48,11 @@ export class Meshes {
     const indices = small ? new Uint16Array(text) : new Uint32Array(text);
     this.kind = small ? gl.UNSIGNED_SHORT : gl.UNSIGNED_INT;
     this.count = indices.length;
-    /** How many of the indices are of closed surfaces. @type {number} */ this.closed = packed.closed;
+    /** Number of the indices that belong to closed surfaces. @type {number} */ this.closed = packed.closed;
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.buffer());
     gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, indices, gl.STATIC_DRAW);
     gl.bindVertexArray(null);
-    this.owners = plainTexture(gl); // of each bone, the mover that its link is
+    this.owners = plainTexture(gl); // the mover of each bone's link
     const rows = Math.max(1, Math.ceil(this.links.length / ROW));
     const owners = new Uint16Array(ROW * rows);
     this.links.forEach((link, bone) => (owners[bone] = 1 + link));
@@ -65,7 +65,7 @@ export class Meshes {
     return buffer;
   }
 
-  /** @param {number} index @param {ArrayBufferView} numbers four a corner @param {number} kind @param {boolean | null} norm null for whole numbers */
+  /** @param {number} index @param {ArrayBufferView} numbers four per vertex @param {number} kind @param {boolean | null} norm null for integers */
   attribute(index, numbers, kind, norm) {
     const { gl } = this;
     gl.bindBuffer(gl.ARRAY_BUFFER, this.buffer());
@@ -75,7 +75,7 @@ export class Meshes {
     else gl.vertexAttribPointer(index, 4, kind, norm, 0, 0);
   }
 
-  /** Draw all; of closed surfaces only what faces the eye. @param {boolean} [culled] */
+  /** Draw all; of closed surfaces only the front faces. @param {boolean} [culled] */
   draw(culled = false) {
     const { gl, closed, count, kind } = this;
     const size = kind === gl.UNSIGNED_SHORT ? 2 : 4;

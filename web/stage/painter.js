@@ -1,5 +1,5 @@
 // @ts-check
-/** Draws a scene with WebGL 2: shadows, ground, what links carry, marks. It keeps what is on the card, and no more. */
+/** Draws a scene with WebGL 2: shadows, ground, links, marks. It holds only the resources on the GPU. */
 
 import { bytes, fromZ, minus, moved, plus, unit } from "./algebra.js";
 import { Batch, Movers, Programs } from "./gl.js";
@@ -11,10 +11,10 @@ import { rgb } from "../theme.js";
 /** @typedef {import("./algebra.js").Numbers} Numbers */
 /** @typedef {import("./camera.js").Camera} Camera */
 
-const PART = 16; // numbers of a part: link, shape, size 3, half, colour 3, turn 4, place 3
-const RAIL = 8; // of a rail: link, link, an end on each
+const PART = 16; // numbers of a part: link, shape, size 3, half, colour 3, rotation 4, position 3
+const RAIL = 8; // numbers of a rail: two links, and an end on each
 const MAP = 2048; // texels along the shadow map
-const SUN = unit([-0.35, -0.5, 1]); // towards it, for an eye at azimuth -90 degrees
+const SUN = unit([-0.35, -0.5, 1]); // direction to the sun, for an eye at azimuth -90 degrees
 const RAIL_COLOR = [0.54, 0.58, 0.62];
 const STILL = new Float32Array([1, 0, 0, 0]);
 
@@ -50,7 +50,7 @@ export class Layer {
   }
 }
 
-/** The programs of a painter, those first that every scene needs; scenes that follow each other share them. @param {WebGL2RenderingContext} gl */
+/** The programs of a painter, shared by successive scenes; those that every scene needs are begun first. @param {WebGL2RenderingContext} gl */
 export function paints(gl) {
   const made = new Programs(gl, {
     partDepths: [INSTANCES, DEPTH], floor: [GROUND, FLOOR], parts: [INSTANCES, LIT], partNames: [INSTANCES, IDENTITY],
@@ -61,7 +61,7 @@ export function paints(gl) {
 }
 
 export class Painter {
-  /** @param {WebGL2RenderingContext} gl @param {any} scene as Python wrote it @param {Programs} made what `paints` gave */
+  /** @param {WebGL2RenderingContext} gl @param {any} scene as Python wrote it @param {Programs} made the result of `paints` */
   constructor(gl, scene, made) {
     this.gl = gl;
     this.scene = scene;
@@ -72,11 +72,11 @@ export class Painter {
     this.shapes = allShapes(parts.length / PART);
     this.parts = new Layer(gl, this.shapes);
     this.railRods = new Layer(gl, [this.shapes[CAPSULE]]);
-    /** Things in the world beside the linkage, lit and with shadows; whoever writes them sends them. */ this.things = new Layer(gl, this.shapes);
-    /** Other poses, faintly. @type {Set<Ghost>} */ this.ghosts = new Set();
-    /** What the stage draws over the linkage, anew for every picture. */ this.marks = new Layer(gl, this.shapes);
-    /** Balls and arrows to take hold of, seen through what is before them. */ this.grips = new Layer(gl, this.shapes);
-    /** Paths: a batch of rods each. @type {Batch[]} */ this.paths = [];
+    /** Things in the world besides the linkage, lit and with shadows; the caller uploads them. */ this.things = new Layer(gl, this.shapes);
+    /** Transparent other poses. @type {Set<Ghost>} */ this.ghosts = new Set();
+    /** Marks over the linkage, rewritten for every picture. */ this.marks = new Layer(gl, this.shapes);
+    /** Handles, visible through the objects before them. */ this.grips = new Layer(gl, this.shapes);
+    /** Paths, each a batch of rods. @type {Batch[]} */ this.paths = [];
     this.meshes = scene.mesh ? new Meshes(gl, scene.mesh) : null;
     this.links = scene.links.length;
     this.movers = new Movers(gl, 1 + this.links + (this.meshes?.links.length ?? 0));
@@ -87,15 +87,15 @@ export class Painter {
     }
     this.parts.send();
     this.sun = new Float32Array(16);
-    this.sunTexel = 1; // metres across a texel of the shadow map
+    this.sunTexel = 1; // metres per texel of the shadow map
     this.light = this.direction();
     this.map = this.shadowMap();
-    this.window = null; // what picking draws into
+    this.window = null; // the framebuffer for picking
     this.posed = true;
     gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   }
 
-  /** @returns {number[]} towards the sun: from the left behind the first camera, for something flat from the upper left */
+  /** @returns {number[]} direction to the sun: left behind the first camera; for a flat linkage, at the upper left */
   direction() {
     if (this.scene.flat) return unit([-0.5, 0.6, 1.3]);
     const turn = ((this.scene.view[1] + 90) * Math.PI) / 180;
@@ -119,7 +119,7 @@ export class Painter {
     return { texture, buffer };
   }
 
-  /** Put links where they are. @param {Numbers} matrices 16 numbers for each, row by row */
+  /** Set the transforms of links. @param {Numbers} matrices 16 numbers for each, row by row */
   pose(matrices) {
     const { rails } = this;
     this.place(this.movers, matrices);
@@ -135,7 +135,7 @@ export class Painter {
     this.posed = true;
   }
 
-  /** Write where links are, and the bones of meshes on them. @param {Movers} movers @param {Numbers} matrices */
+  /** Write the transforms of links and of bones on them. @param {Movers} movers @param {Numbers} matrices */
   place(movers, matrices) {
     const { meshes } = this;
     for (let k = 0; k < this.links; k++) movers.set(1 + k, matrices, 16 * k);
@@ -163,7 +163,7 @@ export class Painter {
     return layer.batches[0];
   }
 
-  /** Aim the sun at where links are now: a box that changes in steps, so that shadows stand still. */
+  /** Fit the shadow map to the links: to a box that changes in steps, so that shadows do not flicker. */
   aim() {
     const { numbers } = this.movers;
     const [low, high] = [[Infinity, Infinity, Infinity], [-Infinity, -Infinity, -Infinity]];
@@ -192,7 +192,7 @@ export class Painter {
     this.sunTexel = step;
   }
 
-  /** Draw the shadow map, when something has moved. */
+  /** Draw the shadow map, if something has moved. */
   castShadows() {
     const { gl } = this;
     this.posed = false;
@@ -208,11 +208,11 @@ export class Painter {
   }
 
   /**
-   * Draw what links carry, by programs for instances and for meshes, which are waited for where there are some.
+   * Draw the links, by a program for instances and one for meshes; the latter is only waited for if there are meshes.
    * @param {string} parts @param {string} meshed @param {Float32Array} camera
    * @param {(at: Record<string, WebGLUniformLocation>) => void} settings further uniforms
-   * @param {Numbers} [away] what parts one surface from another that is in the same place
-   * @param {Movers} [movers] where links are
+   * @param {Numbers} [away] polygon offset, which separates coinciding surfaces
+    * @param {Movers} [movers] transforms of links
    */
   bodies(parts, meshed, camera, settings, away = [0, 0, 0], movers = this.movers) {
     const { gl, meshes } = this;
@@ -253,7 +253,7 @@ export class Painter {
   /**
    * Draw everything.
    * @param {Camera} camera @param {import("../theme.js").Palette} palette
-   * @param {{width: number, height: number, chosen: number}} look pixels of the canvas; the link that is lit up, or -1
+   * @param {{width: number, height: number, chosen: number}} look size of the canvas in pixels; the highlighted link, or -1
    */
   draw(camera, palette, { width, height, chosen }) {
     const { gl, programs, scene } = this;
@@ -289,10 +289,10 @@ export class Painter {
     gl.bindTexture(gl.TEXTURE_2D, this.movers.texture);
     this.use(programs.get("parts"), camera.matrix, settings);
     this.drawMarks(palette);
-    programs.begin("partNames", ...(this.meshes ? ["cornerNames"] : [])); // which hands need, once there is a picture
+    programs.begin("partNames", ...(this.meshes ? ["cornerNames"] : [])); // needed for picking, after the first picture
   }
 
-  /** Draw another pose: first its depth, so that one sees its front alone, then its colour. @param {Ghost} ghost @param {Camera} camera @param {(at: any) => void} settings */
+  /** Draw another pose: first its depth, so that only its front is visible, then its colour. @param {Ghost} ghost @param {Camera} camera @param {(at: any) => void} settings */
   drawGhost({ movers, color, alpha }, camera, settings) {
     const { gl } = this;
     const tinted = (/** @type {any} */ at) => {
@@ -300,7 +300,7 @@ export class Painter {
       gl.uniform1i(at.chosen, -1);
       gl.uniform4f(at.tint, color[0], color[1], color[2], alpha);
     };
-    gl.enable(gl.POLYGON_OFFSET_FILL); // where it is in the same place as the linkage, the linkage is seen
+    gl.enable(gl.POLYGON_OFFSET_FILL); // where it coincides with the linkage, the linkage is visible
     gl.polygonOffset(1, 8);
     gl.colorMask(false, false, false, false);
     this.bodies("parts", "corners", camera.matrix, tinted, [0, 0, 0], movers);
@@ -313,7 +313,7 @@ export class Painter {
     gl.disable(gl.POLYGON_OFFSET_FILL);
   }
 
-  /** Draw paths, marks and grips; grips faintly where something hides them. @param {import("../theme.js").Palette} palette */
+  /** Draw paths, marks and grips; hidden parts of grips are faint. @param {import("../theme.js").Palette} palette */
   drawMarks(palette) {
     const { gl } = this;
     const { at } = this.programs.get("parts");
@@ -370,7 +370,7 @@ export class Painter {
     gl.uniform1f(at.depthBias, 0.0004);
   }
 
-  /** Take everything from the card. */
+  /** Free all resources on the GPU. */
   free() {
     const { gl } = this;
     for (const thing of [this.parts, this.railRods, this.things, this.marks, this.grips, ...this.paths, ...[...this.ghosts].map((ghost) => ghost.movers), this.movers, this.meshes]) thing?.free();
@@ -379,7 +379,7 @@ export class Painter {
   }
 }
 
-/** Another pose of the linkage, in one colour, that one sees through. */
+/** Another pose of the linkage, transparent and in one colour. */
 export class Ghost {
   /** @param {Painter} painter @param {Numbers} color @param {number} alpha */
   constructor(painter, color, alpha) {

@@ -1,10 +1,10 @@
 // @ts-check
-/** Which link is seen at a point of the screen: a small window around it is drawn, with numbers in place of colours. */
+/** Find the link at a point of the screen, by drawing a small window around it with indices instead of colours. */
 
-const WIDE = 4; // numbers a pixel: the mover, the depth, two spare ones that WebGL wants to read
+const WIDE = 4; // numbers per pixel: the mover, the depth, and two unused ones that WebGL requires
 
 /** @typedef {import("./camera.js").Camera} Camera */
-/** The link, by its number; the point of it that is seen, and how far away it is. @typedef {{link: number, point: number[], depth: number}} Picked */
+/** The index of the link, its visible point, and the depth. @typedef {{link: number, point: number[], depth: number}} Picked */
 
 /**
  * Return the camera that sees only a square around a point.
@@ -24,8 +24,8 @@ export function narrowed(camera, x, y, side, out) {
 }
 
 /**
- * Return the place nearest to the middle of a square where something is seen, as its column and row; null for none.
- * @param {Uint32Array} seen four numbers a place, the first zero for nothing @param {number} side @param {number} reach
+ * Return the column and row of the pixel with a link that is nearest to the centre of a square; null if there is none.
+ * @param {Uint32Array} seen four numbers per pixel, the first is zero without a link @param {number} side @param {number} reach
  */
 export function nearest(seen, side, reach) {
   const middle = (side - 1) / 2;
@@ -61,8 +61,8 @@ export class Picker {
 
   /**
    * @param {import("./painter.js").Painter} painter @param {Camera} camera @param {number} x @param {number} y
-   * @param {number} reach how far beside it a link may be
-   * @returns {Picked | null}
+   * @param {number} reach largest distance of a link from the point
+    * @returns {Picked | null}
    */
   pick(painter, camera, x, y, reach) {
     const { gl, side } = this;

@@ -1,5 +1,5 @@
 // @ts-check
-/** What runs on the graphics card. Transforms are in one texture: three texels, the rows of a matrix, for each mover. */
+/** Shaders. Transforms are in one texture: three texels, the rows of a matrix, for each mover. */
 
 const MOVERS = `
 uniform highp sampler2D movers;
@@ -11,7 +11,7 @@ mat3x4 mover(int k) {  // its columns are the rows of the transform
 const HEAD = `#version 300 es
 precision highp float;`;
 
-/** Shapes that stand in many places: each instance has a turn, a place, a size, a colour, and the mover it hangs on. */
+/** Instanced shapes: each instance has a rotation, a position, a size, a colour, and the mover that carries it. */
 export const INSTANCES = `${HEAD}
 layout(location = 0) in vec3 corner; layout(location = 1) in vec3 normal; layout(location = 2) in float end;
 layout(location = 3) in vec4 turn; layout(location = 4) in vec4 place;  // w, x, y, z; x, y, z and half a length
@@ -30,7 +30,7 @@ void main() {
   gl_Position = camera * vec4(world + away * float(gl_InstanceID & 3), 1);  // of two surfaces in one place, one wins
 }`;
 
-/** Triangles whose corners are moved by up to four movers. */
+/** Triangles whose vertices are moved by up to four movers. */
 export const CORNERS = `${HEAD}
 layout(location = 0) in vec4 corner; layout(location = 1) in vec4 normal; layout(location = 2) in vec4 color;
 layout(location = 3) in uvec4 bone; layout(location = 4) in vec4 weight;
@@ -64,7 +64,7 @@ float lit(vec3 point, float spread, bool fine) {  // the share of the light that
   return sum / 12.0;
 }`;
 
-/** Light: the sun and its shadows, a little light from the eye, the sky above, and a rim that parts things from the page. */
+/** Light: the sun with shadows, a little light from the eye, the sky, and a rim that sets things off from the page. */
 export const LIT = `${HEAD}
 in vec3 facing, world; in vec4 paint; flat in int owner;
 uniform vec3 eye, towards, light, rim; uniform bool parallel, shaded, plain; uniform float rimming, lift; uniform int chosen;
@@ -86,11 +86,11 @@ void main() {
   pixel = tint.a > 0.0 ? vec4(mix(color, tint.rgb, 0.72), tint.a) : vec4(color, paint.a);
 }`;
 
-/** Nothing but depth, for the shadow map. */
+/** Only depth, for the shadow map. */
 export const DEPTH = `${HEAD}
 void main() {}`;
 
-/** Who is seen, and how deep: whole numbers. */
+/** Mover and depth as integers, for picking. */
 export const IDENTITY = `${HEAD}
 precision highp int;
 flat in int owner;

@@ -1,17 +1,17 @@
 // @ts-check
 /**
- * Shapes of unit size that are drawn many times: a vertex is corner 3, normal 3, end 1, and stands at
+ * Shapes of unit size for instances: a vertex is corner 3, normal 3, end 1, and its position is
  * corner * size + (0, 0, end * half).
  */
 
 /** @typedef {{vertices: number[], indices: number[]}} Geometry */
 
-export const CAPSULE = 0; // the first three as Python numbers them
+export const CAPSULE = 0; // the first three have Python's codes
 export const CYLINDER = 1;
 export const BOX = 2;
 export const CONE = 3;
 export const RING = 4;
-const PIPE = 0.022; // radius of the pipe of a ring, of its radius
+const PIPE = 0.022; // radius of the tube of a ring, over the ring's radius
 
 /** @param {number[][]} profile of radius, z, normal's radius, normal's z, end @param {number} sides @returns {Geometry} */
 function revolved(profile, sides) {
@@ -51,7 +51,7 @@ export function cylinder(sides) {
   return revolved(ends, sides);
 }
 
-/** From a circle at z = 0 to a point at z = 1. @param {number} sides */
+/** A cone from a circle at z = 0 to a point at z = 1. @param {number} sides */
 export function cone(sides) {
   return revolved([[0, 0, 0, -1, 0], [1, 0, 0, -1, 0], [1, 0, 0.8, 0.6, 0], [0, 1, 0.8, 0.6, 0]], sides);
 }
@@ -86,7 +86,7 @@ export function box() {
   return { vertices, indices };
 }
 
-/** All of them in the order of their numbers. @param {number} count how many there will be; coarser where there are very many */
+/** All shapes in the order of their codes. @param {number} count number of instances; with very many, shapes are coarser */
 export function allShapes(count) {
   const [sides, rings] = count > 4000 ? [6, 2] : count > 1500 ? [10, 3] : [24, 6];
   return [capsule(sides, rings), cylinder(2 * sides - 4), box(), cone(24), ring(72, 8)];

@@ -10,13 +10,13 @@
  *
  *     stage.pick(x, y)                            // { link, name, point, depth } or null; CSS pixels in the element
  *     stage.handles.add({ position, label, grips: ["ball", "arrows", "planes", "rings"], moved(handle) {...} })
- *     stage.grab = (picked) => handle or null     // what a press on a link takes hold of
+ *     stage.grab = (picked) => handle or null     // the handle for a press on a link
  *     stage.hovered = (link) => {}                // the name under the pointer has changed; null for none
  *     const trail = stage.trail(points);          // x, y, z ...; trail.points(points), trail.reached(share), trail.remove()
  *     stage.joints = true                         // glyphs at the axes of joints
  *     stage.guilty = new Set(["elbow"])           // joints drawn in red over everything
  *     stage.lit = "forearm"                       // a link that stays lit
- *     const ghost = stage.ghost("#3a7d1f", 0.4);  // another pose, seen through; ghost.pose(matrices), ghost.remove()
+ *     const ghost = stage.ghost("#3a7d1f", 0.4);  // another pose, transparent; ghost.pose(matrices), ghost.remove()
  *     stage.extras.add(({ marks, grips, color, camera }) => marks.rod(a, b, 0.01, color("bad")))  // at every picture
  *     stage.things((layer, color) => layer.batches[BOX].push(...))     // things in the world, until the next call
  *
@@ -35,11 +35,11 @@ import { adopt, paletteOf, rgb, unitOf, watch } from "../theme.js";
 
 /** @typedef {import("./algebra.js").Numbers} Numbers */
 /** @typedef {{link: number, name: string, point: number[], depth: number}} Picked */
-/** What is drawn anew at every picture: marks in the scene, grips over everything, colours by name.
+/** Layers that are rewritten for every picture: marks in the scene, grips over everything, colours by name.
  * @typedef {{marks: import("./painter.js").Layer, grips: import("./painter.js").Layer, color: (name: string) => Numbers, camera: Camera}} Layers */
 
-const FINGER = 18; // CSS pixels around a finger in which a link is found
-const SHARPEST = 2; // pixels of the screen for one of CSS, at most
+const FINGER = 18; // radius around a finger in which a link is found [CSS pixels]
+const SHARPEST = 2; // largest number of screen pixels per CSS pixel
 
 export const STAGE_CSS = `
 :where(.lw-stage) { position: relative; overflow: hidden; background: var(--lw-page); }
@@ -70,7 +70,7 @@ export class Stage {
     this.names = names;
     this.joints = false;
     /** @type {((picked: Picked) => import("./handles.js").Handle | null) | null} */ this.grab = null;
-    /** What a double click does, with what is there or null; it shows everything by default. @type {((picked: Picked | null) => void) | null} */ this.twice = null;
+    /** The action of a double click on a link, or null beside links; by default everything is shown. @type {((picked: Picked | null) => void) | null} */ this.twice = null;
     /** @type {(link: string | null) => void} */ this.hovered = () => {};
     /** @type {any} */ this.scene = null;
     this.matrices = new Float64Array();
@@ -84,15 +84,15 @@ export class Stage {
     /** @type {(layer: import("./painter.js").Layer, color: (name: string) => Numbers) => void} */ this.writeThings = () => {};
     /** @type {Painter | null} */ this.painter = null;
     this.asked = 0;
-    /** Whether the camera is where `home` has put it. */ this.atHome = true;
+    /** Whether the camera is as set by `home`. */ this.atHome = true;
     this.canvas = document.createElement("canvas");
     this.tag = document.createElement("div");
     /** A button for each handle, for keys and screen readers. @type {Map<any, HTMLButtonElement>} */ this.buttons = new Map();
-    /** Where the mouse is, over the stage. @type {{x: number, y: number} | null} */ this.under = null;
+    /** The position of the mouse over the stage. @type {{x: number, y: number} | null} */ this.under = null;
     this.looking = 0;
     this.build(label);
     this.resized();
-    this.fill(); // before there is a buffer of another size
+    this.fill(); // set the size before a buffer is allocated
     this.gl = this.canvas.getContext("webgl2", { antialias: true, alpha: false, powerPreference: "high-performance" });
     if (!this.gl) throw new Error("This page needs WebGL 2, which this browser does not offer.");
     this.picker = new Picker(this.gl, 2 * FINGER + 1);
@@ -132,7 +132,7 @@ export class Stage {
     canvas.addEventListener("webglcontextrestored", () => this.restore(), { signal });
   }
 
-  /** Everything on the card is gone: put it there again. */
+  /** Restore everything on the GPU after its context was lost. */
   restore() {
     this.picker = new Picker(/** @type {any} */ (this.gl), 2 * FINGER + 1);
     this.paints = paints(/** @type {any} */ (this.gl));
@@ -148,7 +148,7 @@ export class Stage {
     this.render();
   }
 
-  /** Show a scene, in the pose it was written with. @param {any} scene */
+  /** Show a scene in its first pose. @param {any} scene */
   show(scene) {
     this.painter?.free();
     for (const trail of this.trails.splice(0)) trail.batch = null;
@@ -164,7 +164,7 @@ export class Stage {
     this.home();
   }
 
-  /** Put links where they are. @param {Numbers} matrices 16 numbers for each of scene.links, row by row */
+  /** Set the transforms of links. @param {Numbers} matrices 16 numbers for each of scene.links, row by row */
   pose(matrices) {
     const count = this.matrices.length;
     if (matrices.length < count) throw new Error(`a pose of ${this.scene.name} has ${count} numbers, got ${matrices.length}.`);
@@ -173,7 +173,7 @@ export class Stage {
     this.render();
   }
 
-  /** See everything, from where the scene is seen first. */
+  /** Show everything, from the scene's initial direction. */
   home() {
     if (!this.scene) return;
     const { low, high, view } = this.scene;
@@ -183,13 +183,13 @@ export class Stage {
     this.render();
   }
 
-  /** The camera was moved by hand. */
+  /** Called when the user has moved the camera. */
   looked() {
     this.atHome = false;
     this.render();
   }
 
-  /** Say what panels cover. @param {{top?: number, right?: number, bottom?: number, left?: number}} margins in CSS pixels */
+  /** Set the margins covered by panels. @param {{top?: number, right?: number, bottom?: number, left?: number}} margins in CSS pixels */
   margins(margins) {
     this.camera.margins = { top: 0, right: 0, bottom: 0, left: 0, ...margins };
     if (this.atHome) this.home();
@@ -208,8 +208,8 @@ export class Stage {
   }
 
   /**
-   * Return the link that is seen at a point, or near it.
-   * @param {number} x @param {number} y in CSS pixels @param {number} [reach] how far beside it a link may be
+   * Return the link at a point, or near it.
+   * @param {number} x @param {number} y in CSS pixels @param {number} [reach] largest distance of a link from it
    * @returns {Picked | null}
    */
   pick(x, y, reach = FINGER) {
@@ -218,7 +218,7 @@ export class Stage {
     return found && { ...found, name: this.scene.links[found.link] };
   }
 
-  /** Show what is under the mouse. @param {number | null} x @param {number | null} y */
+  /** Highlight the link or handle under the mouse. @param {number | null} x @param {number | null} y */
   hover(x, y) {
     if (x === null || y === null) this.under = null;
     else this.under = { x, y };
@@ -256,7 +256,7 @@ export class Stage {
   }
 
   /**
-   * Show another pose of the linkage, seen through.
+   * Show another, transparent pose of the linkage.
    * @param {string} color a name of the palette or "#rrggbb" @param {number} [alpha]
    */
   ghost(color, alpha = 0.4) {
@@ -265,7 +265,7 @@ export class Stage {
     return ghost;
   }
 
-  /** Say what stands in the world beside the linkage. @param {(layer: import("./painter.js").Layer, color: (name: string) => Numbers) => void} write */
+  /** Set the things in the world besides the linkage. @param {(layer: import("./painter.js").Layer, color: (name: string) => Numbers) => void} write */
   things(write) {
     this.writeThings = write;
     this.sendThings();
@@ -282,12 +282,12 @@ export class Stage {
     painter.posed = true;
   }
 
-  /** Ask for a picture. */
+  /** Request a new picture. */
   render() {
     if (!this.asked && !this.end.signal.aborted) this.asked = requestAnimationFrame(() => this.draw());
   }
 
-  /** Give the canvas as many pixels as the screen has there. */
+  /** Match the canvas to the pixels of the screen. */
   fill() {
     const { canvas, camera } = this;
     const pixels = Math.min(devicePixelRatio || 1, SHARPEST);
@@ -317,7 +317,7 @@ export class Stage {
   }
 
   /**
-   * Write a glyph at the axis of joints: a ring and an axle where one turns, an arrow where it slides.
+   * Add glyphs at the axes of joints: ring and axle for a revolute joint, an arrow for a prismatic one.
    * @param {(name: string) => Numbers} color @param {string} paint @param {Set<string>} [only] their names; all by default
    */
   writeJoints(color, paint, only) {
@@ -338,7 +338,7 @@ export class Stage {
     }
   }
 
-  /** Keep a button on every handle that is shown, so that the keyboard reaches it. */
+  /** Keep a button on every visible handle, for the keyboard. */
   placeButtons() {
     const shown = this.handles.list.filter((handle) => handle.visible);
     for (const [handle, button] of this.buttons) {
@@ -365,19 +365,19 @@ export class Stage {
     }
   }
 
-  /** Take everything away. */
+  /** Remove everything. */
   free() {
     this.end.abort();
     cancelAnimationFrame(this.asked);
     this.painter?.free();
     this.picker.free();
     this.painter = null;
-    this.gl?.getExtension("WEBGL_lose_context")?.loseContext(); // browsers have few of them
+    this.gl?.getExtension("WEBGL_lose_context")?.loseContext(); // browsers limit the number of contexts
     this.root.replaceChildren();
   }
 }
 
-/** Another pose on the stage; it comes back when the card was lost. */
+/** Another pose on the stage; it is restored after the GPU context was lost. */
 export class StageGhost {
   /** @param {Stage} stage @param {string} color @param {number} alpha */
   constructor(stage, color, alpha) {
@@ -418,7 +418,7 @@ export class Trail {
     this.color = color;
     this.width = width;
     this.painted = "";
-    /** The share of its pieces that is drawn in full colour. */ this.share = 1;
+    /** The fraction that is drawn in full colour. */ this.share = 1;
     /** @type {any} */ this.batch = null;
     this.load();
   }
@@ -441,14 +441,14 @@ export class Trail {
     this.load();
   }
 
-  /** Draw only a share of it in full colour. @param {number} share from 0 to 1 */
+  /** Set the fraction that is drawn in full colour. @param {number} share from 0 to 1 */
   reached(share) {
     this.share = share;
     if (this.batch) this.batch.reached = share * this.batch.count;
     this.stage.render();
   }
 
-  /** The scheme may have changed. @param {(name: string) => Numbers} color */
+  /** Update the colours for the present scheme. @param {(name: string) => Numbers} color */
   tint(color) {
     if (Array.from(color(this.color)).join() !== this.painted) this.load();
   }

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Everything that can be done, once: buttons, shortcuts and the palette all go through here.
+ * All commands in one table, for buttons, shortcuts and the palette.
  *
- * A command has a title, keys such as "ctrl+z" (ctrl is the command key on a Mac), what it does, and whether it can be done.
+ * A command has a title, keys such as "ctrl+z" (ctrl is the command key on a Mac), an action, and a test whether it applies.
  */
 
 import { node, tool } from "./dom.js";
@@ -12,9 +12,9 @@ import { KINDS } from "./goals.js";
 /** @typedef {{title: string, keys?: string[], act: () => void, can?: () => boolean, hidden?: boolean}} Command */
 
 const MAC = navigator.platform.startsWith("Mac");
-const MOST = 12; // that the palette lists
+const MOST = 12; // largest number of commands listed by the palette
 
-/** @param {string} keys @returns {string} as people write them */
+/** @param {string} keys @returns {string} the keys as text for users */
 export function shown(keys) {
   const names = /** @type {Record<string, string>} */ ({ ctrl: MAC ? "\u2318" : "Ctrl", shift: MAC ? "\u21e7" : "Shift", " ": "Space", delete: "Del" });
   return keys.split("+").map((key) => names[key] ?? `${key[0].toUpperCase()}${key.slice(1)}`).join(MAC ? "" : "+");
@@ -75,7 +75,7 @@ export class Commands {
     const writes = target.matches?.("input:not([type=range]):not([type=checkbox]), textarea, select");
     const control = MAC ? event.metaKey : event.ctrlKey;
     const name = `${control ? "ctrl+" : ""}${event.shiftKey && control ? "shift+" : ""}${event.key.toLowerCase()}`;
-    if (event.altKey || event.defaultPrevented || (writes && !control) || target.closest?.("dialog")) return; // a dialog has its own
+    if (event.altKey || event.defaultPrevented || (writes && !control) || target.closest?.("dialog")) return; // dialogs have their own keys
     if (name === " " && target.matches?.("button, summary, input, [role=option]")) return;
     const command = this.list.find((one) => one.keys?.includes(name));
     if (!command || (command.can && !command.can())) return;

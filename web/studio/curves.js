@@ -1,5 +1,5 @@
 // @ts-check
-/** The curve editor: values of joints over time, and handles that say how a motion leaves a key and comes to the next. */
+/** The curve editor: values of joints over time, and Bézier handles for the motion between two keys. */
 
 import { unitOf } from "../theme.js";
 import { node } from "./dom.js";
@@ -9,10 +9,10 @@ import { least, most } from "./plots.js";
 
 const HEIGHT = 150;
 const MARGIN = 14;
-const NEAR = 12; // pixels around a handle that take it
-const STEP = 0.05; // of the way from key to key, that an arrow key moves a handle up or down
-const LARGE = 5; // times as far with Shift
-const MOST = 8; // curves at once: those that change most
+const NEAR = 12; // radius around a handle that hits it [pixel]
+const STEP = 0.05; // vertical step of a handle by an arrow key, over the difference between its keys
+const LARGE = 5; // factor on steps with Shift
+const MOST = 8; // largest number of curves: those that change most are shown
 const HUES = ["#2f6fd6", "#c2367d", "#0f8a7e", "#a8641c", "#8158d6", "#3a7d1f", "#627386", "#cc3f3c"];
 
 export class Curves {
@@ -29,7 +29,7 @@ export class Curves {
     /** @type {{k: number, name: string, values: number[], unit: string}[]} */ this.list = [];
     /** @type {any} */ this.held = null;
     this.unit = 1;
-    /** Joints that are shown alone. @type {Set<string>} */ this.only = new Set();
+    /** The joints to show, if only some are chosen. @type {Set<string>} */ this.only = new Set();
     this.canvas.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => this.down(event));
     this.canvas.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.move(event));
     this.canvas.addEventListener("pointerup", () => this.up());
@@ -43,7 +43,7 @@ export class Curves {
     this.take();
   }
 
-  /** Take the courses of the joints that change most from the motion. */
+  /** Read the curves of the joints that change most from the motion. */
   take() {
     const { playing, studio } = this.timeline;
     if (!this.open) return;
@@ -117,7 +117,7 @@ export class Curves {
   }
 
   /**
-   * The handles: of each stretch whose key is "bezier", two, on the curve that changes most there.
+   * The handles: two for each segment whose key is "bezier", on the curve that changes most there.
    * @returns {{key: number, which: number, x: number, y: number, pull: number[], from: number[], box: number[]}[]}
    */
   handles() {
@@ -184,7 +184,7 @@ export class Curves {
     const [right, up] = /** @type {Record<string, number[]>} */ ({ ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] })[event.key] ?? [];
     const one = this.handles()[n];
     if (right === undefined || !one || event.ctrlKey || event.metaKey || event.altKey) {
-      if (event.key !== "Shift") this.held = null; // such as an undo: what Python tells is shown
+      if (event.key !== "Shift") this.held = null; // for example undo: show what Python sends
       return;
     }
     event.preventDefault();
@@ -201,7 +201,7 @@ export class Curves {
     this.held = { ...handle, pulls: key?.[4].slice() };
   }
 
-  /** Put the handle that is held somewhere, in shares of the time and of the way. @param {number} x @param {number} y */
+  /** Move the held handle, in fractions of the time and of the change between keys. @param {number} x @param {number} y */
   pull(x, y) {
     const { which, pulls, key, moved } = this.held;
     pulls[2 * which] = Math.min(Math.max(x, 0), 1);

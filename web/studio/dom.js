@@ -1,5 +1,5 @@
 // @ts-check
-/** Elements of the page, made in one call; and what they all look like. */
+/** Elements of the page, created by one call, and their icons. */
 
 /**
  * @param {string} tag @param {Record<string, any>} [own] properties, attributes, and `onclick` and the like
@@ -39,7 +39,7 @@ const PATHS = /** @type {Record<string, string>} */ ({
   last: "M18 5v14M5 5l10 7-10 7z",
 });
 
-/** @param {string} name @returns {SVGElement} a drawing of 20 pixels */
+/** @param {string} name @returns {SVGElement} an icon of 20 pixels */
 export function icon(name) {
   const space = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(space, "svg");
@@ -51,7 +51,7 @@ export function icon(name) {
 }
 
 /**
- * A button with a drawing, and its words for those who do not see it.
+ * A button with an icon, and a label for screen readers.
  * @param {string} name @param {string} label @param {() => void} act @param {Record<string, any>} [own]
  */
 export function tool(name, label, act, own = {}) {

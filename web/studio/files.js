@@ -9,12 +9,12 @@ import { heading } from "./room.js";
 
 const MOST_FILES = 4000;
 const MOST_REMARKS = 20;
-/** Ways to read a file, by the kind of remark that they mend. @type {Record<string, [string, any][]>} */
+/** Reading options that may fix a remark, by its kind. @type {Record<string, [string, any][]>} */
 const WAYS = {
   "up-axis": [["z is up", { up: "z" }], ["y is up", { up: "y" }]],
   units: [["metres", { units: 1 }], ["centimetres", { units: 0.01 }], ["millimetres", { units: 0.001 }], ["inches", { units: 0.0254 }]],
 };
-const FOLDERS = ["missing-mesh", "guessed-package"]; // remarks that a folder mends
+const FOLDERS = ["missing-mesh", "guessed-package"]; // kinds of remarks that choosing a folder may fix
 
 export class FilesPanel {
   /** @param {Studio} studio */
@@ -38,11 +38,11 @@ export class FilesPanel {
       dropped(event.dataTransfer).then((files) => this.send(files));
     });
     studio.commands.add({ title: "Save the scene", keys: ["ctrl+s"], act: () => this.keep() });
-    /** What is being sent. @type {File[]} */ this.sending = [];
-    /** What the linkage was read from, to be read in another way. @type {File[]} */ this.sent = [];
+    /** The files being sent. @type {File[]} */ this.sending = [];
+    /** The files of the linkage, to read them with other options. @type {File[]} */ this.sent = [];
     this.there = () => {};
-    studio.link.on("open", () => this.there()); // what was sent before is lost
-    let mine = false; // whether the linkage that comes next is what was sent
+    studio.link.on("open", () => this.there()); // files sent over an earlier connection are lost
+    let mine = false; // whether the next linkage is that of the sent files
     studio.link.on("stage", () => {
       this.sent = mine ? this.sending : [];
       mine = false;
@@ -86,7 +86,7 @@ export class FilesPanel {
     this.save.replaceChildren(node("div", { className: "buttons save" }, buttons), film);
   }
 
-  /** Save over the file that was opened; what would be lost by that is asked about. @param {boolean} [anyway] */
+  /** Overwrite the opened file, after a question if that loses anything. @param {boolean} [anyway] */
   saveOver(anyway = false) {
     const { link, room, state, status } = this.studio;
     link.ask({ do: "save", anyway }).then(({ asks, saved }) => {
@@ -95,7 +95,7 @@ export class FilesPanel {
     }).catch((error) => status.trouble(error.message));
   }
 
-  /** Save, where there is a file to save over; else download the scene. */
+  /** Overwrite the opened file, if any; else download the scene. */
   keep() {
     if (this.studio.state.file?.name) this.saveOver();
     else this.get({ do: "download" });
@@ -107,7 +107,7 @@ export class FilesPanel {
     link.ask(ask).then((where) => download(where)).catch((error) => status.trouble(error.message));
   }
 
-  /** Send files to Python. @param {File[]} files @param {any} [how] units, up axis, which of them to read */
+  /** Send files to Python. @param {File[]} files @param {any} [how] units, up axis, the file to read */
   async send(files, how = {}) {
     const { studio } = this;
     if (!files.length) return undefined;
@@ -122,7 +122,7 @@ export class FilesPanel {
     return undefined;
   }
 
-  /** What is to be known about the file, with buttons that mend it. */
+  /** Show remarks on the file, with buttons to fix them. */
   listRemarks() {
     const all = (this.studio.state.remarks ?? []).slice(0, MOST_REMARKS);
     const chip = (/** @type {string} */ text, /** @type {() => void} */ act) => node("button", { type: "button", className: "chip", textContent: text, onclick: act });
@@ -139,7 +139,7 @@ export class FilesPanel {
     );
   }
 
-  /** Ask how a motion is written, and have it made. @param {string} kind */
+  /** Ask for the options of an export, and request it. @param {string} kind */
   exporting(kind) {
     const { studio } = this;
     const { duration, fps } = studio.timeline.clip;
@@ -157,13 +157,13 @@ export class FilesPanel {
       ...(film && seen.checked && !studio.solving?.scene.flat ? { view: this.view() } : {}) })]]);
   }
 
-  /** Where the stage is seen from: degrees above the ground, and around. @returns {number[]} */
+  /** The view of the stage: elevation and azimuth [deg]. @returns {number[]} */
   view() {
     const [x, y, z] = /** @type {any} */ (this.studio.stage).camera.towards;
     return [(Math.asin(Math.min(Math.max(z, -1), 1)) * 180) / Math.PI, (Math.atan2(y, x) * 180) / Math.PI];
   }
 
-  /** A studio that ended without a word left its scene behind. */
+  /** Offer to recover the scene of a studio that ended unexpectedly. */
   offerLost() {
     const { studio } = this;
     const [first] = studio.state.lost ?? [];
@@ -190,7 +190,7 @@ export class FilesPanel {
   }
 }
 
-/** Files that were dropped, those in folders too, with their paths. @param {DataTransfer | null} data @returns {Promise<File[]>} */
+/** Dropped files, including those in folders, with their paths. @param {DataTransfer | null} data @returns {Promise<File[]>} */
 async function dropped(data) {
   const entries = [...(data?.items ?? [])].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
   if (!entries.length) return [...(data?.files ?? [])];

@@ -1,12 +1,12 @@
 // @ts-check
-/** The list of goals: what each asks for, and how it is changed. */
+/** The list of goals, with controls to change them. */
 
 import { choice, node, tool } from "./dom.js";
 import { heading } from "./room.js";
 
 /** @typedef {import("./studio.js").LinkworkStudio} Studio */
 
-/** Kinds of goals as people read them. */
+/** Names of kinds of goals for users. */
 export const KINDS = /** @type {Record<string, string>} */ ({ reach: "reach", pin: "pin", "look at": "look at", pole: "bend towards", balance: "balance" });
 
 export class GoalsPanel {
@@ -68,7 +68,7 @@ export class GoalsPanel {
     return node("div", { className: "details" }, rows);
   }
 
-  /** What can be done with the link that is selected. */
+  /** Controls for the selected link. */
   showLink() {
     const { studio } = this;
     const { selected, link } = studio;

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What hands do on the stage: they take goals by their handles, and links where the pointer is; the linkage follows at
- * every picture, and Python is told when they let go.
+ * Dragging on the stage: goals by their handles, links at the point under the pointer. The linkage follows in every
+ * picture, and Python receives the result when the drag ends.
  */
 
 import { HAND } from "./solving.js";
@@ -14,21 +14,21 @@ import { headline } from "../view/words.js";
 /** @param {ArrayLike<number>} m a matrix of 16 numbers @returns {number[]} its origin */
 export const origin = (m) => [m[3], m[7], m[11]];
 
-/** Colours of goals, told apart by everyone; the list and the stage have the same. */
+/** Colours of goals, in the list and on the stage; they are distinct for colour-blind users too. */
 export const COLORS = ["#de6c08", "#8158d6", "#0f8a7e", "#c2367d", "#3a7d1f", "#2f6fd6", "#a8641c", "#627386"];
 
-const MOST_CYCLES = 300; // that a linkage goes on after the hand has let go
+const MOST_CYCLES = 300; // largest number of cycles after the end of a drag
 
 export class Holding {
   /** @param {Studio} studio */
   constructor(studio) {
     this.studio = studio;
     /** @type {Map<string, Handle>} */ this.handles = new Map();
-    /** What is held without a goal. @type {Handle | null} */ this.grip = null;
+    /** The handle of a link held without a goal. @type {Handle | null} */ this.grip = null;
     this.dragging = false;
     this.moved = false;
-    this.rolled = false; // whether it was turned by the key
-    this.far = false; // whether Python moves what is held
+    this.rolled = false; // whether it was rotated with the key
+    this.far = false; // whether Python solves for the held link or goal
   }
 
   /** @param {string} name @returns {string} the colour of a goal */
@@ -37,7 +37,7 @@ export class Holding {
     return COLORS[Math.max(k, 0) % COLORS.length];
   }
 
-  /** Forget everything: another linkage is shown. */
+  /** Reset, since another linkage is shown. */
   clear() {
     for (const handle of this.handles.values()) this.studio.stage?.handles.remove(handle);
     this.handles.clear();
@@ -45,7 +45,7 @@ export class Holding {
     this.dragging = false;
   }
 
-  /** Have a handle for every goal. */
+  /** Update the handles, one for every goal. */
   mark() {
     const { stage, solving, chosen } = this.studio;
     if (!stage || !solving) return;
@@ -68,7 +68,7 @@ export class Holding {
     this.settle();
   }
 
-  /** @param {string} name @returns {any} what happens when the handle of a goal is dragged */
+  /** @param {string} name @returns {any} callbacks for the handle of a goal */
   acts(name) {
     const { studio } = this;
     const take = () => {
@@ -81,7 +81,7 @@ export class Holding {
       taken: take,
       turning: (/** @type {Handle} */ handle, /** @type {boolean} */ on) => !on || this.roll(handle),
       moved: (/** @type {Handle} */ handle) => {
-        const key = !this.dragging; // a key moves it a little, and lets go at once
+        const key = !this.dragging; // moved by a key: a small step that ends at once
         if (key) take();
         this.pull(handle);
         if (key) this.release(name);
@@ -90,7 +90,7 @@ export class Holding {
     };
   }
 
-  /** The key turns the goal that is held, which keeps its turn from then on. @param {Handle} handle @returns {boolean} */
+  /** Rotate the held goal with the key; from then on the goal includes its orientation. @param {Handle} handle @returns {boolean} */
   roll(handle) {
     const { solving, status } = this.studio;
     const goal = /** @type {any} */ (solving?.hand);
@@ -103,7 +103,7 @@ export class Holding {
     return true;
   }
 
-  /** A link was pressed: it is held where the pointer is. @param {any} picked */
+  /** A link was pressed: hold it at the point under the pointer. @param {any} picked */
   grab({ name, point }) {
     const { stage, solving } = this.studio;
     if (!stage || !solving || !solving.linkage.data.assembly || this.studio.playing || !solving.joints(name).length) return null;
@@ -116,7 +116,7 @@ export class Holding {
     const take = () => solving.takeLink(name, this.rolled ? null : local);
     this.grip = stage.handles.add({ position, label: name, color: "goal", visible: false, taken: () => {},
       turning: (/** @type {Handle} */ handle, /** @type {boolean} */ on) => {
-        this.rolled = on; // it turns about its own origin, which is the joint that it hangs on
+        this.rolled = on; // a link rotates about its origin, which is its joint
         const place = solving.place(name, on ? null : local);
         [handle.position, handle.wxyz] = [origin(place), quaternion(place)];
         if (this.dragging) take();
@@ -156,14 +156,14 @@ export class Holding {
     this.studio.draw();
   }
 
-  /** Let go: the page has found a pose, which Python takes. @param {string} name of the goal or link */
+  /** End a drag: send the pose that the page has found to Python. @param {string} name of the goal or link */
   release(name) {
     const { solving, link } = this.studio;
     if (!solving) return;
     const loose = /** @type {any} */ (solving.hand)?.name === HAND;
     this.dragging = false;
     solving.drop();
-    for (let n = 0; n < MOST_CYCLES && solving.waiting; n++) solving.work(); // what is on its way comes to its end
+    for (let n = 0; n < MOST_CYCLES && solving.waiting; n++) solving.work(); // finish the motion
     if (this.moved && solving.told) this.studio.status.live(headline(solving.told), solving.told);
     solving.hand = null;
     solving.waiting = false;
@@ -175,7 +175,7 @@ export class Holding {
     this.studio.draw();
   }
 
-  /** Put handles where goals are, with a line to the limb that is not there yet. */
+  /** Move handles to their goals, with a line to a limb that has not reached its goal. */
   settle() {
     const { stage, solving } = this.studio;
     if (!stage || !solving) return;

@@ -1,5 +1,5 @@
 // @ts-check
-/** Inside a solve: the one that brought you here, iteration by iteration, and what its goals leave free. */
+/** Details of the last solve: its iterations, and the null space of its goals. */
 
 import { node, tool } from "./dom.js";
 import { plot } from "./plots.js";
@@ -7,7 +7,7 @@ import { heading } from "./room.js";
 
 /** @typedef {import("./studio.js").LinkworkStudio} Studio */
 
-const MOST_COLUMNS = 24; // of a matrix that is shown with numbers
+const MOST_COLUMNS = 24; // largest number of columns of a matrix shown with numbers
 
 export class InsidePanel {
   /** @param {Studio} studio */
@@ -21,7 +21,7 @@ export class InsidePanel {
     /** @type {any} */ this.seen = null;
     this.at = 0;
     /** @type {any} */ this.ghost = null;
-    /** Where a swing begins, and where it has come to. @type {number[] | null | undefined} */ this.from = undefined;
+    /** The first and the present pose of a swing. @type {number[] | null | undefined} */ this.from = undefined;
     /** @type {number[] | undefined} */ this.swung = undefined;
     this.swinging();
     studio.commands.add({ title: "Inspect the last solve", keys: ["i"], act: () => {
@@ -89,7 +89,7 @@ export class InsidePanel {
     this.matrix.replaceChildren(this.table(moment));
   }
 
-  /** The singular values as bars, with the share of each that is kept. @param {any} moment */
+  /** The singular values as bars, with the fraction of each that the method keeps. @param {any} moment */
   values({ singular, filters }) {
     const most = Math.max(...singular, 1e-12);
     const bars = node("div", { className: "bars", role: "img", "aria-label": `Singular values ${singular.map((/** @type {number} */ x) => x.toPrecision(3)).join(", ")}` }, singular.slice(0, 30).map((/** @type {number} */ value, /** @type {number} */ k) => {
@@ -101,7 +101,7 @@ export class InsidePanel {
     return node("figure", { className: "values" }, [node("figcaption", { textContent: filters ? "Singular values, and the share that damping keeps" : "Singular values" }), bars]);
   }
 
-  /** The Jacobian with headings. @param {any} moment */
+  /** The Jacobian as a table. @param {any} moment */
   table({ jacobian, step }) {
     if (!jacobian) return node("p", { className: "soft", textContent: "The Jacobian is too large to show." });
     const names = this.seen.joints.slice(0, MOST_COLUMNS);

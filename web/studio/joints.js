@@ -1,5 +1,5 @@
 // @ts-check
-/** A slider for every joint. The list is as long as it likes: only the rows in sight are there. */
+/** A slider for every joint. Only the visible rows exist, so that the list may be long. */
 
 import { unitOf } from "../theme.js";
 import { written } from "./units.js";
@@ -8,9 +8,9 @@ import { node } from "./dom.js";
 /** @typedef {import("./studio.js").LinkworkStudio} Studio */
 /** @typedef {{k: number, name: string, unit: string, low: number, high: number}} Row */
 
-const HEIGHT = 46; // pixels of a row
-const MORE = 4; // rows above and below what is seen
-const STEPS = 1000; // of a slider
+const HEIGHT = 46; // height of a row [pixel]
+const MORE = 4; // further rows above and below the visible ones
+const STEPS = 1000; // steps of a slider
 
 export class JointsPanel {
   /** @param {Studio} studio */
@@ -27,7 +27,7 @@ export class JointsPanel {
     this.height = HEIGHT;
     /** @type {Row[]} */ this.all = [];
     /** @type {Row[]} */ this.list = [];
-    /** Rows that are there, by the number of their value. @type {Map<number, any>} */ this.there = new Map();
+    /** Existing rows by the index of their value. @type {Map<number, any>} */ this.there = new Map();
     new ResizeObserver(() => this.fill()).observe(this.view);
     studio.room.pages.addEventListener("opened", () => this.fill());
   }
@@ -65,7 +65,7 @@ export class JointsPanel {
     this.fill();
   }
 
-  /** Have the rows that are seen. */
+  /** Create the visible rows, and remove the others. */
   fill() {
     if (this.page.hidden) return;
     const first = Math.max(0, Math.floor(this.view.scrollTop / this.height) - MORE);
@@ -83,7 +83,7 @@ export class JointsPanel {
       made.element.style.top = `${n * this.height}px`;
       const next = this.list.slice(n + 1, last).map(({ k }) => this.there.get(k)).find(Boolean);
       this.there.set(row.k, made);
-      this.rows.insertBefore(made.element, next?.element ?? null); // the order of the keyboard is that of the list
+      this.rows.insertBefore(made.element, next?.element ?? null); // keep the tab order equal to that of the list
     }
     this.follow();
   }
@@ -102,7 +102,7 @@ export class JointsPanel {
     return { element, input, output, unit, low, high };
   }
 
-  /** Put sliders where the pose is. */
+  /** Set the sliders to the pose. */
   follow() {
     if (this.page.hidden || !this.studio.solving) return;
     const { q, linkage } = this.studio.solving;

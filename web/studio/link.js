@@ -1,17 +1,17 @@
 // @ts-check
 /**
- * The way to Python: one socket, over which the page asks and is told.
+ * The connection to Python: one socket for requests and news.
  *
  *     const link = new Link(address);
- *     link.on("state", (parts) => ...);             // what has changed
- *     await link.ask({ do: "undo" });               // what it returns, or an error that says why not
+ *     link.on("state", (parts) => ...);             // the changed parts
+ *     await link.ask({ do: "undo" });               // the result, or an error with the reason
  *
- * A connection that is lost is made again, and everything is told anew.
+ * A lost connection is restored, and the whole state is sent again.
  */
 
 /** @typedef {(value: any, message: any) => void} Ear */
 
-const WAITS = [200, 500, 1000, 2000, 4000]; // ms before a connection is tried again
+const WAITS = [200, 500, 1000, 2000, 4000]; // delays before reconnecting [ms]
 
 export class Link {
   /** @param {string} address */
@@ -70,7 +70,7 @@ export class Link {
     } else waiting?.resolve(done);
   }
 
-  /** Of what a hand does over and over, Python does the newest: what was asked before it has no answer. @param {number} n @param {string} what */
+  /** Drop earlier requests of the same drag: Python only handles the newest, so these get no answer. @param {number} n @param {string} what */
   skipped(n, what) {
     for (const [before, { ask, resolve }] of this.asked) {
       if (before > n) return;
@@ -80,7 +80,7 @@ export class Link {
     }
   }
 
-  /** Be told of messages of a kind. @param {string} name @param {Ear} ear */
+  /** Register a listener for a kind of message. @param {string} name @param {Ear} ear */
   on(name, ear) {
     this.ears.set(name, [...(this.ears.get(name) ?? []), ear]);
   }
@@ -90,7 +90,7 @@ export class Link {
     for (const ear of this.ears.get(name) ?? []) ear(value, message);
   }
 
-  /** Ask for something, and be told what came of it. @param {Record<string, any>} ask @returns {Promise<any>} */
+  /** Send a request and return its result. @param {Record<string, any>} ask @returns {Promise<any>} */
   ask(ask) {
     const n = (this.count += 1);
     const answer = new Promise((resolve, reject) => {
@@ -101,12 +101,12 @@ export class Link {
     return answer;
   }
 
-  /** Ask for something without waiting for it; a refusal is told to whoever listens for "refused". @param {Record<string, any>} ask */
+  /** Send a request without waiting; a refusal goes to listeners for "refused". @param {Record<string, any>} ask */
   tell(ask) {
     return this.ask(ask).catch((error) => this.say("refused", error.message));
   }
 
-  /** Send files: a head, and their bytes one after the other. @param {any} head @param {ArrayBuffer[]} parts */
+  /** Send files: a header, then their bytes. @param {any} head @param {ArrayBuffer[]} parts */
   upload(head, parts) {
     if (this.socket?.readyState !== WebSocket.OPEN) return false;
     const text = new TextEncoder().encode(JSON.stringify(head));
@@ -122,7 +122,7 @@ export class Link {
     return true;
   }
 
-  /** End it. */
+  /** Close the connection. */
   close() {
     this.ended = true;
     this.socket?.close();

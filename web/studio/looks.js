@@ -1,5 +1,5 @@
 // @ts-check
-/** How things are shown: marks on the stage, overlays that Python works out, units, light and dark. */
+/** Display options: marks on the stage, overlays computed by Python, units, light and dark. */
 
 import { TURN } from "../linkwork.js";
 import { unit } from "../stage/algebra.js";
@@ -11,7 +11,7 @@ import { heading } from "./room.js";
 /** @typedef {import("./studio.js").LinkworkStudio} Studio */
 
 const AXES = ["x", "y", "z"];
-const ROUND = 64; // rods of a circle
+const ROUND = 64; // number of rods of a circle
 const THEMES = [["", "same as the system"], ["light", "light"], ["dark", "dark"]];
 const OVERLAYS = /** @type {Record<string, string>} */ ({ workspace: "Where the frame can be", ellipsoid: "How fast it moves in each direction", mass: "Centre of mass and support" });
 
@@ -21,7 +21,7 @@ export class LooksPanel {
     this.studio = studio;
     this.page = studio.room.panel("View");
     /** @type {Set<string>} */ this.on = new Set();
-    /** What Python has worked out. @type {Record<string, any>} */ this.found = {};
+    /** Overlays computed by Python. @type {Record<string, any>} */ this.found = {};
     this.frame = "";
     this.draws = (/** @type {any} */ layers) => this.write(layers);
     this.marks = node("div");
@@ -88,7 +88,7 @@ export class LooksPanel {
     );
   }
 
-  /** Ask Python for what is switched on. */
+  /** Request the overlays that are switched on. */
   refresh() {
     for (const what of Object.keys(OVERLAYS)) {
       if (!this.on.has(what) || (what === "workspace" && this.found.workspace)) continue;
@@ -133,7 +133,7 @@ export class LooksPanel {
   }
 
   /**
-   * Write how far a limb reaches: its outline and its equator; filled where the outline is in sight, since all would be red otherwise.
+   * Draw the reach of a limb as a sphere: outline and equator, filled only if the outline is visible; else all would be red.
    * @param {any} marks @param {any} paint @param {any} camera @param {number[]} center @param {number} radius
    */
   writeReach(marks, paint, camera, center, radius) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** Obstacles: added, dragged and sized by hand; the linkage keeps its distance, and the nearest pair is shown. */
+/** Obstacles: adding, dragging, resizing; the linkage keeps its distance, and the nearest pair is shown. */
 
 import { quaternion, turnInto } from "../rotations.js";
 import { BOX, CAPSULE, CYLINDER } from "../stage/shapes.js";
@@ -24,8 +24,8 @@ export class ObstaclesPanel {
     this.page.append(heading("Add"), this.add, heading("Obstacles"), this.list, heading("Distance"), this.keeping);
     /** @type {string | null} */ this.chosen = null;
     /** @type {any} */ this.handle = null;
-    this.held = false; // whether a hand has it
-    /** Where what is dragged is now. @type {Map<string, number[]>} */ this.moved = new Map();
+    this.held = false; // whether it is being dragged
+    /** Present positions of dragged obstacles. @type {Map<string, number[]>} */ this.moved = new Map();
     this.line = (/** @type {any} */ layers) => this.drawNearest(layers);
   }
 
@@ -43,7 +43,7 @@ export class ObstaclesPanel {
       this.buttons();
     }
     if (!("around" in parts) && !(parts.stage && typeof parts.stage === "object")) return;
-    if (!this.held) this.moved.clear(); // what is dragged is where the hand has it, whatever Python has told meanwhile
+    if (!this.held) this.moved.clear(); // during a drag, positions from Python are outdated
     if (!this.around.obstacles.some((/** @type {any} */ one) => one.name === this.chosen)) this.chosen = null;
     this.listAll();
     this.write();
@@ -95,7 +95,7 @@ export class ObstaclesPanel {
     this.mark();
   }
 
-  /** Have a handle on the one that is chosen. */
+  /** Update the handle of the selected obstacle. */
   mark() {
     const { stage } = this.studio;
     if (!stage || this.held) return;
@@ -104,7 +104,7 @@ export class ObstaclesPanel {
     const one = this.around.obstacles.find((/** @type {any} */ other) => other.name === this.chosen);
     if (!one) return;
     const flat = stage.scene.flat;
-    let goesOn = false; // whether it was moved since it was taken: all of a drag is undone at once
+    let goesOn = false; // whether this drag has moved it already, so that the whole drag is one step of undo
     this.handle = stage.handles.add({ position: origin(one.place), wxyz: quaternion(one.place), label: one.name, color: CHOSEN, axes: "own",
       grips: flat ? ["ball", "rings"] : ["ball", "arrows", "rings"],
       taken: () => {
@@ -128,7 +128,7 @@ export class ObstaclesPanel {
     this.studio.link.tell({ do: "move obstacle", name: one.name, place: Array.from(place), goes_on: goesOn });
   }
 
-  /** Put obstacles on the stage. */
+  /** Draw the obstacles on the stage. */
   write() {
     this.studio.stage?.things((layer, color) => {
       for (const one of this.around.obstacles) {
@@ -143,7 +143,7 @@ export class ObstaclesPanel {
     });
   }
 
-  /** Join the two that are nearest to each other. @param {any} layers */
+  /** Draw a line between the nearest pair. @param {any} layers */
   drawNearest({ marks, grips, color, camera }) {
     const near = this.studio.state.near;
     if (!near) return;

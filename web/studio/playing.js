@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * The motion of the clip at hand, as Python baked it: poses at an even rate, read at any time between them.
+ * The motion of the current clip as baked by Python: poses at a constant rate, interpolated at any time.
  * It is played and scrubbed here, at the rate of the screen.
  */
 
-/** What Python says of a motion: which one it is, how many frames, numbers a frame, frames a second, and how long [s].
+/** The header of a motion: its id, number of frames, numbers per frame, frames per second, and duration [s].
  * @typedef {{id: number, frames: number, nq: number, fps: number, duration: number}} Head */
 
 export class Playing {
@@ -12,11 +12,11 @@ export class Playing {
   constructor(head, frames, linkage) {
     this.head = head;
     this.poses = new Float32Array(frames);
-    /** Where quaternions begin in a pose. @type {number[]} */
+    /** Indices of quaternions in a pose. @type {number[]} */
     this.turns = Array.from(linkage.data.quaternions).filter((_, k) => k % 2 === 0);
   }
 
-  /** @param {number} time [s] @returns {Float64Array} the pose there */
+  /** @param {number} time [s] @returns {Float64Array} the pose at that time */
   at(time) {
     const { fps, frames, nq } = this.head;
     const k = Math.min(Math.max(time * fps, 0), frames - 1);
@@ -28,7 +28,7 @@ export class Playing {
     return q;
   }
 
-  /** Mix two quaternions: frames are near each other. @param {Float64Array} q @param {number} first @param {number} a @param {number} b @param {number} share */
+  /** Interpolate two quaternions linearly, since frames are close to each other. @param {Float64Array} q @param {number} first @param {number} a @param {number} b @param {number} share */
   turn(q, first, a, b, share) {
     let same = 0;
     for (let i = first; i < first + 4; i++) same += this.poses[a + i] * this.poses[b + i];
@@ -40,7 +40,7 @@ export class Playing {
     for (let i = first; i < first + 4; i++) q[i] /= Math.sqrt(square);
   }
 
-  /** @param {number} k a value of the pose @returns {number[]} its course, frame by frame */
+  /** @param {number} k a value of the pose @returns {number[]} its value in every frame */
   course(k) {
     const { frames, nq } = this.head;
     return Array.from({ length: frames }, (_, n) => this.poses[n * nq + k]);

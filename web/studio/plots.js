@@ -20,7 +20,7 @@ export const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinit
 export const most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
 
 /**
- * Return a plot of curves; logarithmic if asked for.
+ * Return a plot of curves, with an optional logarithmic scale.
  * @param {{name: string, color: string, values: number[]}[]} curves
  * @param {{log?: boolean, height?: number, label: string}} options
  */

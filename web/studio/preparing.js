@@ -1,21 +1,21 @@
 // @ts-check
 /**
- * What is on its way: whatever takes longer than a blink is said where the status is, until it is there.
+ * Pending work: whatever takes longer than a moment is shown in place of the status until it is ready.
  *
- *     const there = preparing.begin("the motion");   // "preparing the motion", after a blink
+ *     const there = preparing.begin("the motion");   // "preparing the motion", after a moment
  *     there();
  */
 
 /** @typedef {import("./studio.js").LinkworkStudio} Studio */
 
-const BLINK = 250; // ms: what is there sooner needs no words
-/** What Python is asked for, in words; all else is an answer. @type {Record<string, (ask: any) => string>} */
+const BLINK = 250; // delay before a text is shown [ms]
+/** Texts for requests that take time; others have none. @type {Record<string, (ask: any) => string>} */
 const WORDS = {
   "open model": ({ name }) => name,
   open: () => "the recovered scene",
   inside: () => "details of the solve",
   overlay: ({ kind }) => (kind === "mass" ? "the centre of mass" : `the ${kind}`),
-  race: ({ begin }) => (begin ? "the race" : ""), // its steps go on by themselves
+  race: ({ begin }) => (begin ? "the race" : ""), // its steps need no text
   download: () => "the scene",
   undo: () => "the previous state",
   redo: () => "the next state",
@@ -29,18 +29,18 @@ export class Preparing {
     this.count = 0;
     studio.link.on("asked", (ask, answer) => {
       const what = WORDS[ask.do]?.(ask) ?? "an answer";
-      if (ask.goes_on || !what) return; // what a hand does over and over is not waited for
+      if (ask.goes_on || !what) return; // steps of a drag are not shown
       const there = this.begin(what);
-      answer.finally(() => studio.later(there)).catch(() => {}); // who asked is told what went wrong
+      answer.finally(() => studio.later(there)).catch(() => {}); // errors are handled by the caller
     });
   }
 
-  /** What is said: the newest. @returns {string} */
+  /** The text of the newest pending work. @returns {string} */
   get words() {
     return [...this.list.values()].at(-1) ?? "";
   }
 
-  /** Something is on its way. @param {string} what @param {number} [after] ms until that is said @returns {() => void} to call when it is there */
+  /** Add pending work. @param {string} what @param {number} [after] delay until it is shown [ms] @returns {() => void} a function to call when it is ready */
   begin(what, after = BLINK) {
     const n = (this.count += 1);
     const say = () => {

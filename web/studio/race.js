@@ -1,5 +1,5 @@
 // @ts-check
-/** The race: methods follow the same goals, each as a ghost of its own colour, step by step; curves show how. */
+/** The race: methods follow the same goals, step by step, each as a ghost of its own colour; curves show their errors. */
 
 import { node } from "./dom.js";
 import { origin } from "./holding.js";
@@ -11,10 +11,10 @@ import { heading } from "./room.js";
 const HUES = ["#de6c08", "#2f6fd6", "#3a7d1f", "#c2367d", "#8158d6", "#0f8a7e", "#a8641c", "#627386", "#cc3f3c", "#1b7fa8", "#6d7f13", "#a352c2", "#6672cf"];
 const FIRST = ["pseudoinverse", "damped", "transpose", "ccd"];
 const CURVES = [["error", true], ["joint speed", true], ["smallest singular value", true]];
-const PACE = 60; // ms between steps
-const ROUND = 9000; // ms for the way through a singularity
-const LANE = 0.06; // of the linkage's size, between ghosts that would stand in one place
-const WIDEST = 0.4; // of it, that all of them take
+const PACE = 60; // time between steps [ms]
+const ROUND = 9000; // duration of the path through a singularity [ms]
+const LANE = 0.06; // distance of coinciding ghosts, over the linkage's size
+const WIDEST = 0.4; // largest width of all ghosts, over the linkage's size
 
 export class RacePanel {
   /** @param {Studio} studio */
@@ -96,7 +96,7 @@ export class RacePanel {
     setTimeout(() => this.step(), PACE);
   }
 
-  /** Where the first goal is on its way out beyond reach and back. */
+  /** Move the first goal along its path, out beyond the reach and back. */
   way() {
     const { solving } = this.studio;
     const goal = solving && [...solving.pins.values()].find((/** @type {any} */ one) => one.kind === "reach");
@@ -141,7 +141,7 @@ export class RacePanel {
   }
 
   /**
-   * How far each ghost stands aside of where its pose has it: those in one place stand next to each other, to be told apart.
+   * The sideways shift of each ghost: coinciding ghosts are drawn side by side, to tell them apart.
    * @param {Float64Array[]} all matrices of the linkage, and of the ghosts @returns {number[][]}
    */
   aside(all) {
@@ -165,7 +165,7 @@ export class RacePanel {
   }
 }
 
-/** How far two poses are from each other, where they differ most. @param {Float64Array} a matrices @param {Float64Array} b @returns {number} */
+/** The largest distance between the links of two poses. @param {Float64Array} a matrices @param {Float64Array} b @returns {number} */
 function apart(a, b) {
   let most = 0;
   for (let at = 3; at < a.length; at += 16) most = Math.max(most, Math.hypot(a[at] - b[at], a[at + 4] - b[at + 4], a[at + 8] - b[at + 8]));

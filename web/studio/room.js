@@ -1,5 +1,5 @@
 // @ts-check
-/** The room: a bar on top, the stage, a panel with tabs at its side, and the timeline along the bottom. */
+/** The layout: a bar on top, the stage, a panel with tabs at its side, and the timeline along the bottom. */
 
 import { node } from "./dom.js";
 import { CSS } from "./style.js";
@@ -22,7 +22,7 @@ export class Room {
     this.tabs.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.steer(event));
   }
 
-  /** Add a panel and return its place. @param {string} title @returns {HTMLElement} */
+  /** Add a panel and return its element. @param {string} title @returns {HTMLElement} */
   panel(title) {
     const id = `panel-${this.panels.size}`;
     const tab = node("button", { type: "button", role: "tab", id: `${id}-tab`, "aria-controls": id, textContent: title, onclick: () => this.press(title) });
@@ -64,7 +64,7 @@ export class Room {
   }
 
   /**
-   * Ask something in a small window. @param {string} title @param {any[]} inside @param {[string, () => void][]} buttons
+   * Show a question in a dialog. @param {string} title @param {any[]} inside @param {[string, () => void][]} buttons
    */
   ask(title, inside, buttons) {
     const dialog = node("dialog", { className: "ask", "aria-label": title, onclose: () => dialog.remove() }, [

@@ -1,36 +1,36 @@
 // @ts-check
 /**
- * The linkage at work in the studio's page: its pose, its goals, and the hand that pulls. Solves are those of Python, by
- * the same machine code, at every picture; Python is told when the hand lets go.
+ * The linkage in the studio's page: its pose, its goals, and the current drag. Every picture is solved here by the same
+ * machine code as in Python; Python receives the result when the drag ends.
  *
- * Goals that only reach or hold are put together here. For others (looking, bending, balance, keeping clear) Python has
- * packed a solver for all goals together, which came with them.
+ * Solvers for goals that only reach or hold are built here. For others (looking, bending, balance, keeping clear) Python
+ * sends a packed solver for all goals together.
  */
 
 import { Session } from "../view/session.js";
 import { makeSolver } from "../linkwork.js";
 
 /** @typedef {import("../linkwork.js").Linkage} Linkage */
-/** A goal as Python tells it.
+/** A goal as sent by Python.
  * @typedef {{name: string, kind: string, frame: string, place: number[], turn: boolean, weight: number, priority: number, active: boolean}} Target */
 
-const PLAIN = ["reach", "pin"]; // goals that are put together in the page
-export const HAND = "\u0000hand"; // the name of what is held without a goal of its own
+const PLAIN = ["reach", "pin"]; // kinds of goals for which the page builds solvers
+export const HAND = "\u0000hand"; // the name of the goal for a held link
 
 export class Solving extends Session {
-  /** @param {Linkage} linkage @param {any} scene @param {number} [columns] directions in which a pose may change for the page to solve by itself */
+  /** @param {Linkage} linkage @param {any} scene @param {number} [columns] largest number of velocities that the page solves by itself */
   constructor(linkage, scene, columns = Infinity) {
     super(linkage, { ...scene, handles: [], pins: [] });
-    this.large = linkage.nv > columns; // Python moves it, and the page goes on meanwhile
-    this.turns = false; // whether a joint is turned
+    this.large = linkage.nv > columns; // then Python solves, and the page stays responsive
+    this.turns = false; // whether a joint is being turned
     /** @type {Target[]} */ this.list = [];
-    /** What Python has packed for all goals. @type {any} */ this.packed = null;
+    /** The solver packed by Python for all goals. @type {any} */ this.packed = null;
     /** @type {any} */ this.whole = null;
     this.clear = false; // whether the linkage keeps clear of something
-    /** Where a drag began, to look into it later. @type {Float64Array | null} */ this.begun = null;
+    /** The first pose of a drag, for the details of the solve. @type {Float64Array | null} */ this.begun = null;
   }
 
-  /** Take the goals that Python tells; one that is held stays where the hand has it. @param {Target[]} targets */
+  /** Set the goals from Python; a held one keeps its dragged position. @param {Target[]} targets */
   takeGoals(targets) {
     const held = this.hand;
     this.list = targets;
@@ -56,7 +56,7 @@ export class Solving extends Session {
     return { name, kind, frame, point: null, turn: whole, weight, priority, target: Float64Array.from(place), pinned: true, turned: false };
   }
 
-  /** Take the solver that Python has packed for all goals. @param {any} packed */
+  /** Set the solver packed by Python for all goals. @param {any} packed */
   takeSolver(packed) {
     this.packed = packed;
     this.whole?.linkage.free();
@@ -64,20 +64,20 @@ export class Solving extends Session {
     this.clear = Boolean(packed?.names.includes(null));
   }
 
-  /** Whether the page can move what is held by itself; Python moves what its solver does not know as it is. @param {any} goal */
+  /** Whether the page can solve for the held goal; Python solves for goals that differ from its packed solver. @param {any} goal */
   moves(goal) {
     if (goal.kind === "balance" || this.large) return false;
     return this.plain(this.goals()) || (this.packed !== null && goal.name !== HAND && !goal.turned);
   }
 
-  /** What Python is asked for to move what is held. @param {boolean} goesOn whether it is no new step to undo @returns {Record<string, any>} */
+  /** The request to Python to move the held goal. @param {boolean} goesOn whether it continues the last step of undo @returns {Record<string, any>} */
   asked(goesOn) {
     const { name, frame, point, turn, turned, target } = /** @type {any} */ (this.hand);
     const place = Array.from(target);
     return name === HAND ? { do: "pull", link: frame, point: point ?? [0, 0, 0], turn, place, goes_on: goesOn } : { do: "drag", name, place, turn: turned, goes_on: goesOn };
   }
 
-  /** The goal that is held keeps its turn from now on, which begins as its frame is turned. @returns {boolean} whether it can */
+  /** Make the held goal include its orientation, which is that of its frame at first. @returns {boolean} whether it can */
   roll() {
     const goal = /** @type {any} */ (this.hand);
     if (!goal || !PLAIN.includes(goal.kind)) return false;
@@ -89,17 +89,17 @@ export class Solving extends Session {
     return true;
   }
 
-  /** The goals that keep their turn since they were turned by hand, for Python. @returns {string[]} */
+  /** The goals that include their orientation since they were rotated by hand, for Python. @returns {string[]} */
   turned() {
     return [...this.pins].filter(([, goal]) => /** @type {any} */ (goal).turned).map(([name]) => name);
   }
 
-  /** Whether goals can be put together here. @param {any[]} goals */
+  /** Whether the page can build a solver for goals. @param {any[]} goals */
   plain(goals) {
     return !this.clear && goals.every((goal) => PLAIN.includes(goal.kind ?? "reach") && (goal.priority ?? 0) === 0);
   }
 
-  /** Take hold of a goal by its name. @param {string} name */
+  /** Hold a goal by its name. @param {string} name */
   takeGoal(name) {
     const goal = this.pins.get(name);
     if (!goal) return null;
@@ -110,7 +110,7 @@ export class Solving extends Session {
     return goal;
   }
 
-  /** Take hold of a point of a link, or of its turn; goals that reach let go meanwhile. @param {string} link @param {number[] | null} point in the link */
+  /** Hold a point of a link, or its orientation; goals that reach are ignored meanwhile. @param {string} link @param {number[] | null} point in the link */
   takeLink(link, point) {
     this.hand = /** @type {any} */ ({ name: HAND, kind: "reach", frame: link, point, turn: !point, target: this.place(link, point), pinned: false });
     this.held = true;
@@ -119,7 +119,7 @@ export class Solving extends Session {
     return this.hand;
   }
 
-  /** The goals of a solve: what is held first. While a link is held, goals that reach follow; pins stay. @returns {any[]} */
+  /** The goals of a solve, the held one first. While a link is held, goals that reach follow; pins stay. @returns {any[]} */
   goals() {
     const all = [...this.pins.values()].filter((goal) => goal !== this.hand);
     if (this.turns) return this.large ? [] : all.filter((goal) => /** @type {any} */ (goal).kind !== "reach");
@@ -141,12 +141,12 @@ export class Solving extends Session {
     const by = new Map(goals.map((goal) => [goal.name, goal]));
     return solver.order.map((/** @type {string | null} */ name) => {
       const goal = name === null ? undefined : by.get(name);
-      if (!goal || goal.kind === "balance") return undefined; // whose place was packed
+      if (!goal || goal.kind === "balance") return undefined; // its position is in the packed solver
       return PLAIN.includes(goal.kind) ? goal.target : { point: [goal.target[3], goal.target[7], goal.target[11]] };
     });
   }
 
-  /** Give a value of the pose: goals that reach go along, as when a link is held. @param {number} k @param {number} value */
+  /** Set a value of the pose; goals that reach follow, as while a link is held. @param {number} k @param {number} value */
   turn(k, value) {
     this.turns = true;
     try {
@@ -157,19 +157,19 @@ export class Solving extends Session {
     }
   }
 
-  /** Put goals that reach where their frames are now: after a link was dragged, or a joint turned. */
+  /** Move goals that reach to their frames, after a link was dragged or a joint turned. */
   bring() {
     for (const goal of this.pins.values()) {
       if (/** @type {any} */ (goal).kind === "reach") goal.target.set(this.place(goal.frame));
     }
   }
 
-  /** Places of all goals, for Python. @returns {Record<string, number[]>} */
+  /** Positions of all goals, for Python. @returns {Record<string, number[]>} */
   places() {
     return Object.fromEntries([...this.pins].map(([name, goal]) => [name, Array.from(goal.target)]));
   }
 
-  /** Give all memory back. */
+  /** Free all memory. */
   free() {
     for (const solver of [...this.solvers.values(), this.whole]) solver?.linkage.free();
     this.linkage.free();

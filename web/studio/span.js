@@ -1,17 +1,17 @@
 // @ts-check
-/** The stretch of time that the timeline shows: from seconds to pixels and back, round numbers for its ruler, snapping. */
+/** The time range that the timeline shows: conversion of seconds and pixels, round numbers for its ruler, snapping. */
 
 const STEPS = [1, 2, 5];
 const LONGEST = 3600; // s
 const SHORTEST = 0.05;
-const EMPTY = 4; // s that are shown of a clip without keys
+const EMPTY = 4; // time shown of a clip without keys [s]
 
 export class Span {
   constructor() {
     this.from = 0;
     this.to = EMPTY;
     this.width = 1; // pixels
-    this.left = 0; // of them, before the first moment
+    this.left = 0; // pixels before the start of the range
   }
 
   /** @param {number} time @returns {number} */
@@ -34,7 +34,7 @@ export class Span {
     return (this.to - this.from) / Math.max(this.width - this.left, 1);
   }
 
-  /** Come nearer or go further, around a pixel. @param {number} factor @param {number} x */
+  /** Zoom around a pixel. @param {number} factor @param {number} x */
   zoom(factor, x) {
     const [at, share] = [this.at(x), (x - this.left) / Math.max(this.width - this.left, 1)];
     const size = Math.min(Math.max((this.to - this.from) * factor, SHORTEST), LONGEST);
@@ -54,13 +54,13 @@ export class Span {
     this.to = this.from + size;
   }
 
-  /** Show all of a clip, and room for the next key. @param {number} duration */
+  /** Show a whole clip, with room for the next key. @param {number} duration */
   fit(duration) {
     const size = Math.max(duration || EMPTY, 1) * 1.12;
     this.set(-0.03 * size, 0.97 * size);
   }
 
-  /** Round times for the ruler, `apart` pixels from each other at least. @param {number} apart @returns {{step: number, times: number[]}} */
+  /** Round times for the ruler, at least `apart` pixels from each other. @param {number} apart @returns {{step: number, times: number[]}} */
   ticks(apart) {
     const least = apart * this.grain;
     const power = 10 ** Math.floor(Math.log10(least));
@@ -71,7 +71,7 @@ export class Span {
   }
 
   /**
-   * The time to take for one that a hand points at: one of `others` that is near, else the next frame.
+   * Snap a time to one of `others` within reach, else to the nearest frame.
    * @param {number} time @param {number} fps @param {number[]} others @param {number} reach pixels
    */
   snapped(time, fps, others, reach) {

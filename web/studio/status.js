@@ -1,5 +1,5 @@
 // @ts-check
-/** How it goes, in people's words, at a fixed place: in a few words, and on demand in full. */
+/** The status in plain words at a fixed place: in short, and on demand in full. */
 
 import { sentence } from "../view/words.js";
 import { node, tool } from "./dom.js";
@@ -9,8 +9,8 @@ import { inUnits } from "./units.js";
 /** @typedef {import("./studio.js").LinkworkStudio} Studio */
 
 const FIRST = "Drag the orange ball. Any link can be dragged too; a double click pins it.";
-const STAYS = 6000; // ms that a trouble is told at least
-const LETTER = 80; // ms more for each letter of it
+const STAYS = 6000; // shortest display of an error [ms]
+const LETTER = 80; // additional time for each letter [ms]
 const MEANWHILE = "This takes a moment. You can use everything else meanwhile.";
 
 export class Status {
@@ -20,13 +20,13 @@ export class Status {
     this.words = node("span", { className: "words", textContent: "preparing" });
     this.more = node("p", { className: "why" });
     this.chip = node("details", { className: "status" }, [node("summary", { title: "Why?" }, [node("i"), this.words]), this.more]);
-    this.heard = node("p", { className: "unseen", role: "status" }); // for those who hear the page: once something has settled
+    this.heard = node("p", { className: "unseen", role: "status" }); // for screen readers, when the status has settled
     this.told = node("span");
     this.box = node("div", { className: "note", role: "alert", hidden: true }, [this.told, tool("close", "Close this message", () => (this.box.hidden = true))]);
     studio.room.status.append(this.chip, this.heard);
     studio.room.root.append(this.box);
     this.first = true;
-    /** What is said when nothing is prepared: its kind, in a few words, in full. */ this.settled = ["", "preparing", MEANWHILE];
+    /** The status without pending work: its kind, a short and a full text. */ this.settled = ["", "preparing", MEANWHILE];
     this.preparing = new Preparing(studio, () => this.write());
   }
 
@@ -36,7 +36,7 @@ export class Status {
     this.write();
   }
 
-  /** Write how it goes, or what is being prepared; a hand at work sees how it goes. */
+  /** Show the status or, except during a drag, pending work. */
   write() {
     const what = this.studio.holding?.dragging ? "" : this.preparing.words;
     const [kind, ...said] = what ? ["busy", `preparing ${what}`, MEANWHILE] : this.settled;
@@ -62,19 +62,19 @@ export class Status {
     if (this.heard.textContent !== short) this.heard.textContent = short;
   }
 
-  /** While something is dragged. @param {string} headline @param {any} told */
+  /** Show the status during a drag. @param {string} headline @param {any} told */
   live(headline, told) {
     this.first = false;
     this.short = headline;
     this.say(told.status === "reached" ? "good" : told.status === "following" ? "way" : "bad", headline, sentence(told));
   }
 
-  /** Something could not be done. @param {string} text */
+  /** Show an error. @param {string} text */
   trouble(text) {
     this.tell(text, "");
   }
 
-  /** Something was done that one does not see. @param {string} text */
+  /** Confirm an action without a visible effect. @param {string} text */
   note(text) {
     this.tell(text, "good");
   }

@@ -2,9 +2,9 @@
 /**
  * `<linkwork-studio>`: the page in which a linkage is posed, solved and animated by hand.
  *
- * Python tells the state in parts (goals, clips, obstacles ...) and is told what hands have done. What moves at the rate of
- * the screen is solved here: dragging by `Solving`, playing by `Playing`. A panel is a class with `show(parts)`, called with
- * the parts that have changed.
+ * Python sends the state in parts (goals, clips, obstacles ...) and receives the user's actions. Motion at the rate of the
+ * screen is computed here: dragging by `Solving`, playback by `Playing`. A panel is a class with `show(parts)`, called with
+ * the changed parts.
  */
 
 import "../bodies.js";
@@ -36,14 +36,14 @@ export class LinkworkStudio extends HTMLElement {
   constructor() {
     super();
     this.root = this.attachShadow({ mode: "open" });
-    /** What Python has told. @type {Record<string, any>} */ this.state = {};
-    /** What there is to choose from. @type {Record<string, any>} */ this.choices = {};
+    /** The state received from Python. @type {Record<string, any>} */ this.state = {};
+    /** The choices that the page offers. @type {Record<string, any>} */ this.choices = {};
     /** @type {Solving | null} */ this.solving = null;
     /** @type {Stage | null} */ this.stage = null;
-    /** The stage before there is anything to show. @type {Stage | null} */ this.empty = null;
-    /** The goal that is chosen, and the link that is. @type {string | null} */ this.chosen = null;
+    /** The stage, created before a linkage arrives. @type {Stage | null} */ this.empty = null;
+    /** The selected goal, and the selected link. @type {string | null} */ this.chosen = null;
     /** @type {string | null} */ this.selected = null;
-    const later = /** @type {any} */ (null); // made when the element is in a page
+    const later = /** @type {any} */ (null); // created when the element is in a page
     /** @type {Promise<import("../linkwork.js").Linkwork>} */ this.machine = later;
     /** @type {Room} */ this.room = later;
     /** @type {Link} */ this.link = later;
@@ -53,14 +53,14 @@ export class LinkworkStudio extends HTMLElement {
     /** @type {Timeline} */ this.timeline = later;
     /** @type {Tour} */ this.tour = later;
     /** @type {Part[]} */ this.parts = [];
-    /** What is done one thing after another. @type {Promise<void>} */ this.queue = Promise.resolve();
-    this.anew = true; // whether what was told before is to be told again
-    /** Bytes of an upload at most. */ this.limit = 0;
-    /** How numbers are shown. */ this.units = { angle: "deg", length: "" };
+    /** The queue of messages, which are handled in order. @type {Promise<void>} */ this.queue = Promise.resolve();
+    this.anew = true; // whether panels need the whole state, not only news
+    /** Largest upload [bytes]. */ this.limit = 0;
+    /** Units of displayed numbers. */ this.units = { angle: "deg", length: "" };
     this.playing = false;
     this.asked = 0;
     this.pictures = 0;
-    /** Kept when the linkage can be taken hold of. @type {Promise<LinkworkStudio>} */
+    /** Resolves when the linkage can be dragged. @type {Promise<LinkworkStudio>} */
     this.ready = new Promise((resolve) => Object.assign(this, { kept: resolve }));
   }
 
@@ -105,12 +105,12 @@ export class LinkworkStudio extends HTMLElement {
     link.on("open", (open) => this.status.connected(open));
   }
 
-  /** Do something when the linkage is there: messages are taken in their order. @param {() => void} act */
+  /** Queue an action until the linkage is ready, so that messages keep their order. @param {() => void} act */
   later(act) {
     this.queue = this.queue.then(act).catch((error) => this.status.trouble(error.message));
   }
 
-  /** Make the stage: the card is got ready while Python is still asked. */
+  /** Create the stage, so that the GPU is prepared while Python is still working. */
   build() {
     const stage = new Stage(this.room.stage, { label: "The linkage: drag its links and goals", keys: true });
     stage.grab = (picked) => this.holding.grab(picked);
@@ -134,11 +134,11 @@ export class LinkworkStudio extends HTMLElement {
     });
   }
 
-  /** Python has told what changed. @param {Record<string, any>} news */
+  /** Handle news from Python. @param {Record<string, any>} news */
   told(news) {
     Object.assign(this.state, news);
     const { solving } = this;
-    const parts = this.anew ? { ...this.state } : news; // another linkage knows nothing yet
+    const parts = this.anew ? { ...this.state } : news; // for a new linkage, send everything
     this.anew = false;
     if (!solving) return;
     if ("goals" in parts) solving.takeGoals(parts.goals);
@@ -150,7 +150,7 @@ export class LinkworkStudio extends HTMLElement {
     /** @type {any} */ (this).kept(this);
   }
 
-  /** Let all panels show what has changed. @param {Record<string, any>} parts */
+  /** Update all panels with the changed parts. @param {Record<string, any>} parts */
   tell(parts) {
     for (const part of this.parts) part.show(parts);
   }
@@ -175,7 +175,7 @@ export class LinkworkStudio extends HTMLElement {
     this.draw();
   }
 
-  /** Something was pressed twice: a link is pinned where it is, or let go; beside links all is seen. @param {any} picked */
+  /** Handle a double click: pin a link or remove its pin; beside links, show everything. @param {any} picked */
   twice(picked) {
     if (!picked) return this.stage?.home();
     const held = this.state.goals?.find((/** @type {any} */ goal) => goal.kind === "pin" && goal.frame === picked.name);
@@ -186,7 +186,7 @@ export class LinkworkStudio extends HTMLElement {
 
   // Drawing
 
-  /** Ask for a picture. */
+  /** Request a new picture. */
   draw() {
     this.asked ||= requestAnimationFrame((now) => {
       this.asked = 0;
@@ -209,7 +209,7 @@ export class LinkworkStudio extends HTMLElement {
     if (solving.waiting || this.playing) this.draw();
   }
 
-  /** Set the pose by hand, without Python yet. @param {ArrayLike<number>} q */
+  /** Set the pose in the page only, without telling Python. @param {ArrayLike<number>} q */
   pose(q) {
     if (!this.solving) return;
     this.solving.q = Float64Array.from(q);

@@ -1,5 +1,5 @@
 // @ts-check
-/** What the studio looks like; colours are those of theme.js. Lengths are in pixels of the design: --u each. */
+/** The style of the studio; colours are those of theme.js. Lengths are in pixels of the design, --u each. */
 
 const PLAIN = `
 :host { --u: 1px; --side: 336px; --bar: 48px; --edge: color-mix(in srgb, var(--lw-soft) 72%, var(--lw-page)); display: block; height: 100%; color: var(--lw-ink); background: var(--lw-page); font: 14px/1.45 var(--lw-font); }
@@ -148,5 +148,5 @@ kbd { padding: 1px 7px; border: 1px solid var(--lw-line); border-radius: 6px; fo
 @media (min-width: 3000px) { :host { --u: 1.7px; } }
 `;
 
-/** All lengths grow with --u, on large screens whose pixels are small; hairlines and the queries themselves do not. */
+/** All lengths scale with --u, for large screens with small pixels, except hairlines and media queries. */
 export const CSS = PLAIN.replace(/(@media[^{]*|--u: [^;]*)|(?<![\w.])(-?\d*\.?\d+)px/g, (all, as, size) => (as || size === "1" ? all : `calc(${size} * var(--u))`));

@@ -20,10 +20,10 @@ export class Timeline {
     this.time = 0;
     this.span = new Span();
     /** @type {Playing | null} */ this.playing = null;
-    this.going = 0; // times that Python has been asked for and has not answered
-    this.waiting = false; // whether it plays as soon as the motion is there
-    this.wrong = ""; // why it cannot be made
-    /** What is called when the motion is there that is being made. @type {(() => void) | null} */ this.made = null;
+    this.going = 0; // number of times sent to Python that are not yet confirmed
+    this.waiting = false; // whether to play as soon as the motion arrives
+    this.wrong = ""; // why the motion cannot be made
+    /** Ends the display of pending work when the motion arrives. @type {(() => void) | null} */ this.made = null;
     this.snap = true;
     this.inFrames = false;
     this.autokey = false;
@@ -31,19 +31,19 @@ export class Timeline {
     this.follows = false;
     this.speed = 1;
     /** @type {any[]} */ this.ghosts = [];
-    /** When the picture before was drawn [ms]. @type {number | null} */ this.last = null;
+    /** The time of the last picture [ms]. @type {number | null} */ this.last = null;
     this.tracks = new Tracks(this);
     this.curves = new Curves(this);
     this.build();
     this.name();
   }
 
-  /** The clip at hand, as Python tells it. @returns {{name: string, fps: number, loop: boolean, duration: number, keys: any[]}} */
+  /** The current clip, as sent by Python. @returns {{name: string, fps: number, loop: boolean, duration: number, keys: any[]}} */
   get clip() {
     return this.studio.state.clip ?? EMPTY;
   }
 
-  /** Whether the motion that is here is that of the keys that are there. */
+  /** Whether the motion in the page belongs to the present keys. */
   get fresh() {
     return this.playing !== null && this.playing.head.id === this.studio.state.motion;
   }
@@ -77,7 +77,7 @@ export class Timeline {
     this.tracks.canvas.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.steer(event));
   }
 
-  /** Name what can be done. */
+  /** Register the commands. */
   name() {
     const { commands, link } = this.studio;
     const chosen = () => this.tracks.chosen.size > 0;
@@ -96,13 +96,13 @@ export class Timeline {
     commands.add({ title: "Remove this clip", act: () => link.tell({ do: "remove clip" }) });
   }
 
-  /** A name that no clip has. @returns {string} */
+  /** An unused name for a clip. @returns {string} */
   free() {
     const names = this.studio.state.clips ?? [];
     for (let k = 2; ; k++) if (!names.includes(`motion ${k}`)) return `motion ${k}`;
   }
 
-  // What is told
+  // News from Python
 
   /** @param {Record<string, any>} parts */
   show(parts) {
@@ -117,14 +117,14 @@ export class Timeline {
     if ("clip" in parts || "goals" in parts || "motion" in parts) this.wrong = "";
     if (parts.stage && typeof parts.stage === "object") {
       this.playing = null;
-      this.stop(); // nobody waits for the motion of what was there before
+      this.stop(); // the motion of the previous clip is no longer needed
     }
     if ("motion" in parts || "clip" in parts) this.prepare();
     if ("motion" in parts && this.waiting && this.fresh) this.toggle();
     this.tick();
   }
 
-  /** Say that a motion is being made, as long as it is. @param {boolean} [now] whether somebody waits for it */
+  /** Show that a motion is being made. @param {boolean} [now] whether the user waits for it */
   prepare(now = false) {
     const due = this.clip.duration > 0 && !this.fresh;
     if (this.made && due && !now) return;
@@ -132,7 +132,7 @@ export class Timeline {
     this.made = due ? this.studio.status.preparing.begin("the motion", now ? 0 : undefined) : null;
   }
 
-  /** It could not be made: nobody waits any more. @param {string} text */
+  /** The motion could not be made: stop waiting. @param {string} text */
   failed(text) {
     this.wrong = text;
     this.made?.();
@@ -140,7 +140,7 @@ export class Timeline {
     this.waiting = false;
   }
 
-  /** A motion has come. @param {any} head @param {ArrayBuffer} frames */
+  /** Receive a motion. @param {any} head @param {ArrayBuffer} frames */
   take(head, frames) {
     if (!this.studio.solving) return;
     this.playing = head.frames ? new Playing(head, frames, this.studio.solving.linkage) : null;
@@ -170,7 +170,7 @@ export class Timeline {
     ]);
   }
 
-  /** Keys were chosen: how the motion goes on from them can be changed. */
+  /** Update the controls for the selected keys. */
   chose() {
     const { chosen } = this.tracks;
     const keys = this.clip.keys.filter(([time]) => chosen.has(time));
@@ -182,7 +182,7 @@ export class Timeline {
     this.ways.replaceChildren(list, tool("bin", "Remove the selected keys (Del)", () => this.removeKeys()));
   }
 
-  // Doing
+  // Actions
 
   /** @param {number} [time] @param {any} [more] */
   key(time = this.time, more = {}) {
@@ -195,7 +195,7 @@ export class Timeline {
     this.tracks.chosen.clear();
   }
 
-  /** Shift the chosen keys. @param {number} by [s] @param {boolean} [copy] */
+  /** Shift the selected keys. @param {number} by [s] @param {boolean} [copy] */
   moveKeys(by, copy = false) {
     const times = [...this.tracks.chosen];
     if (!times.length || Math.abs(by) < 1e-9) return;
@@ -203,7 +203,7 @@ export class Timeline {
     this.studio.link.tell({ do: "move keys", times, by: Number(by.toFixed(6)), copy });
   }
 
-  /** @param {number} way from key to key */
+  /** @param {number} way 1 for the next key, -1 for the one before */
   jump(way) {
     const times = this.clip.keys.map(([time]) => time);
     const next = way > 0 ? times.find((time) => time > this.time + 1e-6) : times.filter((time) => time < this.time - 1e-6).at(-1);
@@ -232,7 +232,7 @@ export class Timeline {
     this.tick();
   }
 
-  /** Show a time from the motion that is here, as fast as the screen. @param {number} time */
+  /** Show a time of the motion in the page, without waiting for Python. @param {number} time */
   scrub(time) {
     const { studio } = this;
     if (studio.playing) this.toggle();
@@ -245,7 +245,7 @@ export class Timeline {
     this.tick();
   }
 
-  /** Go to a time, and stay there. @param {number} time */
+  /** Stop at a time. @param {number} time */
   go(time) {
     const { studio } = this;
     this.time = time;
@@ -258,7 +258,7 @@ export class Timeline {
     this.tick();
   }
 
-  /** Take the time that Python tells, but for one that is older than what was asked for. */
+  /** Use the time from Python, unless a newer one was sent. */
   agree() {
     const { state, playing } = this.studio;
     if (state.pose && !playing && !this.tracks.held && !this.going) this.time = state.pose.time;
@@ -273,7 +273,7 @@ export class Timeline {
     if (!this.clip.keys.length || this.clip.duration <= 0) return studio.status.trouble("There is no motion yet: set keys at two times.");
     if (!this.fresh && this.wrong) return studio.status.trouble(this.wrong);
     if (!this.fresh) {
-      this.waiting = true; // the motion is being made of what is there now
+      this.waiting = true; // the motion of the present keys is being made
       return this.prepare(true);
     }
     this.waiting = false;
@@ -315,9 +315,9 @@ export class Timeline {
     this.curves.draw();
   }
 
-  // What the stage shows of the motion
+  // The motion on the stage
 
-  /** At each picture: the camera goes along, and onion skins stand around the time. */
+  /** For each picture: move the camera along, and place the onion skins around the time. */
   follow() {
     const { stage, solving } = this.studio;
     if (!stage || !solving) return;
@@ -332,7 +332,7 @@ export class Timeline {
     if (this.skins && this.ghosts.length && this.skinTime !== this.time) this.placeSkins();
   }
 
-  /** Have onion skins, or none. */
+  /** Create or remove the onion skins. */
   showSkins() {
     for (const ghost of this.ghosts.splice(0)) ghost.remove();
     if (!this.skins || !this.playing || !this.studio.stage) return;

@@ -1,5 +1,5 @@
 // @ts-check
-/** The first minute: a few things to do, each waits until it is done; it can be skipped, and comes only once. */
+/** A tour for beginners: a few tasks in order. It can be skipped, and is shown only once. */
 
 import { node, tool } from "./dom.js";
 import { shown } from "./commands.js";
@@ -9,7 +9,7 @@ import { shown } from "./commands.js";
 
 const KEPT = "linkwork-studio-tour";
 
-/** @param {Studio} studio @returns {string} what was done last */
+/** @param {Studio} studio @returns {string} the name of the last change */
 const last = (studio) => studio.state.history?.undo ?? "";
 
 /** @type {Step[]} */
@@ -26,7 +26,7 @@ export class Tour {
   constructor(studio) {
     this.studio = studio;
     this.at = -1;
-    /** The first drag, so that the second is another. */ this.first = "";
+    /** The first drag, to tell the second one from it. */ this.first = "";
     this.text = node("p");
     this.count = node("small", { className: "soft" });
     this.card = node("div", { className: "tour", role: "status", hidden: true }, [this.text, node("div", { className: "row" }, [this.count, node("button", { type: "button", textContent: "Next", onclick: () => this.go(this.at + 1) }), tool("close", "Skip the tour", () => this.end())])]);
@@ -62,7 +62,7 @@ export class Tour {
     try {
       localStorage.setItem(KEPT, "seen");
     } catch {
-      this.at = STEPS.length; // a page that may keep nothing shows it again
+      this.at = STEPS.length; // without local storage, the tour is shown again
     }
   }
 }

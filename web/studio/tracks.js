@@ -1,20 +1,20 @@
 // @ts-check
 /**
- * The tracks of a clip on a canvas: a ruler, a row for the pose, a row for each goal that has keys. Keys are chosen, moved
- * and copied by hand; beside them one scrubs.
+ * The tracks of a clip on a canvas: a ruler, a row for the pose, a row for each goal with keys. Keys can be selected, moved
+ * and copied; dragging beside them scrubs.
  */
 
 import { unitOf } from "../theme.js";
 import { node } from "./dom.js";
 
 /** @typedef {import("./timeline.js").Timeline} Timeline */
-/** A key as Python tells it: time, kind, whether it has a pose, the goals it places, handles. @typedef {[number, string, number, string[], number[]]} Key */
+/** A key as sent by Python: time, kind, whether it has a pose, names of its goals, handles. @typedef {[number, string, number, string[], number[]]} Key */
 
-const RULER = 22; // pixels of its height
+const RULER = 22; // height of the ruler [pixel]
 const ROW = 24;
-const HALF = 6; // of a key's mark
-const NEAR = 9; // pixels around a mark that take it
-const SNAP = 6; // pixels around another key, or the time, at which a key goes there
+const HALF = 6; // half the width of a key's mark [pixel]
+const NEAR = 9; // radius around a mark that hits it [pixel]
+const SNAP = 6; // distance from another key, or from the current time, at which a key snaps to it [pixel]
 
 export class Tracks {
   /** @param {Timeline} timeline */
@@ -23,8 +23,8 @@ export class Tracks {
     this.canvas = node("canvas", { className: "tracks", tabIndex: 0, role: "application",
       "aria-label": "Timeline: arrow keys step by frames, comma and period go from key to key, Enter selects a key, Alt and arrow keys move the selected keys, Delete removes them" });
     this.box = node("div", { className: "tracks-box" }, [this.canvas]);
-    /** Times of the keys that are chosen. @type {Set<number>} */ this.chosen = new Set();
-    /** What a hand does. @type {any} */ this.held = null;
+    /** Times of the selected keys. @type {Set<number>} */ this.chosen = new Set();
+    /** The current drag. @type {any} */ this.held = null;
     this.unit = 1;
     new ResizeObserver(() => this.draw()).observe(this.box);
     const listen = (/** @type {string} */ name, /** @type {(event: any) => void} */ act) => this.canvas.addEventListener(name, act);
@@ -46,7 +46,7 @@ export class Tracks {
     return ["Pose", ...new Set(this.keys.flatMap((key) => key[3]))];
   }
 
-  /** Forget keys that are no more. */
+  /** Deselect keys that no longer exist. */
   keep() {
     const times = new Set(this.keys.map(([time]) => time));
     for (const time of this.chosen) if (!times.has(time)) this.chosen.delete(time);
@@ -124,7 +124,7 @@ export class Tracks {
       g.stroke();
       g.fillStyle = color("soft");
       const text = inFrames ? String(Math.round(time * fps)) : `${time.toFixed(digits)} s`;
-      if (x + 4 + g.measureText(text).width <= width) g.fillText(text, x + 4, 14); // one that does not fit is left out
+      if (x + 4 + g.measureText(text).width <= width) g.fillText(text, x + 4, 14); // a label that does not fit is left out
     }
   }
 
@@ -189,14 +189,14 @@ export class Tracks {
     this.draw();
   }
 
-  /** Choose a key, or one more, or one less. @param {number | undefined} key its time @param {boolean} more */
+  /** Select a key, or toggle it if `more`. @param {number | undefined} key its time @param {boolean} more */
   choose(key, more) {
     if (key === undefined) return;
     if (more && this.chosen.delete(key)) return;
     this.chosen = more ? this.chosen.add(key) : new Set([key]);
   }
 
-  /** The time that is meant: that of a key nearby, or of a frame; Alt takes any. @param {number} x @param {MouseEvent} event @returns {number} */
+  /** The time at a position, snapped to a key nearby or to a frame unless Alt is down. @param {number} x @param {MouseEvent} event @returns {number} */
   pointed(x, event) {
     const { timeline, keys } = this;
     const time = timeline.span.time(x);
@@ -277,7 +277,7 @@ export class Tracks {
   }
 }
 
-/** @param {CanvasRenderingContext2D} g @param {string} text @param {number} width @returns {string} as much of it as fits */
+/** @param {CanvasRenderingContext2D} g @param {string} text @param {number} width @returns {string} the text, truncated to fit */
 function fitting(g, text, width) {
   if (g.measureText(text).width <= width) return text;
   let count = text.length;

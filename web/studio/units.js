@@ -1,5 +1,5 @@
 // @ts-check
-/** Numbers as a person wants them: degrees or radians, metres or what they like. */
+/** Numbers in the chosen units: degrees or radians, metres or other lengths. */
 
 import { amount } from "../view/words.js";
 
@@ -15,7 +15,7 @@ export function written(value, unit, units) {
 const LENGTH = /(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?) (mm|cm|m)\b/g;
 const ANGLE = /(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)( rad\b|\u00b0)/g;
 
-/** A sentence with its lengths and angles in the units that were chosen. @param {string} text @param {{angle: string, length: string}} units @returns {string} */
+/** A sentence with lengths and angles converted to the chosen units. @param {string} text @param {{angle: string, length: string}} units @returns {string} */
 export function inUnits(text, units) {
   const said = units.length in LENGTHS ? text.replace(LENGTH, (_, number, unit) => written(Number(number) / LENGTHS[unit][0], "m", units)) : text;
   return said.replace(ANGLE, (_, number, unit) => written(unit === " rad" ? Number(number) : (Number(number) * Math.PI) / 180, "rad", units));

@@ -1,14 +1,14 @@
 // @ts-check
-/** What stands beside the picture: how it went, the method, stored poses, pins, and a slider for every joint. */
+/** The panel beside the picture: status, method, stored poses, pins, and a slider for every joint. */
 
 import { ROBUST } from "./session.js";
 import { amount, headline, sentence } from "./words.js";
 
 /** @typedef {import("./session.js").Session} Session */
-/** What the panel does. @typedef {{changed: () => void, posed: () => void}} Acts */
+/** Callbacks of the panel. @typedef {{changed: () => void, posed: () => void}} Acts */
 
-const OPEN = 8; // joints that are shown at once
-const STEPS = 1000; // of a slider
+const OPEN = 8; // largest number of joints shown unfolded
+const STEPS = 1000; // steps of a slider
 
 /** @param {string} tag @param {Record<string, any>} [own] @param {(Node | string)[]} [inside] @returns {any} */
 export function node(tag, own = {}, inside = []) {
@@ -74,7 +74,7 @@ export class Panel {
     return [node("div", { className: "row" }, [node("label", { textContent: "Method" }), this.method])];
   }
 
-  /** List the methods that can pull at a marked frame: with its turn fewer can. */
+  /** List the methods that support a marked frame; fewer support its orientation. */
   listMethods() {
     const { session, method: list } = this;
     if (!list) return;
@@ -101,7 +101,7 @@ export class Panel {
     return node("div", { className: "row" }, [node("label", { textContent: "Pose" }), list, reset]);
   }
 
-  /** A switch: whether the frames that are dragged keep their turn. */
+  /** A switch: whether dragged frames keep their orientation. */
   turning() {
     const { session } = this;
     const handles = session.scene.handles;
@@ -114,7 +114,7 @@ export class Panel {
     return node("label", { className: "check" }, [input, "Keep the orientation of dragged frames"]);
   }
 
-  /** The frames that are pinned, and those that may be. */
+  /** Checkboxes for the pins. */
   listPins() {
     const { session } = this;
     const names = [...new Set([...session.scene.handles.map(({ frame }) => frame), ...session.pins.keys()])];
@@ -173,7 +173,7 @@ export class Panel {
     return { k, input, output, row, low, high };
   }
 
-  /** Put sliders where the pose is. */
+  /** Set the sliders to the pose. */
   show() {
     if (!this.list?.open) return;
     const { q, linkage } = this.session;
@@ -189,9 +189,9 @@ export class Panel {
     }
   }
 
-  // How it went
+  // Status
 
-  /** Say how the last solve ended, or what can be done. */
+  /** Show the status of the last solve, or a hint on what to do. */
   tell() {
     const { told, method, methods } = this.session;
     const kind = !told ? "" : told.status === "reached" ? "good" : told.status === "following" ? "way" : "bad";

@@ -1,15 +1,15 @@
 // @ts-check
 /**
- * A linkage at work in a page, without the page: its pose, the hand that pulls at it, pins, the method. `view.js` shows it.
+ * The state of an interactive linkage, independent of a page: pose, current drag, pins, method. `view.js` shows it.
  *
  *     const session = new Session(linkwork.linkage(scene.pack), scene);
- *     session.take("tip");                  // a hand takes hold of a frame, or of a point of a link
- *     session.pull([0.4, 0.1, 0.5]);        // and pulls it somewhere
+ *     session.take("tip");                  // hold a frame, or a point of a link
+ *     session.pull([0.4, 0.1, 0.5]);        // set its target
  *     while (session.work()) draw(session.q);
  *     session.drop();
  *
- * A drag never jumps: every solve goes on from the pose before (`stay` in Python). A frame that is let go where it could
- * not follow is searched for once from other starts.
+ * A drag never jumps: every solve continues from the pose before (`stay` in Python). If the frame is released at a target
+ * that it did not reach, one search from other starts follows.
  */
 
 import { goalSolver } from "../goals.js";
@@ -20,25 +20,25 @@ import { atLimits } from "./words.js";
 /** @typedef {import("../linkwork.js").Linkage} Linkage */
 /** @typedef {ArrayLike<number>} Numbers */
 /**
- * What Python writes for a page: the pose to begin with, frames that one takes hold of, those that are pinned, whether all
- * is in one plane, how far frames reach, and whether the linkage leans back to the pose it was put into.
+ * Data from Python: the start pose, frames to drag, pinned frames, whether the linkage is planar, the reach of frames, and
+ * whether the linkage tends back to its last chosen pose.
  * @typedef {{start: number[], handles: {frame: string, turn: boolean}[], pins: {frame: string, turn: boolean}[], flat: boolean,
  *   reach: Record<string, {numbers: number[], joint: string} | null>, leans?: boolean}} Scene
  */
-/** A frame, or a point of a link, that is pulled or held somewhere; with its turn, or without; how much it counts, 1 by default.
+/** A goal for a frame or a point of a link, dragged or pinned, with or without orientation; `weight` is 1 by default.
  * @typedef {{frame: string, point: number[] | null, turn: boolean, target: Float64Array, pinned: boolean, weight?: number}} Goal */
-/** What is told of a solve: all values at a limit, those that move the goals, `alone` if it had one goal and no loop.
+/** The report on a solve: all values at a limit, those of joints that move the goals, `alone` for one goal without loops.
  * @typedef {{status: string, success: boolean, iterations: number, limits: string[], blocking: string[], tolerance: number, alone: boolean,
  *   endings: Record<string, string>, blocks: {value: number, unit: string, goal: string}[],
  *   goals: {frame: string, target: Numbers, position: number, reach: {numbers: number[], joint: string} | null}[]}} Told */
 
 export const ROBUST = "robust";
-const RESTARTS = 24; // other starts where a frame was let go, so that the largest body takes no longer than a blink
-const MOST_STEPS = 600; // of a textbook method, for one place
-const STRIDE = 0.1; // radians, or lengths of the linkage, that a slider moves a joint by before pins and loops are asked
+const RESTARTS = 24; // other starts when a frame is released; few enough that the largest body takes only a moment
+const MOST_STEPS = 600; // largest number of steps of a textbook method for one target
+const STRIDE = 0.1; // step of a slider between solves of pins and loops [rad, or lengths of the linkage]
 const MOST_CYCLES = 20;
-const MOST_SOLVERS = 12; // that are kept
-const STILL = 1e-12; // a step that changes less has come to rest
+const MOST_SOLVERS = 12; // largest number of cached solvers
+const STILL = 1e-12; // a step that changes the pose by less is the last
 
 export class Session {
   /** @param {Linkage} linkage @param {Scene} scene */
@@ -46,26 +46,26 @@ export class Session {
     this.linkage = linkage;
     this.scene = scene;
     /** @type {Float64Array} */ this.q = linkage.read(scene.start);
-    /** What it leans back to. */ this.home = this.q;
+    /** The pose that it tends back to. */ this.home = this.q;
     /** @type {Map<string, Goal>} */ this.pins = new Map();
     /** @type {Goal | null} */ this.hand = null;
-    this.held = false; // whether the hand is still on it
+    this.held = false; // whether the drag still goes on
     this.method = ROBUST;
     /** @type {Told | null} */ this.told = null;
-    /** The last solve: where it began, its goals, and what it gave. @type {any} */ this.last = null;
+    /** The last solve: start, goals and solution. @type {any} */ this.last = null;
     this.waiting = false; // whether there is something to solve
     this.steps = 0;
     /** @type {Map<string, any>} */ this.solvers = new Map();
     this.pinFirst();
   }
 
-  /** Pin what is pinned at the beginning. */
+  /** Set the initial pins. */
   pinFirst() {
     this.pins.clear();
     for (const { frame, turn } of this.scene.pins) this.pin(frame, turn);
   }
 
-  /** The methods that can be chosen: of the textbook's, those that can pull at one of the frames. @returns {string[]} */
+  /** The available methods; of the textbook's, those that support one of the frames. @returns {string[]} */
   get methods() {
     const frames = this.scene.handles.map(({ frame }) => frame);
     return [ROBUST, ...METHODS.filter((method) => frames.some((frame) => this.serves(frame, method)))];
@@ -76,13 +76,13 @@ export class Session {
     return this.linkage.data.assembly?.loops ?? [];
   }
 
-  /** How many coordinates a place has. */
+  /** Number of coordinates of a position. */
   get coordinates() {
     return this.scene.flat ? 2 : 3;
   }
 
   /**
-   * Whether a method can pull at a frame: the textbook's know single frames that were packed for them.
+   * Whether a method supports a frame; the textbook's methods only support single frames that were packed for them.
    * @param {string} frame @param {string} [method]
    */
   serves(frame, method = this.method) {
@@ -92,17 +92,17 @@ export class Session {
     return name in this.linkage.data.solvers && !whyNot(this.linkage, method, name);
   }
 
-  /** Where a frame, or a point of it, is. @param {string} frame @param {number[] | null} [point] @returns {Float64Array} */
+  /** The transform of a frame, or of a point of it. @param {string} frame @param {number[] | null} [point] @returns {Float64Array} */
   place(frame, point = null) {
     const m = this.linkage.forward(this.q, frame);
     if (point) for (const k of [0, 4, 8]) m[k + 3] += m[k] * point[0] + m[k + 1] * point[1] + m[k + 2] * point[2];
     return m;
   }
 
-  // Taking hold
+  // Dragging
 
   /**
-   * Take hold of a frame, or of a point of a link; of a pinned frame, of its pin.
+   * Hold a frame, or a point of a link; for a pinned frame, its pin.
    * @param {string} frame @param {{point?: number[] | null, turn?: boolean}} [options]
    */
   take(frame, { point = null, turn } = {}) {
@@ -114,7 +114,7 @@ export class Session {
     return this.hand;
   }
 
-  /** Pull what is held to a place, or to a matrix of 16 numbers. @param {Numbers} place */
+  /** Set the target of the held frame: a position, or a matrix of 16 numbers. @param {Numbers} place */
   pull(place) {
     const { hand } = this;
     if (!hand) return;
@@ -124,7 +124,7 @@ export class Session {
     this.steps = 0;
   }
 
-  /** Let go: what could not follow is searched for, from other starts too. */
+  /** End a drag; if the frame has not reached its target, search from other starts too. */
   drop() {
     const { hand } = this;
     this.held = false;
@@ -133,7 +133,7 @@ export class Session {
     this.hand = null;
   }
 
-  /** Hold a frame where it is, with its turn or its place alone. @param {string} frame @param {boolean} [turn] */
+  /** Pin a frame where it is, with or without its orientation. @param {string} frame @param {boolean} [turn] */
   pin(frame, turn = true) {
     this.pins.set(frame, { frame, point: null, turn, target: this.place(frame), pinned: true });
   }
@@ -145,13 +145,13 @@ export class Session {
 
   // Solving
 
-  /** The goals: what is pulled first, then what is pinned. @returns {Goal[]} */
+  /** The goals: the dragged one first, then pins. @returns {Goal[]} */
   goals() {
     const pins = [...this.pins.values()].filter((pin) => pin !== this.hand);
     return this.hand ? [this.hand, ...pins] : pins;
   }
 
-  /** @param {Goal[]} goals @param {string[]} [stays] joints that stay @returns {any} the solver for them */
+  /** @param {Goal[]} goals @param {string[]} [stays] joints that are held @returns {any} the solver for the goals */
   solver(goals, stays = []) {
     const { linkage } = this;
     const name = solverName(goals[0]);
@@ -169,7 +169,7 @@ export class Session {
     return solver;
   }
 
-  /** Keep the solvers that were used last; others give their memory back. @param {string} key @param {any} solver */
+  /** Cache the solvers used last, and free the others. @param {string} key @param {any} solver */
   keep(key, solver) {
     this.solvers.delete(key);
     this.solvers.set(key, solver);
@@ -179,7 +179,7 @@ export class Session {
     old.linkage.free();
   }
 
-  /** @param {Goal[]} goals @param {any} solver @returns {any} their targets as the solver reads them */
+  /** @param {Goal[]} goals @param {any} solver @returns {any} their targets in the solver's form */
   targets(goals, solver) {
     if (solver.goals) {
       const places = goals.map(({ target }, k) => [`goal ${k}`, target]);
@@ -193,7 +193,7 @@ export class Session {
     return [target[3], target[7], target[11]].slice(0, this.coordinates);
   }
 
-  /** Work for one picture; whether the pose changed. @returns {boolean} */
+  /** Solve for one picture; return whether the pose has changed. @returns {boolean} */
   work() {
     if (!this.waiting) return false;
     const goals = this.goals();
@@ -205,7 +205,7 @@ export class Session {
     return true;
   }
 
-  /** Go on towards the goals without a jump. @param {Goal[]} goals @param {string[]} [stays] */
+  /** Move towards the goals without a jump. @param {Goal[]} goals @param {string[]} [stays] */
   follow(goals, stays = []) {
     const [start, solver] = [this.q, this.solver(goals, stays)];
     const found = solver.solve(this.targets(goals, solver), { start, stay: true });
@@ -215,7 +215,7 @@ export class Session {
     return found;
   }
 
-  /** Look for a pose from other starts, and take it if it serves the goals. */
+  /** Search for a pose from other starts, and use it if it meets the goals. */
   search() {
     const goals = this.goals();
     const [start, solver] = [this.q, this.solver(goals)];
@@ -243,7 +243,7 @@ export class Session {
   }
 
   /**
-   * Keep what a solve gave, and what is told of it: goals and loops, not wishes.
+   * Store the result of a solve and the report on it, which covers goals and loops but not rest goals.
    * @param {Goal[]} goals @param {Float64Array} start @param {any} found @param {any} [solver]
    */
   tell(goals, start, found, solver) {
@@ -286,7 +286,7 @@ export class Session {
   // Posing by hand
 
   /**
-   * Give a value of the pose; pins and loops are kept on the way, as far as they can be. Whether it got there.
+   * Set a value of the pose in small steps, keeping pins and loops if possible; return whether the value was reached.
    * @param {number} k @param {number} value
    */
   turn(k, value) {
@@ -303,14 +303,14 @@ export class Session {
       this.q[k] = n === count ? wanted : first + ((wanted - first) * n) / count;
       if (alone) this.told = this.last = null;
       else if (!this.kept(goals, linkage.data.joints[k])) {
-        this.q = before; // a loop that cannot be closed with the joint there
+        this.q = before; // a loop cannot be closed with this value
         return false;
       }
     }
     return true;
   }
 
-  /** Bring pins and loops back while a joint stays; whether loops are closed. @param {Goal[]} goals @param {string} joint */
+  /** Solve for pins and loops with a joint held; return whether all loops are closed. @param {Goal[]} goals @param {string} joint */
   kept(goals, joint) {
     let found;
     for (let n = 0; n < MOST_CYCLES && (n === 0 || this.waiting); n++) found = this.follow(goals, [joint]);
@@ -318,21 +318,21 @@ export class Session {
     return !this.loops.length || found.success || goals.length > 0;
   }
 
-  /** Take a pose, by name or as numbers; pins hold what they have there. @param {import("../linkwork.js").Pose} pose */
+  /** Set a pose, by name or as numbers; pins move to their frames in it. @param {import("../linkwork.js").Pose} pose */
   pose(pose) {
     this.q = this.home = this.linkage.read(pose);
     this.rest();
     for (const pin of this.pins.values()) pin.target.set(this.place(pin.frame));
   }
 
-  /** Begin anew. */
+  /** Reset to the start. */
   reset() {
     this.q = this.home = this.linkage.read(this.scene.start);
     this.rest();
     this.pinFirst();
   }
 
-  /** Let go of everything, and forget what was told. */
+  /** End the drag, and clear the last solve. */
   rest() {
     this.hand = this.told = this.last = null;
     this.held = this.waiting = false;

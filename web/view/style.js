@@ -1,5 +1,5 @@
 // @ts-check
-/** What the view looks like; colours are those of theme.js. */
+/** The style of the view; colours are those of theme.js. */
 
 export const CSS = `
 :host { display: block; position: relative; min-height: 320px; container-type: inline-size; color: var(--lw-ink);

@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * `<linkwork-view>`: a linkage that one can drag, in any page.
+ * `<linkwork-view>`: a linkage that can be dragged, in any page.
  *
- *     <script type="application/json" id="arm">...</script>      what Python's lw.draw.page_data(arm) gives
+ *     <script type="application/json" id="arm">...</script>      the result of Python's lw.draw.page_data(arm)
  *     <linkwork-view data="arm"></linkwork-view>
  *
- * In place of `data`, `src` names a file with it, or a script sets the property `scene`. `panel="none"` leaves the panel
- * out. `view.q` is the pose; `pose` and `solved` are events that tell of it, and `view.ready` is kept when all is there.
+ * Instead of `data`, `src` may name a file with this content, or a script sets the property `scene`. `panel="none"` hides
+ * the panel. `view.q` is the pose; the events `pose` and `solved` report changes; `view.ready` resolves when all is loaded.
  */
 
 import "../bodies.js";
@@ -38,13 +38,13 @@ export class LinkworkView extends HTMLElement {
     /** @type {Session | undefined} */ this.session = undefined;
     /** @type {Stage | undefined} */ this.stage = undefined;
     /** @type {Map<string, Handle>} */ this.marks = new Map();
-    /** What is held without a mark of its own. @type {Handle | null} */ this.grip = null;
+    /** The handle of a held link without a mark. @type {Handle | null} */ this.grip = null;
     this.dragging = false;
     this.begun = this.asked = 0;
-    this.pictures = 0; // that were solved for
-    /** Kept when the view can be used. @type {Promise<LinkworkView>} */
+    this.pictures = 0; // number of pictures with a solve
+    /** Resolves when the view can be used. @type {Promise<LinkworkView>} */
     this.ready = new Promise((resolve, reject) => Object.assign(this, { kept: resolve, broken: reject }));
-    this.ready.catch(() => {}); // it is told in the page
+    this.ready.catch(() => {}); // the page shows the error
   }
 
   connectedCallback() {
@@ -67,7 +67,7 @@ export class LinkworkView extends HTMLElement {
     else this.begin();
   }
 
-  /** What is shown, as Python wrote it: text or parsed. */
+  /** The scene from Python, as text or parsed. */
   get scene() {
     return this.given;
   }
@@ -77,7 +77,7 @@ export class LinkworkView extends HTMLElement {
     if (this.isConnected) this.begin();
   }
 
-  /** Show what is named; once, however many attributes have changed. */
+  /** Load the named scene, only once for several changed attributes. */
   begin() {
     const turn = (this.begun += 1);
     this.found()
@@ -85,7 +85,7 @@ export class LinkworkView extends HTMLElement {
       .catch((error) => this.trouble(error));
   }
 
-  /** @returns {Promise<any>} the scene, from where it is named */
+  /** @returns {Promise<any>} the scene named by the attributes */
   async found() {
     const [id, src] = [this.getAttribute("data"), this.getAttribute("src")];
     let given = this.given;
@@ -130,7 +130,7 @@ export class LinkworkView extends HTMLElement {
 
   // Handles
 
-  /** Put a handle on every frame that is marked or pinned. */
+  /** Update the handles, one for every marked or pinned frame. */
   mark() {
     const [stage, session] = [this.stage, this.session];
     if (!stage || !session) return;
@@ -155,7 +155,7 @@ export class LinkworkView extends HTMLElement {
     this.settle();
   }
 
-  /** @param {string} frame @param {number[] | null} point of a link @returns {any} what happens when it is dragged */
+  /** @param {string} frame @param {number[] | null} point of a link @returns {any} callbacks for dragging it */
   acts(frame, point) {
     const take = () => {
       this.session?.take(frame, { point });
@@ -164,7 +164,7 @@ export class LinkworkView extends HTMLElement {
     return {
       taken: take,
       moved: (/** @type {Handle} */ handle) => {
-        const key = !this.dragging; // a key moves it a little, and lets go at once
+        const key = !this.dragging; // moved by a key: a small step that ends at once
         if (key) take();
         this.pull(handle);
         if (key) this.release();
@@ -179,7 +179,7 @@ export class LinkworkView extends HTMLElement {
     };
   }
 
-  /** Something other than a mark was pressed: the link that is there is held at that point. @param {any} picked */
+  /** A link was pressed: hold it at that point. @param {any} picked */
   grabbed({ name, point }) {
     const [stage, session] = [this.stage, this.session];
     if (!stage || !session || session.method !== ROBUST || !session.linkage.data.assembly) return null;
@@ -211,7 +211,7 @@ export class LinkworkView extends HTMLElement {
 
   // Drawing
 
-  /** Ask for a picture. */
+  /** Request a new picture. */
   draw() {
     this.asked ||= requestAnimationFrame(() => {
       this.asked = 0;
@@ -231,7 +231,7 @@ export class LinkworkView extends HTMLElement {
     if (session.waiting) this.draw();
   }
 
-  /** Put handles where their frames are, but for the one that is held. */
+  /** Move handles to their frames, except the held one. */
   settle() {
     const [stage, session] = [this.stage, this.session];
     if (!stage || !session) return;
@@ -239,7 +239,7 @@ export class LinkworkView extends HTMLElement {
     for (const [frame, handle] of this.marks) {
       const m = session.place(frame);
       const held = busy?.frame === frame && !busy.point;
-      if (held && !this.dragging) handle.position = origin(busy.target); // a script pulls
+      if (held && !this.dragging) handle.position = origin(busy.target); // the drag comes from a script
       if (!held) {
         handle.position = origin(session.pins.get(frame)?.target ?? m);
         if (handle.grips.has("rings")) handle.wxyz = quaternion(m);
@@ -262,14 +262,14 @@ export class LinkworkView extends HTMLElement {
     }
   }
 
-  /** A choice was made in the panel. */
+  /** Handle a choice in the panel. */
   changed() {
     this.mark();
     this.panel?.tell();
     this.draw();
   }
 
-  /** The pose was changed by hand. */
+  /** Handle a change of the pose by the panel. */
   posed() {
     this.panel?.listPins();
     this.mark();
@@ -288,7 +288,7 @@ export class LinkworkView extends HTMLElement {
     this.posed();
   }
 
-  /** Numbers of the view: the pose, the last solve and how it ended. */
+  /** The state of the view: the pose, the last solve and its status. */
   state() {
     const { q, last, told, method, waiting } = /** @type {Session} */ (this.session);
     const plain = last && {

@@ -1,12 +1,12 @@
 // @ts-check
-/** How a solve ended, in words: the sentences of Python's `Solution.reason`, whose endings come with the pack. */
+/** Sentences on how a solve ended, as in Python's `Solution.reason`; the texts of statuses come with the pack. */
 
 /** @typedef {import("./session.js").Told} Told */
 
 const WORDS = /** @type {Record<string, string>} */ ({ m: "position", rad: "rotation" });
 const DEGREES = 180 / Math.PI;
 
-/** @param {number} x @param {number} digits @returns {string} as Python's `%.3g` writes it */
+/** @param {number} x @param {number} digits @returns {string} the number in the format of Python's `%.3g` */
 export function general(x, digits) {
   if (x === 0 || !Number.isFinite(x)) return x === 0 ? "0" : x > 0 ? "inf" : x < 0 ? "-inf" : "nan";
   const [mantissa, power] = x.toExponential(digits - 1).split("e");
@@ -17,7 +17,7 @@ export function general(x, digits) {
   return `${short(mantissa)}e${e < 0 ? "-" : "+"}${String(Math.abs(e)).padStart(2, "0")}`;
 }
 
-/** @param {number} value @param {string} unit @returns {string} a distance or an angle as people say it */
+/** @param {number} value @param {string} unit @returns {string} a distance or an angle for users */
 export function amount(value, unit) {
   if (unit === "rad") return `${general(value * DEGREES, 3)}°`;
   if (value < 0.01) return `${general(value * 1000, 3)} mm`;
@@ -40,7 +40,7 @@ function errors({ blocks, alone }) {
   return parts.join(", ");
 }
 
-/** @param {Told} told @returns {string} that a target is further than the chain is long, or nearer than it folds; or "" */
+/** @param {Told} told @returns {string} a text if a target is outside the chain's reach, or "" */
 function beyond(told) {
   const { goals, blocks, tolerance, alone } = told;
   for (const { frame, target, position, reach } of goals) {
@@ -61,7 +61,7 @@ function beyond(told) {
   return "";
 }
 
-/** @param {Told} told @returns {string} one sentence, with numbers, on how it ended */
+/** @param {Told} told @returns {string} one sentence with numbers on the result */
 export function sentence(told) {
   const { status, iterations, endings, limits } = told;
   const effort = `${iterations} iteration${iterations === 1 ? "" : "s"}`;
@@ -74,7 +74,7 @@ export function sentence(told) {
   return `${how}: ${endings[status]} after ${effort}, with ${errors(told)}${at}.`;
 }
 
-/** @param {Told} told @returns {string} the same in a few words, to be read at a glance */
+/** @param {Told} told @returns {string} the result in a few words */
 export function headline(told) {
   const { status, blocks, blocking: names } = told;
   if (status === "reached") return "reached";
@@ -90,7 +90,7 @@ export function headline(told) {
 
 /**
  * @param {import("../linkwork.js").Linkage} linkage @param {ArrayLike<number>} q
- * @returns {{k: number, name: string, text: string}[]} values at a limit: which, their names, and that in words
+ * @returns {{k: number, name: string, text: string}[]} values at a limit: index, name, and a text
  */
 export function atLimits({ coordinates, lower, upper }, q) {
   return coordinates.flatMap((name, k) => {

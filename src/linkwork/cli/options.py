@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..linkage.linkage import Linkage
     from ..transforms import FloatArray
 
-ARGUMENTS = (  # of a solve, not of a method
+ARGUMENTS = (  # options of a solve, not of a method
     "linkage", "goals", "start", "method", "methods", "fps", "frames", "steps", "joints", "weights",
 )  # fmt: skip
 

@@ -11,8 +11,8 @@ from ..linkage.geometry import Visual, bone
 from ..linkage.linkage import Linkage
 from ..transforms import as_number, inverse
 
-SLIM = 0.16  # radius of a bone over its length: that of a forearm or a thigh
-SHORTEST = 1e-3  # of the linkage's length: what is shorter is no bone
+SLIM = 0.16  # radius of a bone over its length, as in a forearm or a thigh
+SHORTEST = 1e-3  # shortest bone, over the linkage's length
 
 
 def thick_bones(linkage: Linkage, radius: float | None = None, *, most: float = math.inf) -> Linkage:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..kernels.collision.piece_layout import NODE
 from ..transforms import FloatArray
 
-LEAF = 4  # pieces in a leaf, at most
+LEAF = 4  # largest number of pieces in a leaf
 
 
 def tree_of_boxes(low: FloatArray, high: FloatArray) -> tuple[NDArray[np.int64], int, FloatArray]:
@@ -46,6 +46,6 @@ def tree_of_boxes(low: FloatArray, high: FloatArray) -> tuple[NDArray[np.int64],
 
 
 def _blocks(count: int, leaves: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the block of each place, and where each block begins."""
+    """Return the block of each position in the order, and the first position of each block."""
     edges = count * np.arange(leaves + 1) // leaves
     return np.repeat(np.arange(leaves), np.diff(edges)), edges[:-1]

@@ -20,7 +20,7 @@ from .obstacles import World
 from .packing import LinkPairs, Scene
 from .scenes import scene_of
 
-ENOUGH = 16  # records a pose that a first search for all near pairs has room for
+ENOUGH = 16  # records per pose in the first search for all near pairs; it is repeated with more if needed
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ class Clearance:
         batch, flat = self.poses.shape[:-1], self.poses.reshape(-1, self.poses.shape[-1])
         found: dict[int, list[NearPair]] = {}
         waiting, most = np.arange(len(flat)), min(self.scene.most, ENOUGH)
-        while len(waiting):  # again with more room, where it was too small
+        while len(waiting):  # repeat with more room for the poses that had too little
             records, counts = _near(self.scene, self.exact, np.ascontiguousarray(flat[waiting]), limit, most)
             for k, rows, count in zip(waiting.tolist(), records, counts.tolist(), strict=True):
                 index = tuple(int(i) for i in np.unravel_index(k, batch)) if batch else ()

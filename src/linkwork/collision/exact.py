@@ -24,8 +24,8 @@ from .packing import Scene, counted_visuals
 from .pieces import MESHES, Pieces, pieces_of
 from .surfaces import triangles_of
 
-TOLERANCE = 1e-9  # of coal's searches [m]
-OBLIQUE = np.array([0.3574, 0.4821, 0.8000])  # of a ray that meets no edge of any likely mesh
+TOLERANCE = 1e-9  # tolerance of coal's distances [m]
+OBLIQUE = np.array([0.3574, 0.4821, 0.8000])  # direction of rays, so oblique that they rarely meet an edge of a mesh
 
 
 class Part(NamedTuple):
@@ -69,7 +69,7 @@ class ExactScene:
         return records, counts
 
     def _refined(self, row: FloatArray, frames: Mapping[str, FloatArray]) -> FloatArray:
-        """Return a record with the distance of meshes in place of that of their hulls, where there are meshes."""
+        """Return a record with the distance of the exact meshes; unchanged without meshes, or where they cross."""
         sides = [
             self._side(int(row[owner]), int(row[frame]), frames)
             for owner, frame in ((NEAR.owner_a, NEAR.frame_a), (NEAR.owner_b, NEAR.frame_b))
@@ -91,7 +91,7 @@ class ExactScene:
         return best
 
     def _side(self, owner: int, frame: int, frames: Mapping[str, FloatArray]) -> tuple[Sequence[Part], FloatArray]:
-        """Return the parts of an owner, and where its frame is."""
+        """Return the parts of an owner, and world_from_frame."""
         if owner not in self._parts:
             self._parts[owner] = self._of_owner(owner)
         return self._parts[owner], np.eye(4) if frame < 0 else frames[self.scene.frames[frame]]
@@ -114,7 +114,7 @@ class ExactScene:
             pieces = pieces_of(shape, surface=False, what=what).placed(placement)
             return [Part(one, at, None) for one, at in _convex(self._coal, pieces)]
         triangles = triangles_of(shape)
-        if triangles is None:  # said when the scene was packed
+        if triangles is None:  # reported when the scene was packed
             return []
         return [Part(_mesh(self._coal, triangles), placement, triangles)]
 
@@ -130,7 +130,7 @@ def _coal() -> Any:
 
 
 def _record(row: FloatArray, distance: float, result: Any) -> FloatArray:
-    """Return a record with what coal says; its normals of meshes are not to be trusted, the points are."""
+    """Return a record with coal's result. The normal is computed from the points: coal's is unreliable for meshes."""
     made = row.copy()
     near = NEAR.view(made)
     a, b = np.asarray(result.getNearestPoint1()), np.asarray(result.getNearestPoint2())
@@ -139,7 +139,10 @@ def _record(row: FloatArray, distance: float, result: Any) -> FloatArray:
 
 
 def _encloses(outer: Part, world_from_outer: FloatArray, inner: Part, world_from_inner: FloatArray) -> bool:
-    """Return whether a mesh has a part inside, given that their surfaces do not cross: a ray meets it an odd number."""
+    """Return whether a mesh encloses a part that does not cross it.
+
+    A ray from such a part meets the mesh an odd number of times.
+    """
     if outer.triangles is None:
         return False
     start = np.zeros(3) if inner.triangles is None else inner.triangles[0, 0]
@@ -172,7 +175,7 @@ def _mesh(coal: Any, triangles: FloatArray) -> Any:
 
 
 def _convex(coal: Any, pieces: Pieces) -> list[tuple[Any, FloatArray]]:
-    """Return convex pieces as coal's shapes, and where each stands."""
+    """Return convex pieces as coal's shapes, with their transforms."""
     made, ends = [], np.cumsum(pieces.counts)
     for k, (kind, size, radius) in enumerate(zip(pieces.kinds, pieces.sizes, pieces.radii, strict=True)):
         if kind == HULL:

@@ -11,9 +11,9 @@ import numpy as np
 from ..linkage.geometry import Capsule, Hull, Sphere, Visual
 from ..transforms import FloatArray, plane_basis
 
-HAIR = 1e-9  # of the size: what is on the surface of a part counts as inside
-SPREAD = 240  # points on a part that are looked at
-MOST_FACES = 400  # of a hull that are looked at
+HAIR = 1e-9  # margin over the size, so that points on the surface of a part count as inside
+SPREAD = 240  # number of test points on a part
+MOST_FACES = 400  # largest number of faces of a hull that are sampled
 
 
 def directions(count: int) -> FloatArray:
@@ -124,7 +124,7 @@ class HullPart:
 
     @cached_property
     def _some(self) -> list[FloatArray]:
-        """The planes in pieces, so that tables stay small."""
+        """The planes in batches, to limit memory."""
         return np.array_split(self.planes, max(1, len(self.planes) // 256))
 
     def visual(self) -> Visual:
@@ -169,7 +169,7 @@ def capsule_of(points: FloatArray) -> CapsulePart:
 
 
 def _smallest(points: FloatArray, ways: FloatArray) -> CapsulePart:
-    """Return the smallest of the capsules around points whose axes go along unit vectors (m, 3)."""
+    """Return the smallest capsule that contains points, of those with axes along given unit vectors (m, 3)."""
     across = np.cross(ways, np.eye(3)[np.abs(ways).argmin(axis=1)])
     across /= np.linalg.norm(across, axis=1, keepdims=True)
     basis = np.stack([across, np.cross(ways, across)], axis=1)
@@ -184,14 +184,14 @@ def _smallest(points: FloatArray, ways: FloatArray) -> CapsulePart:
     foot, low, high = middles[best] @ basis[best], float(lows[best]), float(highs[best])
     if low < high:
         return CapsulePart(foot + low * ways[best], foot + high * ways[best], float(radii[best]) + hair)
-    place = foot + (low + high) / 2.0 * ways[best]  # a sphere is enough
+    place = foot + (low + high) / 2.0 * ways[best]  # the caps overlap, so a sphere is enough
     return CapsulePart(place, place, float(np.linalg.norm(points - place, axis=1).max()) + hair)
 
 
 def _circles(flat: FloatArray) -> FloatArray:
-    """Return middles (m, 2) of small circles around sets of points (m, n, 2), by Badoiu and Clarkson's steps.
+    """Return centres (m, 2) of small circles around sets of points (m, n, 2), by the method of Badoiu and Clarkson.
 
-    They are at most a few hundredths larger than the least ones.
+    The circles are at most a few percent larger than the smallest ones.
     """
     middles = (flat.min(axis=1) + flat.max(axis=1)) / 2.0
     rows = np.arange(len(flat))

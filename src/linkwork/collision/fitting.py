@@ -21,14 +21,14 @@ from .splitting import Piece, piece_of, split
 from .surfaces import triangles_of
 
 Kind = Literal["spheres", "capsules", "hulls"]
-USUAL = {"spheres": 8, "capsules": 3, "hulls": 4}  # shapes for each link, where nothing is asked for
-MOST = {"spheres": 100, "capsules": 24, "hulls": 32}  # for each link, where an error is asked for
+USUAL = {"spheres": 8, "capsules": 3, "hulls": 4}  # default number of shapes for each link
+MOST = {"spheres": 100, "capsules": 24, "hulls": 32}  # largest number for each link, if an error is given
 KEPT = {
     "spheres": {"sphere"},
     "capsules": {"sphere", "capsule"},
     "hulls": {"box", "sphere", "capsule", "cylinder", "hull"},
 }
-LARGEST = 1e4  # [m]: no link is larger; what is has broken numbers
+LARGEST = 1e4  # largest plausible link [m]; beyond it, the numbers of a mesh are broken
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def _fitted(
     found: list[list[Part]],
     remarks: list[Remark],
 ) -> Fit:
-    """Return the linkage with its parts, how well they fit, and what could not be done."""
+    """Return the linkage with its parts, the quality of the fit, and remarks on unmet requests."""
     waiting = iter(found)
     parts = [next(waiting) if source.samples is not None else [] for source in sources]
     rows = tuple(_row(source, own) for source, own in zip(sources, parts, strict=True))
@@ -182,7 +182,7 @@ def _fitted(
     return Fit(result.linkage, kind, rows, (*remarks, Remark("error", text)))
 
 
-# What is fitted
+# Shapes to fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +232,7 @@ def _sources(
 
 
 def _surface(visual: Visual, link: str) -> FloatArray | Remark:
-    """Return the triangles of a shape in the axes of its link, or why there are none."""
+    """Return the triangles of a shape in the axes of its link, or a remark on why there are none."""
     triangles, name = triangles_of(visual.shape, outside=True), getattr(visual.shape, "path", visual.shape.kind)
     if triangles is None:
         where = "was not found" if isinstance(visual.shape, Mesh) and visual.shape.file is None else "cannot be read"
@@ -246,7 +246,7 @@ def _surface(visual: Visual, link: str) -> FloatArray | Remark:
 
 
 def _refuse(linkage: Linkage, role: str, remarks: list[Remark]) -> None:
-    """Raise what tells why there is nothing to fit."""
+    """Raise the error that explains why there is nothing to fit."""
     if any(remark.kind == "missing-mesh" for remark in remarks):
         try:
             import trimesh  # noqa: F401
@@ -256,11 +256,11 @@ def _refuse(linkage: Linkage, role: str, remarks: list[Remark]) -> None:
     raise LinkageError(f"linkage {linkage.name!r} has nothing to fit: {why}")
 
 
-# How it is fitted
+# The fit
 
 
 def _share(most: int, links: int) -> int:
-    """Return how many shapes one link may have: twice its share, so that a base with sharp edges does not take all."""
+    """Return the largest number of shapes of a link: twice its share, so that one sharp-edged link cannot take all."""
     return most if links <= 1 else max(1, min(most - links + 1, math.ceil(2 * most / links)))
 
 
@@ -281,7 +281,7 @@ def _spheres(surfaces: list[Samples], error: float | None, most: int, conservati
 
 
 def _spend(covers: list[SphereCover], spheres: list[Spheres], most: int, share: int) -> None:
-    """Give spheres that are left over to the links that stick out most, one by one."""
+    """Give the remaining spheres, one by one, to the link whose spheres stick out most."""
     full: set[int] = set()
     for _ in range(most - sum(len(radii) for _, radii, _ in spheres)):
         errors = {k: float(own[2].max()) for k, own in enumerate(spheres) if k not in full and len(own[1]) < share}
@@ -298,7 +298,7 @@ def _spend(covers: list[SphereCover], spheres: list[Spheres], most: int, share: 
 def _parts(
     triangles: list[FloatArray], surfaces: list[Samples], kind: Kind, error: float | None, most: int, conservative: bool
 ) -> list[list[Part]]:
-    """Return convex parts of every surface; the one that sticks out most is split, again and again."""
+    """Return convex parts of every surface, by repeatedly splitting the part that sticks out most."""
     around: Callable[[FloatArray], Part] = hull_of if kind == "hulls" else capsule_of
     pieces = [[piece_of(all_, samples, around)] for all_, samples in zip(triangles, surfaces, strict=True)]
     stuck, share = set[int](), _share(most, len(surfaces))
@@ -327,11 +327,11 @@ def _tight(piece: Piece, conservative: bool) -> Part:
     return CapsulePart(part.start, part.end, part.radius - min(piece.error, part.radius) / 2.0)
 
 
-# How well it is fitted
+# Quality of the fit
 
 
 def _row(source: _Source, parts: list[Part]) -> FittedLink:
-    """Return how far parts stick out of a surface, and it out of them, measured at points of both."""
+    """Return how far the parts stick out of a surface, and the surface out of the parts, measured at sampled points."""
     count = len(parts) + len(source.kept)
     if source.samples is None:
         return FittedLink(source.link.name, count, 0.0, 0.0, 0.0, 0.0)

@@ -13,7 +13,7 @@ from ..linkage.poses import as_poses
 from ..transforms import FloatArray
 from .packing import Scene
 
-BLOCK = 1024  # poses that a thread takes at a time
+BLOCK = 1024  # poses per task of a thread
 
 
 def near_records(scene: Scene, poses: FloatArray, within: float, most: int) -> tuple[FloatArray, NDArray[np.int64]]:
@@ -34,6 +34,6 @@ def near_records(scene: Scene, poses: FloatArray, within: float, most: int) -> t
     blocks = range(0, len(poses) if most else 0, BLOCK)
     for bad in map(look, blocks) if len(blocks) < 2 else dealt(look, blocks, cores()):
         if bad >= 0:
-            as_poses(scene.linkage, poses)  # says which value, and in which pose
+            as_poses(scene.linkage, poses)  # its error names the value and the pose
             raise PoseValueError(f"pose {bad} takes linkage {scene.linkage.name!r} beyond the largest number.")
     return records, counts

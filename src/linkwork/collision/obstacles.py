@@ -198,7 +198,7 @@ class World:
                 found.append(Obstacle(visual, frames[node.name] @ node.matrix, name))
         return cls(found)
 
-    # Worlds made of this one
+    # Edits: each returns a new world
 
     def added(self, *obstacles: Obstacle) -> World:
         """Return the world with more obstacles."""
@@ -296,7 +296,7 @@ class World:
         return held.pose
 
     def _with(self, name: str, **parts: Any) -> World:
-        """Return the world with an obstacle changed, and all else shared."""
+        """Return the world with one obstacle changed; the others are shared."""
         k = self._place(name)
         world = World.__new__(World)
         changed = replace(self.obstacles[k], **parts)

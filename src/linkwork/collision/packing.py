@@ -168,7 +168,7 @@ def pack_scene(
 
 
 def _bodies(linkage: Linkage, world: World | None) -> list[Body]:
-    """Return the bodies of links, in their order, then those of obstacles that links hold."""
+    """Return the bodies of links in order, then those of obstacles that links hold."""
     if world is not None:
         world.check(linkage)
     bodies = [Body(name, linkage.link_index(name), pieces) for name, pieces in shapes_of(linkage).items()]
@@ -206,8 +206,11 @@ class Tree(NamedTuple):
 
 
 def _tree(linkage: Linkage, wanted: Collection[int]) -> Tree:
-    """Return the tree of some links and of those where the ways to them part, all others folded into the ways."""
-    below = [0] * len(linkage.nodes)  # branches that lead to a wanted link
+    """Return the tree of the wanted links and of those where paths to them branch.
+
+    The joints of all other links are composed into the motions between these.
+    """
+    below = [0] * len(linkage.nodes)  # number of children that lead to a wanted link
     kept = set(wanted)
     for k in range(len(below) - 1, -1, -1):
         if below[k] > 1:
@@ -227,9 +230,9 @@ def _tree(linkage: Linkage, wanted: Collection[int]) -> Tree:
 
 
 def _pairs(linkage: Linkage, bodies: list[Body], pairs: LinkPairs, looks: set[str]) -> list[tuple[int, int]]:
-    """Return the pairs of bodies that count: of links as given, and of what a link holds with all others.
+    """Return the pairs of bodies to check: the given pairs of links, and each held obstacle with all other bodies.
 
-    What is held is one body with the link that holds it; so are links that are welded to that one.
+    An obstacle is rigid with the link that holds it and with links fixed to that one, so these pairs are left out.
     """
     groups, links = rigid_groups(linkage), linkage.links
     places = {body.name: k for k, body in enumerate(bodies) if body.touches is None}
@@ -246,10 +249,10 @@ def _pairs(linkage: Linkage, bodies: list[Body], pairs: LinkPairs, looks: set[st
 
 
 def _standing(obstacles: list[Obstacle], first: int) -> tuple[int, tuple[Pieces, NDArray[np.int64]], int, FloatArray]:
-    """Return the pieces of obstacles that stand in the world, in the order of the tree that finds them.
+    """Return the pieces of obstacles fixed in the world, in the order of their tree of boxes.
 
     Returns:
-        How many half-spaces come first, the pieces with their owners, how many leaves the tree has, and its nodes.
+        The number of half-spaces, which come first; the pieces with their owners; the number of leaves; and the nodes.
     """
     parts = [_pieces_of(obstacle, surface=True) for obstacle in obstacles]
     pieces, owners = joined(parts), first + np.repeat(np.arange(len(parts)), [len(part) for part in parts])
@@ -284,7 +287,7 @@ def _piece_tables(
     columns.owner = np.concatenate([np.repeat(np.arange(len(bodies)), counts[:-1]), world[1]])
     columns.first += np.repeat(np.cumsum([0, *(len(pieces.points) for pieces in every[:-1])]), counts)
     edges = corners.size + np.repeat(np.cumsum([0, *(len(pieces.edges) for pieces in every[:-1])]), counts)
-    columns.edges += np.where(columns.edges >= 0, edges, 0)  # edges follow all points
+    columns.edges += np.where(columns.edges >= 0, edges, 0)  # edges are stored after all points
     numbers = np.concatenate([pieces.records[1] for pieces in every])
     return PieceTables(codes, numbers, np.concatenate([corners, *(pieces.edges for pieces in every)]), ends[:-1])
 

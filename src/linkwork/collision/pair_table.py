@@ -22,8 +22,8 @@ from .touching import touch_counts
 
 Reason = Literal["welded", "adjacent", "disabled", "always", "default", "never", "sometimes", "unmoved", "held", "may"]
 NamePair = tuple[str, str]
-FEW, MANY = 100, 1000  # poses: of all pairs, and of those that touch in all of the few
-OFTEN = 0.5  # of the poses: what touches at rest and so often does so because its shapes are too large
+FEW, MANY = 100, 1000  # number of poses for all pairs, and for those that touch in every one of the FEW
+OFTEN = 0.5  # pairs that touch at rest and in a larger share of poses are ignored: their shapes are probably too large
 IN_SRDF = {"adjacent": "Adjacent", "welded": "Adjacent", "always": "Always", "default": "Default", "never": "Never"}
 
 
@@ -162,9 +162,9 @@ def looking(linkage: Linkage) -> tuple[str, ...]:
 
 
 def _table(linkage: Linkage, table: Pairs, samples: int | None, seed: int) -> PairTable:
-    """Return all pairs, less those of a table.
+    """Judge all pairs by the poses in which they touch, except those that the tree or a table excludes.
 
-    With no number of samples, all are looked at in few poses, and those that touch in all of these in many.
+    By default all pairs are checked in a few poses, and those that touch in all of them in many more.
     """
     known = dict(_known(linkage, table))
     open_pairs = [pair for pair in _all_pairs(linkage) if pair not in known]
@@ -184,7 +184,7 @@ def _table(linkage: Linkage, table: Pairs, samples: int | None, seed: int) -> Pa
 
 
 def _judged(pair: NamePair, always: bool, rest: bool, touched: int, large: bool, samples: int | None) -> Pair:
-    """Return the row of a pair, of which is known where it touches; `large` if its shapes may be larger than it is."""
+    """Return the row of a pair from how often it touches; `large` if its shapes may be larger than the real links."""
     number = FEW if samples is None else samples
     if always:
         return Pair(pair, False, "always", f"always: they touch in all of {samples or MANY} poses")
@@ -204,13 +204,13 @@ def _all_pairs(linkage: Linkage) -> list[NamePair]:
 
 
 def _known(linkage: Linkage, table: Pairs) -> Iterator[tuple[NamePair, tuple[Reason, str]]]:
-    """Return the pairs that do not count for what the tree and a table say."""
+    """Yield the pairs that the tree or a table excludes, with the reason."""
     groups, parents = rigid_groups(linkage), linkage.parents
     index = {name: k for k, name in enumerate(linkage.links)}
     shown = shapes_of(linkage)
     near = {(groups[parent], groups[k]) for k, parent in enumerate(parents) if parent >= 0}
     direct = {(linkage.links[_shown_above(k, parents, linkage.links, shown)], name) for name, k in index.items() if k}
-    for loop in linkage.loops:  # joins two links as a joint does
+    for loop in linkage.loops:  # a loop joins two links like a joint
         ends = sorted(index[carrier(linkage, frame)[0]] for frame in (loop.first, loop.second))
         near.add((groups[ends[0]], groups[ends[1]]))
         direct.add((linkage.links[ends[0]], linkage.links[ends[1]]))
@@ -226,7 +226,7 @@ def _known(linkage: Linkage, table: Pairs) -> Iterator[tuple[NamePair, tuple[Rea
 
 
 def _shown_above(link: int, parents: tuple[int, ...], names: tuple[str, ...], shown: Mapping[str, object]) -> int:
-    """Return the nearest link above one that has a shape; the first link if none has."""
+    """Return the nearest ancestor with a shape; the first link if none has."""
     above = parents[link]
     while above > 0 and names[above] not in shown:
         above = parents[above]
@@ -234,7 +234,7 @@ def _shown_above(link: int, parents: tuple[int, ...], names: tuple[str, ...], sh
 
 
 def _with_world(linkage: Linkage, world: World) -> Iterator[Pair]:
-    """Return the pairs of links and obstacles, and of obstacles that links hold and others."""
+    """Yield the pairs of links and obstacles."""
     check_world(world)
     world.check(linkage)
     groups = dict(zip(linkage.links, rigid_groups(linkage), strict=True))

@@ -37,10 +37,10 @@ from ..linkage.geometry import (
 from ..transforms import FloatArray
 from .surfaces import triangles_of
 
-MOST_PIECES = 500_000  # of one scene: 150 MB
-FLAT = 1e-7  # of the size of some points: a direction in which they have no extent
-LARGE = 2 * SEEDS  # points from which on a hull is climbed along its edges
-SLACK = 1e-12  # of what a ball around a piece measures, so that rounding leaves nothing outside
+MOST_PIECES = 500_000  # largest number in one scene: 150 MB
+FLAT = 1e-7  # relative extent below which points count as flat in a direction
+LARGE = 2 * SEEDS  # number of points from which on the search for the furthest one climbs along the edges of a hull
+SLACK = 1e-12  # relative margin of the bounding balls, against rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ class Pieces:
         """Records of PIECE_CODE and PIECE, without frame and owner; points and edges begin at 0."""
         centres, bounds = self.balls()
         sizes, hulls = self.sizes.copy(), np.flatnonzero(self.counts)
-        if len(hulls):  # of a hull, those of a box around it
+        if len(hulls):  # the size of a hull is that of its bounding box
             first_points = np.cumsum(self.counts[hulls]) - self.counts[hulls]
             low = np.minimum.reduceat(self.points, first_points)
             sizes[hulls] = (np.maximum.reduceat(self.points, first_points) - low) / 2.0
@@ -250,20 +250,20 @@ def _of_mesh(shape: Shape, *, surface: bool, what: str) -> Pieces:
 
 
 def _runs(counts: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the places of items that belong to owners, so many each, in another order of the owners."""
+    """Return the indices of items grouped by owner, `counts` each, for another order of the owners."""
     firsts, chosen = np.cumsum(counts) - counts, counts[order]
     within = np.arange(chosen.sum()) - np.repeat(np.cumsum(chosen) - chosen, chosen)
     return np.asarray(np.repeat(firsts[order], chosen) + within)
 
 
 def _filled(points: FloatArray) -> Pieces:
-    """Return the convex hull of points; a large one with its edges, so that its furthest point is found by climbing."""
+    """Return the convex hull of points; a large hull has edges, along which its furthest point is found by climbing."""
     corners, simplices = _hull_of(points)
     if len(corners) < LARGE:
         return _cores(HULL, points=corners)
     turn, height = math.pi * (3.0 - math.sqrt(5.0)) * np.arange(SEEDS), 1.0 - (2.0 * np.arange(SEEDS) + 1.0) / SEEDS
     across = np.sqrt(1.0 - height**2)
-    ways = np.stack([across * np.cos(turn), across * np.sin(turn), height], axis=1)  # a spiral around a ball
+    ways = np.stack([across * np.cos(turn), across * np.sin(turn), height], axis=1)  # a spiral on the unit sphere
     seeds = list(dict.fromkeys((corners @ ways.T).argmax(axis=0).tolist()))
     order = np.concatenate([seeds, np.setdiff1d(np.arange(len(corners)), seeds)])
     faces = np.argsort(order)[simplices]
@@ -284,7 +284,7 @@ def hull_points(points: FloatArray) -> FloatArray:
 
 
 def _hull_of(points: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Return the corners of a hull and the triangles between them; no triangles where it is flat."""
+    """Return the corners of a hull and its triangles; a flat hull has no triangles."""
     middle = points.mean(axis=0)
     off = points - middle
     squares, axes = np.linalg.eigh(off.T @ off)
@@ -349,4 +349,4 @@ PIECES: dict[type[Shape], Callable[[Any], Pieces]] = {
     PointCloud: _point_cloud,
     Polyline: _nothing,
 }
-MESHES = (Mesh, TriangleMesh)  # shapes that are their triangles, or a hull
+MESHES = (Mesh, TriangleMesh)  # shapes given by triangles

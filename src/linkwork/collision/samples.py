@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from ..transforms import FloatArray
 
-CELLS = 2_500  # of a surface, roughly
-FINER = 2.0  # times, at most, where a small error is asked for
-FINEST = 128  # cells along the longest side, at most
-NEAREST = 12  # pieces around a point whose distances are computed
-RIDGE = 0.4  # of a cell: how much less deep the middle may be than its neighbours
+CELLS = 2_500  # approximate number of cells of a surface
+FINER = 2.0  # largest factor on the fineness, for a small requested error
+FINEST = 128  # largest number of cells along the longest side
+NEAREST = 12  # number of nearest pieces whose distances from a point are computed
+RIDGE = 0.4  # tolerance in cells: a cell on a ridge may be less deep than its neighbours by this
 TINY = 1e-300
 MOST_PIECES = 1_500_000
-THIN = 3.0  # of a cell: samples of the surface are so dense
+THIN = 3.0  # samples of the surface per length of a cell
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
@@ -106,7 +106,7 @@ class Samples:
         return np.asarray(self.depths[1] >= maximum_filter(table, 3)[self.inside] - RIDGE * self.cell)
 
     def depth_of(self, points: FloatArray) -> FloatArray:
-        """Return how far points (n, 3) in the cells inside are from the surface [m], 0 for all others."""
+        """Return the distances of points (n, 3) in inner cells from the surface [m], 0 for all others."""
         away = self.tree.query(points)[0]
         away[~self._within(points)] = 0.0
         return np.asarray(away)
@@ -118,7 +118,7 @@ class Samples:
         return np.asarray(on & self.inside[tuple(keys.T)])
 
     def outside(self, points: FloatArray) -> FloatArray:
-        """Return how far points (n, 3) are outside [m], 0 for those inside.
+        """Return the distances of points (n, 3) outside the surface [m], 0 for those inside.
 
         A point in a cell with a part of the surface counts as outside, whichever side it is on.
         """
@@ -132,7 +132,7 @@ class Samples:
 
     @cached_property
     def _middles(self) -> Any:
-        """The middles of the pieces in a tree."""
+        """A search tree of the centres of the pieces."""
         from scipy.spatial import cKDTree
 
         return cKDTree(self.pieces.mean(axis=1))
@@ -186,7 +186,7 @@ def sampled(triangles: FloatArray, *, error: float | None = None) -> Samples:
 
 
 def _reached(held: BoolArray) -> BoolArray:
-    """Return the free cells that are reached from the grid's corner, from side to side."""
+    """Return the free cells that are connected to the grid's corner across faces of cells."""
     from scipy.ndimage import label
 
     numbers, _ = label(~held)

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from ..transforms import FloatArray
 from .samples import IntArray, Samples
 
-MOST_CENTRES, MOST_SHALLOW = 800, 300  # candidates for centres: inside, and on the surface
-MOST_INSIDE = 500  # places inside that are to be covered
-ROUNDS, TRIES = 20, 1  # of moving centres; random starts
-LARGER = (1.5, 1.25, 1.0)  # errors that are tried, of the one that is asked for
-HAIR = 1e-9  # of a radius: what lies on a sphere is inside
-STEPS = 8  # halvings in search of the least error
-Spheres = tuple[FloatArray, FloatArray, FloatArray]  # centres (n, 3), radii, how far each sticks out at most
+MOST_CENTRES, MOST_SHALLOW = 800, 300  # largest number of candidate centres inside, and on the surface
+MOST_INSIDE = 500  # largest number of points inside that must be covered
+ROUNDS, TRIES = 20, 1  # iterations of moving centres; number of random starts
+LARGER = (1.5, 1.25, 1.0)  # tried errors, over the requested one
+HAIR = 1e-9  # relative margin of radii, so that points on a sphere count as inside
+STEPS = 8  # bisections in the search for the smallest error
+Spheres = tuple[FloatArray, FloatArray, FloatArray]  # centres (n, 3), radii, largest distance that each sticks out
 NUDGES: FloatArray = np.array([[x, y, z] for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if x or y or z])
 
 
@@ -39,7 +39,7 @@ class SphereCover:
         self.samples = samples
         random = np.random.default_rng(0)
         middles, depths = samples.depths
-        if len(middles) > MOST_CENTRES:  # the middle of what is thick, and of what is thin, is the best place
+        if len(middles) > MOST_CENTRES:  # prefer ridges: the middles of thick and thin parts are the best centres
             kept = np.argsort(random.uniform(size=len(depths)) + ~samples.ridges, kind="stable")[:MOST_CENTRES]
             middles, depths = middles[kept], depths[kept]
         shallow = samples.balls[0]
@@ -49,7 +49,7 @@ class SphereCover:
         self.balls, self.around = self._cells()
 
     def _cells(self) -> tuple[FloatArray, FloatArray]:
-        """Return balls around everything that has to be covered: centres (n, 3) and radii (n,)."""
+        """Return balls that contain everything to be covered: centres (n, 3) and radii (n,)."""
         centres, radii = self.samples.balls
         inside, _ = self.samples.depths
         if len(inside) > MOST_INSIDE:
@@ -58,7 +58,7 @@ class SphereCover:
 
     @cached_property
     def _excess(self) -> NDArray[np.float32]:
-        """How far a sphere around each candidate sticks out that covers each cell, shape (cells, candidates) [m]."""
+        """How far a sphere at a candidate sticks out if it just covers a cell, shape (cells, candidates) [m]."""
         middle = self.balls.mean(axis=0)
         theirs, ours = ((points - middle).astype(np.float32) for points in (self.balls, self.centres))
         table: NDArray[np.float32] = theirs @ (-2.0 * ours.T)
@@ -71,7 +71,7 @@ class SphereCover:
 
     @cached_property
     def _alone(self) -> NDArray[np.float32]:
-        """How far a sphere around each candidate sticks out that covers everything [m]."""
+        """How far a sphere at each candidate sticks out if it just covers everything [m]."""
         return np.asarray(self._excess.max(axis=0))
 
     @property
@@ -140,9 +140,9 @@ class SphereCover:
         return np.array(chosen)
 
     def _settled(self, chosen: IntArray) -> tuple[float, IntArray]:
-        """Return candidates after turns of giving each what it covers best and moving it there, and their error.
+        """Return the smallest error and its candidates, after rounds of assigning cells to candidates and moving these.
 
-        One that is left with nothing goes to what is covered worst.
+        A candidate without cells moves to the cell that is covered worst.
         """
         excess, best = self._excess, (np.inf, chosen)
         for _ in range(ROUNDS):
@@ -160,7 +160,7 @@ class SphereCover:
         return best
 
     def _nudged(self, centres: FloatArray, depths: FloatArray, owners: IntArray) -> Spheres:
-        """Return spheres moved off the grid of candidates, and as large as what they cover needs."""
+        """Return spheres with centres refined beyond the grid of candidates, just large enough for their cells."""
         used = [k for k in range(len(centres)) if (owners == k).any()]
         places, radii, sticking = [], [], []
         for k in used:
@@ -181,14 +181,14 @@ class SphereCover:
         return np.array(places), np.array(radii), np.array(sticking)
 
     def _corners(self, cells: IntArray) -> FloatArray:
-        """Return the corners of the pieces in cells, and the places inside, that a sphere has to hold."""
+        """Return the corners of the pieces in cells, and the points inside, that a sphere must contain."""
         count = len(self.samples.firsts)
         mine = cells[:count][self.samples.owners]
         corners = self.samples.pieces[mine].reshape(-1, 3)
         if len(corners) > 64:
             from scipy.spatial import ConvexHull, QhullError
 
-            with suppress(QhullError):  # all in one plane: then all of them are kept
+            with suppress(QhullError):  # all corners are in one plane: keep them all
                 corners = corners[ConvexHull(corners).vertices]
         return np.concatenate([corners, self.balls[count:][cells[count:]]])
 
@@ -218,6 +218,6 @@ def sphere_counts(covers: list[SphereCover], most: int, share: int, error: float
 
 
 def _counts(covers: list[SphereCover], error: float, share: int) -> list[int]:
-    """Return how many spheres each surface needs for an error, or its share where that is less."""
+    """Return the number of spheres that each surface needs for an error, at most its share."""
     found = [cover.chosen(error, share) for cover in covers]
     return [share if own is None else len(own) for own in found]

@@ -11,11 +11,11 @@ from ..transforms import FloatArray
 from .fitted_parts import Part
 from .samples import Samples
 
-SHARES = (0.3, 0.5, 0.7)  # of a piece's length, where planes are tried
-FACES = 8  # large flat faces whose planes are tried
-EDGE = 0.05  # of a piece's length: nearer to its ends there is nothing to split off
-ALIKE = 0.99  # cosine of the angle between faces of one plane
-SLACK = 1.2  # times as far as before: no worse, for points on a part are few
+SHARES = (0.3, 0.5, 0.7)  # positions of tried planes along a piece, over its length
+FACES = 8  # number of large flat faces whose planes are tried
+EDGE = 0.05  # least distance of a plane from the ends of a piece, over its length
+ALIKE = 0.99  # smallest cosine between the normals of faces in one plane
+SLACK = 1.2  # factor on the error that does not count as worse, since errors are measured at few points
 TINY = 1e-300
 Around = Callable[[FloatArray], Part]
 
@@ -28,7 +28,7 @@ class Piece:
         triangles: The surface, shape (n, 3, 3).
         part: The convex part that contains it.
         error: Largest distance that the part sticks out of the whole surface [m].
-        worst: The point where it does, shape (3,).
+        worst: The point with this distance, shape (3,).
     """
 
     triangles: FloatArray
@@ -66,8 +66,8 @@ def split(piece: Piece, samples: Samples, around: Around) -> tuple[Piece, Piece]
 def _planes(piece: Piece) -> Iterator[tuple[FloatArray, float]]:
     """Yield planes to try, as unit normals and offsets.
 
-    They are across the three directions in which the corners are spread, at a few places and where the part sticks out
-    most; and in the planes of the largest flat faces, where a machined part has its corners.
+    Some are perpendicular to the principal axes of the corners, at a few positions and where the part sticks out most.
+    Others contain the largest flat faces, at which machined parts have their edges.
     """
     corners = piece.triangles.reshape(-1, 3)
     _, _, axes = np.linalg.svd(corners - corners.mean(axis=0), full_matrices=False)
@@ -105,7 +105,7 @@ def clipped(triangles: FloatArray, normal: FloatArray, offset: float) -> FloatAr
     found = [triangles[count == 3]]
     for inside in (1, 2):
         some = np.flatnonzero(count == inside)
-        alone = (under[some] if inside == 1 else ~under[some]).argmax(axis=1)  # the corner on a side of its own
+        alone = (under[some] if inside == 1 else ~under[some]).argmax(axis=1)  # the corner that is alone on its side
         a, b, c = (triangles[some, (alone + k) % 3] for k in range(3))
         h = [height[some, (alone + k) % 3][:, None] for k in range(3)]
         ab, ac = a + (b - a) * (h[0] / (h[0] - h[1])), a + (c - a) * (h[0] / (h[0] - h[2]))

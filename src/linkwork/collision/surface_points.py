@@ -56,7 +56,7 @@ def points_on(
             tops = shape.prisms[:, :3]
             return _on_triangles(tops, count, rng)
     triangles = triangles_of(shape)
-    if triangles is None or not len(triangles):  # those without an area are left out
+    if triangles is None or not len(triangles):  # triangles without area are left out
         path = getattr(shape, "path", None)
         why = f"the file of mesh {path!r} cannot be read" if path else "it has none"
         raise ObstacleError(f"goals cannot be drawn on the surface of {shape!r}: {why}.")
@@ -71,7 +71,7 @@ def _directions(count: int, rng: np.random.Generator) -> FloatArray:
 
 def _on_box(box: Box, count: int, rng: np.random.Generator) -> Points:
     size = np.array(box.size)
-    areas = np.prod(size) / size  # of a side across each axis
+    areas = np.prod(size) / size  # area of a side perpendicular to each axis
     axes, rows = rng.choice(3, count, p=areas / areas.sum()), np.arange(count)
     normals = np.zeros((count, 3))
     normals[rows, axes] = rng.choice([-1.0, 1.0], count)
@@ -81,7 +81,7 @@ def _on_box(box: Box, count: int, rng: np.random.Generator) -> Points:
 
 
 def _on_round(shape: Cylinder | Capsule, count: int, rng: np.random.Generator) -> Points:
-    """Return points on the wall, or on the ends: of a capsule half spheres, of a cylinder discs."""
+    """Return points on the wall or the ends, which are half spheres of a capsule and discs of a cylinder."""
     radius, half = shape.radius, shape.length / 2.0
     wall, ends = 2.0 * math.pi * radius * shape.length, math.pi * radius**2 * (4.0 if shape.kind == "capsule" else 2.0)
     around, heights = rng.uniform(-math.pi, math.pi, count), rng.uniform(-half, half, count)
@@ -101,7 +101,7 @@ def _on_round(shape: Cylinder | Capsule, count: int, rng: np.random.Generator) -
 
 
 def _on_plane(count: int, rng: np.random.Generator, center: FloatArray, reach: float) -> Points:
-    """Return points of the disc in which the plane z = 0 cuts the ball that matters."""
+    """Return points of the disc in which the plane z = 0 cuts the relevant ball."""
     radius = math.sqrt(max(reach**2 - float(center[2]) ** 2, 0.0))
     if radius == 0.0:
         raise ObstacleError("goals cannot be drawn on a half-space whose plane is out of reach.")
@@ -111,7 +111,7 @@ def _on_plane(count: int, rng: np.random.Generator, center: FloatArray, reach: f
 
 
 def _on_cloud(cloud: PointCloud, count: int, rng: np.random.Generator) -> Points:
-    """Return points on the balls that are in no other ball."""
+    """Return points on the balls, except those inside another ball."""
     from scipy.spatial import KDTree
 
     tree, kept = KDTree(cloud.points), [np.empty((0, 2, 3))]

@@ -11,8 +11,9 @@ import numpy as np
 from ..linkage.geometry import Mesh, Shape
 from ..transforms import FloatArray
 
-KEPT = 64  # surfaces of files that are kept in memory
-ROUNDED = {"cylinder": (1, 0), "sphere": (1, 1), "capsule": (1, 1)}  # flat sides along the circle, and along the height
+KEPT = 64  # number of surfaces of files kept in memory
+# Whether facets replace arcs around the axis, and along the height.
+ROUNDED = {"cylinder": (1, 0), "sphere": (1, 1), "capsule": (1, 1)}
 
 
 def triangles_of(shape: Shape, *, outside: bool = False) -> FloatArray | None:
@@ -59,7 +60,7 @@ def _mesh(mesh: Mesh) -> FloatArray | None:
 def _read(
     file: str,
     scale: tuple[float, float, float],
-    state: tuple[int, int],  # noqa: ARG001 - a file that has changed is read anew
+    state: tuple[int, int],  # noqa: ARG001 - part of the cache key, so that a changed file is read again
 ) -> FloatArray | None:
     from ..formats.mesh_export import facets_of
 

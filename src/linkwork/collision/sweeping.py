@@ -21,7 +21,7 @@ from .packing import LinkPairs, Scene
 from .scenes import scene_of
 from .ways import ways_of
 
-LOOKS = 100_000  # distances at so many poses of one way, at most
+LOOKS = 100_000  # largest number of checked poses on one path
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +133,7 @@ def sweep(
 def swept(
     scene: Scene, poses: FloatArray, changes: FloatArray, margin: float, tolerance: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return up to where ways are clear and where two meet, shape (..., 2), and the records of these two."""
+    """Return the free fraction of each path and that of its first collision, (..., 2), and the colliding pairs."""
     linkage, batch = scene.linkage, poses.shape[:-1]
     count = math.prod(batch)
     shares, records = np.empty((count, 2)), np.empty((count, NEAR.size))

@@ -13,8 +13,8 @@ from ..transforms import FloatArray
 from .near import near_records
 from .packing import pack_scene
 
-TOUCHING = 1e-6  # [m]: nearer is touching, so that surfaces that lie on each other are not a matter of rounding
-ROOM = 2**22  # numbers in the records of one go
+TOUCHING = 1e-6  # [m]: pairs nearer than this touch, so that rounding does not decide for surfaces in contact
+ROOM = 2**22  # largest number of values in the records of one batch
 
 
 def touch_counts(

@@ -9,7 +9,7 @@ from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 
 _LOG = logging.getLogger("linkwork")
-OPEN = 1e-6  # of the mechanism's size: pins that are further apart are seen to be
+OPEN = 1e-6  # largest invisible gap between pins, over the mechanism's size
 
 
 def open_by(linkage: Linkage, poses: FloatArray) -> float:
@@ -34,7 +34,7 @@ def assembled(linkage: Linkage, q: FloatArray) -> FloatArray:
     try:
         return close(linkage, q)
     except LoopError:
-        pass  # from here it cannot; there are other places to begin
+        pass  # no solution from this start; try the next one
     try:
         return assemble(linkage, start=q, most=1)[0]
     except LoopError as error:

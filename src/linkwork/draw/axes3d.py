@@ -54,7 +54,7 @@ def edges(
         Edge(1, np.array([near[0], low[1], low[2]]), np.array([side[0], 0.0, 0.0])),
         Edge(2, standing, right),
     ]
-    below = np.array([0.0, 0.0, -1.0])  # side of the numbers if an edge's own side is hardly visible
+    below = np.array([0.0, 0.0, -1.0])  # side of the numbers, if the edge's own side is seen end-on
     return [
         edge if np.linalg.norm(np.cross(edge.outward, towards)) > 0.2 else replace(edge, outward=below)
         for edge in found
@@ -81,7 +81,7 @@ def number(ax: Any, edge: Edge, high: FloatArray, values: FloatArray, to_points:
     reach = 0.01 * float(np.linalg.norm(high - edge.start))
     step = to_points(np.array([middle, middle + reach * edge.outward]))
     heading = step[1] - step[0]
-    metres = reach / float(np.linalg.norm(heading))  # for each point on the page
+    metres = reach / float(np.linalg.norm(heading))  # metres per point on the page
     heading = np.abs(heading / np.linalg.norm(heading))
     places = edge.start + direction * (values - edge.start[edge.axis])[:, None]
     lines = [[edge.start, end], *([p, p + edge.outward * metres * TICK] for p in places)]
@@ -97,7 +97,7 @@ def number(ax: Any, edge: Edge, high: FloatArray, values: FloatArray, to_points:
     name = f"{'xyz'[edge.axis]} [m]"
     half = np.array([0.3 * NORMAL * len(name), 0.6 * NORMAL])
     place = middle + edge.outward * metres * (furthest + GAP + float(half @ heading))
-    if edge.axis == 2:  # upright: the name is on top
+    if edge.axis == 2:  # a vertical edge has its name on top
         height = np.diff(to_points(np.array([edge.start, end])), axis=0)
         place = end + direction * (half[1] + GAP) * float((end - edge.start)[2] / np.linalg.norm(height))
     ax.text(*place, name, fontsize=NORMAL, **TEXT)

@@ -12,13 +12,13 @@ from PIL import Image, ImageDraw, ImageFont, ImageSequence
 
 from .labels import FONT
 
-BAND = 26  # pixels: room for a title
+BAND = 26  # height of a title [pixel]
 
 
 def beside(films: Sequence[bytes], titles: Sequence[str]) -> bytes:
     """Return films as one GIF, side by side and each under its title."""
     rows: list[list[Image.Image]] = []
-    ends: list[list[int]] = []  # when each frame ends [ms]; a GIF merges equal frames
+    ends: list[list[int]] = []  # end time of each frame [ms]; a GIF merges equal frames
     for film in films:
         with Image.open(BytesIO(film)) as image:
             frames = [(frame.convert("RGB"), int(frame.info["duration"])) for frame in ImageSequence.Iterator(image)]

@@ -17,7 +17,7 @@ from .live_figures import live
 
 FORMATS = ("svg", "png", "pdf")
 MOVING, PAGE = "gif", "html"
-LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same bytes every time
+LONG_AGO = (1980, 1, 1, 0, 0, 0)  # a fixed date in ZIP files, so that their bytes are reproducible
 
 Progress = Callable[[float, str], None]
 

@@ -17,7 +17,7 @@ from .assembled import say_if_open
 from .sketch import Sketch
 
 RED = "#CC3311"
-SIDEWAYS, ROOM = 9.0, (52.0, 15.0)  # of a text from its line, and of one text from the next [point]
+SIDEWAYS, ROOM = 9.0, (52.0, 15.0)  # distance of a text from its line, and between texts along x and y [point]
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -109,7 +109,7 @@ def length(metres: float) -> str:
 
 
 def _write(panel: Panel, lines: FloatArray, texts: list[str]) -> None:
-    """Write the lengths beside the lines, on a light ground, one above the other where they would meet."""
+    """Write the lengths beside the lines, on a light background, stacked where they would overlap."""
     from .labels import FONT
 
     figure = panel.ax.get_figure()
@@ -118,7 +118,7 @@ def _write(panel: Panel, lines: FloatArray, texts: list[str]) -> None:
     taken: list[tuple[float, float]] = []
     for line, text in zip(lines, texts, strict=True):
         x, y = panel.to_points(line).mean(axis=0).tolist()
-        left = x > width / 2.0  # towards the middle of the page, where there is room
+        left = x > width / 2.0  # put the text towards the middle of the page, where there is room
         x, y = (x - SIDEWAYS if left else x + SIDEWAYS), y + SIDEWAYS
         while any(abs(x - other) < ROOM[0] and abs(y - above) < ROOM[1] for other, above in taken):
             y += ROOM[1]

@@ -15,11 +15,11 @@ from .film_range import FilmRange, film_frames
 from .markup import Safe, card, side_by_side
 from .stills import still
 
-MOST_BYTES = 2_000_000  # of a page inside a notebook, which keeps it
+MOST_BYTES = 2_000_000  # largest page in a notebook, whose file stores it
 MOST_FRAMES = 600
-RATE = 30.0  # frames a second at most; the page fills in between
+RATE = 30.0  # largest frame rate [1/s]; the page interpolates
 PANELS, SMALL = 5, 170
-TALL = 380  # pixels, of the film
+TALL = 380  # height of the film [pixel]
 
 
 def cell(clip: Clip) -> str:
@@ -38,7 +38,7 @@ def cell(clip: Clip) -> str:
 
 
 def _page(clip: Clip, *, meshes: bool = True) -> str | None:
-    """Return the page of a film that is small enough, or None; a long motion has fewer frames a second."""
+    """Return the page of a film, with a lower frame rate for a long motion; None if it would be too large."""
     rate = min(RATE, MOST_FRAMES / max(clip.duration, 1e-9))
     part = FilmRange() if clip.fps <= rate else FilmRange(fps=rate)
     shown = film_frames(clip, part, most=RATE, what="a page", even=False)
@@ -47,7 +47,7 @@ def _page(clip: Clip, *, meshes: bool = True) -> str | None:
 
 
 def _mesh_bytes(linkage: Linkage) -> int:
-    """Return how much is in the files of a linkage's meshes and skin, without reading them."""
+    """Return the size of a linkage's mesh and skin files, without reading them."""
     origin = linkage.origin
     meshes = [v.shape for node in linkage.nodes for v in node.visuals if isinstance(v.shape, Mesh)]
     paths = {mesh.file for mesh in meshes if mesh.file is not None}

@@ -12,7 +12,7 @@ import numpy as np
 from ..transforms import FloatArray
 
 MOST = 2000  # largest number of points of a curve
-NOTHING = 1e-9  # share of the largest value of a chart below which values are zero
+NOTHING = 1e-9  # values below this share of the largest one in a chart are zero
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,11 +24,11 @@ from .rows import blue
 from .sheets import Stage
 from .sketch import INK, Sketch
 
-CAPTION, TITLE, WORDS, CODE = 16.0, 13.0, 13.0, 12.0  # letters
+CAPTION, TITLE, WORDS, CODE = 16.0, 13.0, 13.0, 12.0  # text sizes [point]
 MARGIN, GAP, BELOW_CAPTION, BELOW_TITLE = 0.22, 0.55, 0.16, 0.1  # inch
-PAD = 0.27  # around a linkage, for its labels [inch]
+PAD = 0.27  # margin around a linkage, for its labels [inch]
 WIDEST, LEAST = 12.0, 6.4  # largest and smallest width of a page [inch]
-FADE = 0.72  # how far colours of faint poses are mixed with white
+FADE = 0.72  # share of white in the colours of faint poses
 NODE_FACE, NODE_EDGE, NOW_FACE, DONE_FACE = "#E4EEF7", "#3D6E9E", "#FBD9B5", "#F1F3F5"
 MONOSPACE = "DejaVu Sans Mono"
 
@@ -282,8 +282,8 @@ class WordsBlock:
         return line, LETTERS if "$" in line else WORDS, FONT
 
     def _wide(self, line: str, size: float, family: str) -> float:
-        if family == MONOSPACE:  # blanks count
-            return 1.05 * len(line) * text_size("m" * 10, size, family=family)[0] / 9.9  # hinted letters are wider
+        if family == MONOSPACE:  # blanks count too
+            return 1.05 * len(line) * text_size("m" * 10, size, family=family)[0] / 9.9  # hinting may widen letters
         return text_size(line or " ", size, family=family)[0]
 
     def draw(self, page: Picture, left: float, bottom: float) -> None:

@@ -13,10 +13,10 @@ from ..errors import OptionError
 from ..transforms import FloatArray
 from .schemes import WORLD, Node, Scheme
 
-PIN_LETTERS = "ABCDEFGHIJKLMNPQRSTUVWXYZ"  # no O: that is a fixed pivot
-BAR_LETTERS = "abcdefghijkmnpqrtuvwxyz"  # no l, no o, and s is a slider's
-ARC, REFERENCE = 0.42, 0.62  # of the shortest bar: radius of an angle's arc, and length of the line it starts from
-LEVEL = 30  # points of an arc
+PIN_LETTERS = "ABCDEFGHIJKLMNPQRSTUVWXYZ"  # without O, which names a fixed pivot
+BAR_LETTERS = "abcdefghijkmnpqrtuvwxyz"  # without l and o; s is used for sliders
+ARC, REFERENCE = 0.42, 0.62  # over the shortest bar: radius of an angle's arc, and length of its reference line
+LEVEL = 30  # number of points of an arc
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ def link_numbers(scheme: Scheme) -> dict[int, int]:
 
 
 def _series(alphabet: str) -> list[str]:
-    """Return letters, then the same with 1, 2 and so on below."""
+    """Yield letters, then the same letters with subscripts 1, 2 and so on."""
     return [*alphabet, *(f"{letter}_{{{k}}}" for k in range(1, 40) for letter in alphabet)]
 
 
@@ -108,12 +108,12 @@ def named(scheme: Scheme, labels: bool | Mapping[str, str]) -> list[tuple[Node, 
 
 
 def _along(ends: FloatArray) -> FloatArray:
-    """Return places along a bar, the middle first."""
+    """Return candidate positions along a bar, the middle first."""
     return np.array([ends[0] + t * (ends[1] - ends[0]) for t in (0.5, 0.4, 0.6, 0.3, 0.7)])
 
 
 def _lengths(scheme: Scheme, q: FloatArray, notes: Notes) -> None:
-    """Write a letter beside every bar and every side of a plate, then beside the distances of fixed pivots."""
+    """Write a letter beside every bar and side of a plate, then beside the distances of fixed pivots."""
     free = iter(_series(BAR_LETTERS))
 
     def give(ends: FloatArray) -> None:

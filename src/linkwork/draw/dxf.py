@@ -23,8 +23,8 @@ LAYERS = {
     "points": 1,
     "trails": 1,
     "notes": 3,
-}  # colour numbers
-LETTERS = 1.4  # height of letters, in units
+}  # colour numbers of DXF
+LETTERS = 1.4  # height of letters, in units of the symbols
 GREEK = {r"\theta": "theta"}
 
 

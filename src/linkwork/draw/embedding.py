@@ -10,7 +10,7 @@ from pathlib import Path
 from ..formats.atomic_files import write_text
 from .arguments import output_path
 
-HEIGHT = 480  # pixels, of a frame in a notebook
+HEIGHT = 480  # height of a frame in a notebook [pixel]
 STYLE = "display:block;border:0;border-radius:6px;max-width:100%"
 
 
@@ -55,7 +55,7 @@ def embedded(html: str, title: str, height: int = HEIGHT) -> str:
     The page runs in a sandbox: its scripts cannot reach the notebook around it, whatever the file that its names come
     from.
     """
-    page = html.replace("&", "&amp;").replace("'", "&#39;")  # scripts have many double quotes, and few of these
+    page = html.replace("&", "&amp;").replace("'", "&#39;")  # scripts have fewer single quotes than double ones
     return (
         f"<iframe srcdoc='{page}' "
         f'title="{escape(title)}" width="100%" height="{height}" loading="lazy" '

@@ -16,9 +16,9 @@ from .panels import PanelOptions
 from .rows import Row, shared_extent
 from .sheets import Stage, single
 
-FPS = 12.0  # one frame of a figure at a time, slowly enough to follow
-STAY = 0.5  # seconds on the last frame
-DOTS = 100  # pixels an inch
+FPS = 12.0  # slow enough to follow each step
+STAY = 0.5  # time on the last frame [s]
+DOTS = 100  # pixels per inch
 
 
 def figure_film(figure: Figure, *, fps: float | None = None) -> bytes:
@@ -47,7 +47,7 @@ def figure_film(figure: Figure, *, fps: float | None = None) -> bytes:
 
 
 def _shown(count: int, fps: float) -> tuple[list[int], FloatArray]:
-    """Return the frames that a film shows, the last one among them and once more, and when [s]."""
+    """Return the frames that a film shows, with the last one repeated, and their times [s]."""
     step = max(1, round(FPS / fps))
     numbers = sorted({*range(0, count, step), count - 1})
     times = np.array(numbers) / FPS

@@ -17,8 +17,8 @@ from ..transforms import FloatArray, is_number, is_whole
 
 MOST_FRAMES = 50_000
 LEAST_SPLITS, MOST_SPLITS = 4, 64
-STEADY = 0.35  # [s]: over about that time, a camera that follows smooths its way
-SLACK = 1e-9  # [s]: moments nearer than that are one
+STEADY = 0.35  # smoothing time of the path of a following camera [s]
+SLACK = 1e-9  # times closer together than this are equal [s]
 
 
 @dataclass(frozen=True, eq=False)

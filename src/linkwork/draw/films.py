@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from .panels import Panel, Picture
 
 FILMS = (".html", ".mp4", ".gif", ".png")
-FASTEST = {".html": 30.0, ".mp4": 120.0, ".gif": 50.0, ".png": 240.0}  # frames a second; a page fills in between
-VIDEO_RATE = 30.0  # frames a second of a video, if nothing else is asked for
+FASTEST = {".html": 30.0, ".mp4": 120.0, ".gif": 50.0, ".png": 240.0}  # largest frame rates [1/s]; a page interpolates
+VIDEO_RATE = 30.0  # default frame rate of a video [1/s]
 NAMES = {".html": "a page", ".mp4": "an MP4", ".gif": "a GIF", ".png": "pictures"}
-DOTS = {".gif": 100, ".mp4": 200, ".png": 200}  # pixels an inch
-FILM_AREA = 3.4  # inches: about 400 pixels across in a GIF
+DOTS = {".gif": 100, ".mp4": 200, ".png": 200}  # pixels per inch
+FILM_AREA = 3.4  # side of the square that has the area of a film [inch]: about 400 pixels in a GIF
 NUMBERED = re.compile(r"%(?:0?[1-9])?d")
 
 Progress = Callable[[int, int], None]
@@ -105,7 +105,7 @@ def film(
 
 
 def _draw(clip: Clip, target: Path, part: FilmRange, style: FilmStyle, progress: Progress | None) -> None:
-    """Write what matplotlib draws."""
+    """Write a film that matplotlib draws: a GIF, a video or pictures."""
     from . import gif, mp4
 
     suffix = target.suffix.lower()
@@ -133,7 +133,7 @@ def _draw(clip: Clip, target: Path, part: FilmRange, style: FilmStyle, progress:
         with replacing(target) as file:
             mp4.write_mp4(file, pictures, shown.rate)
         return
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".linkwork-") as folder:  # all of them, or none
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".linkwork-") as folder:  # write all pictures or none
         names = [target.name % k for k in range(len(shown.poses))]
         for name, pixels in zip(names, pictures, strict=True):
             gif.as_image(pixels).save(Path(folder, name), "PNG")
@@ -153,7 +153,7 @@ def _write_page(clip: Clip, target: Path, part: FilmRange, style: FilmStyle) -> 
 
 
 def _first_picture(clip: Clip, shown: FilmFrames, suffix: str, style: FilmStyle) -> tuple[Picture, Panel, list[Shot]]:
-    """Return a figure of the first frame, its panel, and what each frame shows."""
+    """Return a figure of the first frame, its panel, and a list of what each frame shows."""
     from . import panels, sheets
     from .gif import Shot
 
@@ -162,7 +162,8 @@ def _first_picture(clip: Clip, shown: FilmFrames, suffix: str, style: FilmStyle)
     way = camera_way(clip.linkage, fine.poses, splits * shown.rate, style.follow)
     extent = sketch.extent(fine.poses, path) if way is None else sketch.extent(fine.poses, camera=way)
     options = panels.PanelOptions(trail=path, ticks=way is None, fine=False, follows=way is not None)
-    view = "top" if sketch.flat and style.view is None and way is not None else style.view  # only ground passes by
+    # A camera that follows a planar linkage looks from above.
+    view = "top" if sketch.flat and style.view is None and way is not None else style.view
     stage, places = sheets.Stage(sketch, extent, view), np.zeros((len(fine), 3)) if way is None else way
     shots = [Shot(q, splits * k, places[splits * k]) for k, q in enumerate(shown.poses)]
     figure, panel = sheets.single(stage, options, shown.poses[0], size=style.size, area=FILM_AREA, title=style.title)

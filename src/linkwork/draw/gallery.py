@@ -65,7 +65,7 @@ lw.draw.film(clips["{body}"], "{name}.mp4", follow=True)
 # linkwork animate walk.glb -o walk.mp4 --follow"""
 
 MECHANISMS_SECTION = "Mechanisms as in the book"
-MECHANISMS = {  # trails, and a sentence
+MECHANISMS = {  # frames with trails, and a caption
     "four_bar": (("point",), "Crank, coupler, rocker. Ticks on the coupler curve are at equal times."),
     "jansen_leg": (("foot",), "Eleven bars on one crank: the foot goes straight along the ground."),
     "klann": (("foot",), "A crank and two rockers: half a turn along the ground, half a turn through the air."),
@@ -94,7 +94,7 @@ lw.draw.mechanism(clip, trails="point", marks=points, path="line.gif")
 
 # linkwork synthesis path points.csv -o line.yaml"""
 
-STILL_DOTS = 80  # pixels an inch of a figure that stands still
+STILL_DOTS = 80  # pixels per inch of a still figure
 
 Progress = Callable[[float, str], None]
 
@@ -174,7 +174,7 @@ def media_type(picture: bytes, where: str) -> str:
 
 def first_frame(film: bytes) -> bytes:
     """Return the first frame of a GIF as PNG, for readers who prefer no motion."""
-    from PIL import Image  # comes with matplotlib, which drew the film
+    from PIL import Image  # a dependency of matplotlib, which drew the film
 
     out = BytesIO()
     with Image.open(BytesIO(film)) as image:
@@ -203,7 +203,7 @@ def build(
     """
     path = Path(folder, "index.html")
     for text in texts or ():
-        models.build(text)  # a wrong name is said before anything is made
+        models.build(text)  # raises for a wrong name before anything is drawn
     path.parent.mkdir(parents=True, exist_ok=True)
     if texts is not None:
         cards: Iterable[Card] = model_cards(texts, fps=fps, progress=progress)
@@ -330,8 +330,8 @@ def figure_cards(*, fps: float | None = None, progress: Progress | None = None) 
 
 
 def _still(figure: textbook.Figure) -> bytes:
-    """Return the picture of a figure as PNG: drawn finely and made smaller, which leaves no seams between faces."""
-    from PIL import Image  # comes with matplotlib
+    """Return a figure as PNG, drawn at high resolution and reduced, which avoids seams between faces."""
+    from PIL import Image  # a dependency of matplotlib
 
     fine, small = BytesIO(), BytesIO()
     charts.figure(figure).savefig(fine, format="png", dpi=2 * STILL_DOTS)

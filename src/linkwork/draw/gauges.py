@@ -10,7 +10,7 @@ from ..linkage.elements import Element
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, axis_rotation, plane_basis
 
-STEPS = 48  # points on the rim of a sector
+STEPS = 48  # number of points on the rim of a sector
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def gauges(linkage: Linkage, q: FloatArray, frames: FloatArray, scale: float) ->
 
 
 def _pointing(linkage: Linkage) -> FloatArray:
-    """Return the direction of every link, in its own frame: to the furthest joint, frame or shape that it carries."""
+    """Return the direction of every link in its own frame, to its furthest joint, frame or shape."""
     ends = [[(node.matrix @ visual.placement)[:3, 3] for visual in node.visuals] for node in linkage.nodes]
     for parent, joint in zip(linkage.parents[1:], linkage.arcs[1:], strict=True):
         ends[parent].append(joint.placement[:3, 3])
@@ -91,7 +91,7 @@ def _sector(
     ahead: FloatArray,
     radius: float,
 ) -> Gauge:
-    """Return the sector that a revolute joint may turn through; the needle lies along the link, seen along the axis."""
+    """Return the sector of a revolute joint's range, with a needle along the link, as seen along the axis."""
     low, value, high = values
     world, after = ends
     axis = world[:3, :3] @ element.axis
@@ -101,7 +101,7 @@ def _sector(
     if size > 0.2 * float(np.linalg.norm(ahead)) and size > 0.0:
         needle /= size
     else:
-        needle = after[:3, :3] @ plane_basis(element.axis)[:, 0]  # the link lies along the axis: any direction will do
+        needle = after[:3, :3] @ plane_basis(element.axis)[:, 0]  # the link lies along the axis: any perpendicular
     start = low if np.isfinite(low) else (high - 2.0 * np.pi if np.isfinite(high) else -np.pi)
     stop = high if np.isfinite(high) else start + 2.0 * np.pi
     stop = min(stop, start + 2.0 * np.pi)
@@ -115,7 +115,7 @@ def _sector(
 
 
 def _bar(name: str, world: FloatArray, element: Element, values: tuple[float, float, float], scale: float) -> Gauge:
-    """Return the bar that a prismatic joint may move along, drawn beside it; an end without a limit is open."""
+    """Return a bar beside a prismatic joint for its range; an end without a limit is open."""
     low, value, high = values
     axis = world[:3, :3] @ element.axis
     beside = _beside(axis)
@@ -136,7 +136,7 @@ def _bar(name: str, world: FloatArray, element: Element, values: tuple[float, fl
 
 
 def _beside(axis: FloatArray) -> FloatArray:
-    """Return a unit vector across an axis: to its right in the xy plane, or along x for an upright one."""
+    """Return a unit vector perpendicular to an axis: to its right in the xy plane, or along x for a vertical one."""
     across = np.array([axis[1], -axis[0], 0.0])
     size = float(np.linalg.norm(across))
     return across / size if size > 1e-6 else np.array([1.0, 0.0, 0.0])

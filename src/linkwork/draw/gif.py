@@ -16,7 +16,7 @@ from .panels import FAINT, GREY, GRID, ORANGE, Picture, calm
 from .sketch import INK
 
 COLORS = 128
-LEAST_DELAY = 2  # hundredths of a second: browsers show shorter frames for a tenth of a second
+LEAST_DELAY = 2  # [0.01 s]: browsers stretch shorter frames to 0.1 s
 
 Pixels = NDArray[np.uint8]
 Progress = Callable[[int, int], None]
@@ -103,7 +103,7 @@ class Palette:
     def reduced(self, image: Image.Image) -> Image.Image:
         """Return an image in these colours."""
         indices = np.array(image.quantize(palette=self._image, dither=Image.Dither.NONE))
-        indices[(np.asarray(image) == 255).all(axis=2)] = 0  # white: Pillow's nearest colour is approximate
+        indices[(np.asarray(image) == 255).all(axis=2)] = 0  # exact white: Pillow only approximates
         result = Image.fromarray(indices)
         result.putpalette(self._colors)
         return result

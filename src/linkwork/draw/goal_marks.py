@@ -9,7 +9,7 @@ import numpy as np
 from ..goals import Reach
 from ..transforms import FloatArray
 
-SPOKE, STEPS = 0.1, 33  # length of a sector's sides, as a share of the picture's size, and points of its arc
+SPOKE, STEPS = 0.1, 33  # radius of a sector over the size of the picture, and number of points of its arc
 
 
 def room_lines(goal: Reach | None, size: float) -> list[FloatArray]:
@@ -28,7 +28,7 @@ def room_lines(goal: Reach | None, size: float) -> list[FloatArray]:
 
 
 def _box(low: FloatArray, high: FloatArray) -> list[FloatArray]:
-    """Return the edges (2, 3) of a box, which may be flat, a line or nothing."""
+    """Return the edges (2, 3) of a box; a box without extent along one or more axes has fewer."""
     edges = []
     for axis in np.flatnonzero(low < high):
         sides = [{low[k], high[k]} if k != axis else {0.0} for k in range(3)]
@@ -40,7 +40,7 @@ def _box(low: FloatArray, high: FloatArray) -> list[FloatArray]:
 
 
 def _sectors(low: FloatArray, high: FloatArray, radius: float) -> list[FloatArray]:
-    """Return outlines (k, 3) of where the axis after each turns to within its range."""
+    """Return outlines (k, 3) of sectors: for each axis, the allowed rotation about it, swept by the next axis."""
     outlines = []
     for axis in np.flatnonzero(low < high):
         angles = np.linspace(low[axis], high[axis], STEPS)

@@ -1,4 +1,4 @@
-"""Frames to drag by default, the ends of limbs, and frames to pin meanwhile, the feet."""
+"""Default frames to drag, the ends of limbs, and default frames to pin, the feet."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ..linkage.program import reach
 from ..solvers import solve
 from ..transforms import FloatArray
 
-SHORT = 0.1  # of the linkage's size: fingers, toes and faces below it are part of the hand, foot or head they hang on
-LONG = 0.12  # of the size: a last link that goes on that far is held by its far end
-STRAIGHT = 0.2  # of the largest singular value: where the least is below it, an arm cannot move its end that way
-BENT = 0.45  # of the reach: where the end of a straight arm is brought
-READY = ("ready", "home", "stand")  # stored poses to begin with
-ZERO = "qpos0"  # what MuJoCo's files call the pose they were put together in
-MOST = 12  # ends that are marked; every link can be taken hold of
-LOW = 0.2  # of the height: what is that near to the lowest point stands on the ground
-FREE = ("floating", "planar")  # joints that let a linkage go anywhere
-FEET = 2  # feet that are held with their turn; of more, the places
+SHORT = 0.1  # over the linkage's size: shorter limbs, such as fingers and toes, belong to the limb that carries them
+LONG = 0.12  # over the size: a last link of at least this length is held by its far end
+STRAIGHT = 0.2  # an arm is straight if its smallest singular value is below this share of the largest
+BENT = 0.45  # over the reach: distance to which the end of a straight arm is moved
+READY = ("ready", "home", "stand")  # names of preferred start poses
+ZERO = "qpos0"  # name of the default pose in MuJoCo's files
+MOST = 12  # largest number of marked ends; any link can be dragged
+LOW = 0.2  # over the height: ends up to this height above the lowest point stand on the ground
+FREE = ("floating", "planar")  # kinds of joints of a free root
+FEET = 2  # up to this number of feet are pinned with their orientations, more only in position
 
 
 def limb_ends(linkage: Linkage) -> list[str]:
@@ -79,7 +79,7 @@ def with_ends(linkage: Linkage) -> tuple[Linkage, list[str]]:
 
 
 def _far_points(visual: Visual) -> list[FloatArray]:
-    """Return points of a shape in its link: its middle, and the ends of what is long."""
+    """Return points of a shape in its link: its centre and, for a capsule or a cylinder, both ends."""
     middle, axis = visual.placement[:3, 3], visual.placement[:3, 2]
     half = visual.shape.length / 2.0 if isinstance(visual.shape, Capsule | Cylinder) else 0.0
     return [middle, middle + half * axis, middle - half * axis]
@@ -114,7 +114,7 @@ def begin(linkage: Linkage, ends: list[str]) -> FloatArray:
 
 
 def _moving_above(linkage: Linkage, link: int) -> int:
-    """Return the nearest link above that a joint moves, -1 for none."""
+    """Return the nearest ancestor with a moving joint, -1 for none."""
     link = linkage.parents[link]
     while link > 0 and not linkage.arcs[link].articulation.nq:
         link = linkage.parents[link]
@@ -129,7 +129,7 @@ def _all_above(above: dict[int, int], link: int) -> list[int]:
 
 
 def _length(linkage: Linkage, places: FloatArray, link: int, above: dict[int, int], counts: Counter[int]) -> float:
-    """Return how long the limb is that ends with a link: from where the last of its siblings branched off."""
+    """Return the length of the limb that ends with a link, from the last branching above it."""
     end = places[linkage.frame_index(_frame(linkage, places, link))]
     total = 0.0
     while True:
@@ -141,7 +141,7 @@ def _length(linkage: Linkage, places: FloatArray, link: int, above: dict[int, in
 
 
 def _grasp(linkage: Linkage, places: FloatArray, link: int, above: dict[int, int], short: float) -> str:
-    """Return the frame to hold a limb by: at its end, or one that was named on the palm where fingers are short."""
+    """Return the frame to drag a limb by: at its end or, if that is a short finger, a named frame of the palm."""
     while True:
         end = _frame(linkage, places, link)
         upper = above[link]
@@ -152,7 +152,7 @@ def _grasp(linkage: Linkage, places: FloatArray, link: int, above: dict[int, int
 
 
 def _rigid(linkage: Linkage, link: int) -> set[int]:
-    """Return a link and all that is fixed to it below."""
+    """Return a link and the descendants that are fixed to it."""
     found = {link}
     for k in range(link + 1, len(linkage.links)):
         if linkage.parents[k] in found and not linkage.arcs[k].articulation.nq:
@@ -161,14 +161,14 @@ def _rigid(linkage: Linkage, link: int) -> set[int]:
 
 
 def _named(linkage: Linkage, links: set[int]) -> list[str]:
-    """Return the further frames on some links, but for those that loops are closed by."""
+    """Return the additional frames on some links, without those that close loops."""
     closing = {name for loop in linkage.loops for name in (loop.first, loop.second)}
     frames = [extra for extra in linkage.extra_frames if extra.name not in closing]
     return [extra.name for extra in frames if linkage.link_index(extra.link) in links]
 
 
 def _frame(linkage: Linkage, places: FloatArray, link: int) -> str:
-    """Return a frame at the end of a limb's last link: one that was named, else the furthest."""
+    """Return a frame at the end of a limb's last link: a named one, else the furthest."""
     rigid = _rigid(linkage, link)
     if named := _named(linkage, rigid):
         return named[0]

@@ -21,10 +21,10 @@ from .sketch import INK, BoolArray
 
 FONT = "DejaVu Sans"
 DISTANCES = (0.0, 6.0, 13.0, 21.0, 30.0, 42.0, 56.0)
-DIRECTIONS = np.pi / 8.0 * np.array([2, 6, 0, 8, -2, -6, 4, -4, 1, 3, 5, 7, -1, -3, -5, -7])  # the nicest first
+DIRECTIONS = np.pi / 8.0 * np.array([2, 6, 0, 8, -2, -6, 4, -4, 1, 3, 5, 7, -1, -3, -5, -7])  # the preferred ones first
 ROOM, WIDE_ROOM = 1.5, 3.5  # free space around a name, and around a label
-CROSSING, AVOIDED = 3.0, 5.0  # cost of a point of a line below a name, and below a label
-BLOCKED = 1e4  # cost of a place where another text stands
+CROSSING, AVOIDED = 3.0, 5.0  # cost of each point of a line under a name, and under a label
+BLOCKED = 1e4  # cost of a position occupied by another text
 
 
 def text_width(text: str, size: float, weight: str = "normal") -> float:
@@ -40,9 +40,9 @@ def write_names(
 
     Args:
         ax: Axes in their final place.
-        names: What to write.
+        names: The names.
         points: The points (n, 2) on the page that they belong to.
-        segments: Lines (n, 2, 2) on the page that texts should keep off.
+        segments: Lines (n, 2, 2) on the page that texts should avoid.
         clearance: Distance from a point to its text.
         size: Font size.
     """
@@ -115,8 +115,8 @@ def write_labels(page: Any, labels: Sequence[Label], segments: FloatArray, room:
 
     Args:
         page: The figure.
-        labels: What to write; the first choose first.
-        segments: Lines (n, 2, 2) on the page that texts should keep off.
+        labels: The labels, in order of priority.
+        segments: Lines (n, 2, 2) on the page that texts should avoid.
         room: The box (x0, y0, x1, y1) that texts stay in.
     """
     taken, boxes = _thinned(_sampled(segments)), np.zeros((0, 4))
@@ -148,9 +148,9 @@ def steady_offsets(labels: Sequence[Label], anchors: FloatArray, segments: Seque
     A text that jumps from side to side cannot be read, so each text has one offset, the best over all frames.
 
     Args:
-        labels: What is written; the first choose first.
-        anchors: Where their places are in frames of a film, shape (frames, n, 2).
-        segments: Lines (m, 2, 2) of each frame that texts should keep off.
+        labels: The labels, in order of priority.
+        anchors: Their positions in the frames of a film, shape (frames, n, 2).
+        segments: Lines (m, 2, 2) of each frame that texts should avoid.
     """
     taken = [_thinned(_sampled(lines)) for lines in segments]
     boxes = [np.zeros((0, 4)) for _ in segments]
@@ -173,7 +173,7 @@ def steady_offsets(labels: Sequence[Label], anchors: FloatArray, segments: Seque
 def _nicest(
     label: Label, extent: FloatArray, boxes: FloatArray, taken: FloatArray, points: FloatArray, room: FloatArray
 ) -> FloatArray:
-    """Return the box of the best place beside any anchor of a label: free ones first, then the least bad."""
+    """Return the box of the best position beside any anchor of a label: a free one, else the cheapest."""
     best, least = np.zeros(4), np.inf
     for rank, anchor in enumerate(label.anchors):
         low, high, cost = _places(anchor, extent, label.clearance, boxes, taken, points, WIDE_ROOM, AVOIDED)
@@ -186,12 +186,12 @@ def _nicest(
 
 
 def _thinned(points: FloatArray, spacing: float = 3.0) -> FloatArray:
-    """Return points without those that others stand next to."""
+    """Return points without those close to others."""
     return np.asarray(spacing * np.unique((points / spacing).round(), axis=0))
 
 
 def _sampled(segments: FloatArray, spacing: float = 4.0) -> FloatArray:
-    """Return points along lines, close enough to notice a text that lies across one."""
+    """Return points along lines, close enough together to detect a text across a line."""
     if not len(segments):
         return np.zeros((0, 2))
     length = np.linalg.norm(np.diff(segments, axis=1), axis=-1).ravel()
@@ -230,7 +230,7 @@ def _places(
     room: float = ROOM,
     crossing: float = CROSSING,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the boxes that a text may take around a point, low and high corners (n, 2), and how bad each is (n,)."""
+    """Return candidate boxes of a text around a point, as low and high corners (n, 2), and their costs (n,)."""
     distance, angle = (grid.ravel() for grid in np.meshgrid(DISTANCES, DIRECTIONS, indexing="ij"))
     heading = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     centres = point + heading * ((clearance + distance)[:, None] + size / 2.0)
@@ -243,7 +243,7 @@ def _places(
 
 
 def _inside(low: FloatArray, high: FloatArray, points: FloatArray) -> FloatArray:
-    """Return how many points lie inside each box."""
+    """Return the number of points inside each box."""
     (x, y), (left, bottom), (right, top) = points.T, low.T[..., None], high.T[..., None]
     inside = (x > left) & (x < right) & (y > bottom) & (y < top)
     return np.asarray(np.count_nonzero(inside, axis=1), dtype=np.float64)

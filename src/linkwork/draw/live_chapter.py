@@ -34,7 +34,7 @@ LIVE: dict[str, tuple[str, Options]] = {
     "5.25": ("follow", {"method": "ccd", "goal": NEAR}),
 }
 
-# A page with sliders for the joints; frames that are named can be dragged.
+# A page with sliders for the joints, on which the named frames can be dragged.
 PAGES: dict[str, tuple[Callable[[], Linkage], list[str]]] = {
     "5.1": (human_arm, []),
     "5.2": (human_arm, ["right_hand"]),

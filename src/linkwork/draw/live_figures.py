@@ -23,7 +23,7 @@ from .pages import page as linkage_page
 
 ENTRY = "figures/element.js"
 TABLE = "figures/index.js"
-HEIGHT = 640  # pixels, in a notebook
+HEIGHT = 640  # in a notebook [pixel]
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -137,7 +137,7 @@ def _linkages(name: str, said: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _added(packs: Mapping[str, PackedLinkage]) -> str:
-    """Return the script that adds linkages to those of a page."""
+    """Return the script that adds linkages to a page."""
     texts = {name: packed.to_json() for name, packed in packs.items()}
     return f"Object.assign(linkworkPacks, {_texts(texts)});\n" if texts else ""
 

@@ -24,7 +24,7 @@ from .sketch import INK
 
 LETTERS = 14.0
 VECTOR, LINE, THIN = 2.4, 1.8, 1.2
-HEAD, HALF_HEAD = 11.0, 4.4  # length and half the width of an arrow head
+HEAD, HALF_HEAD = 11.0, 4.4  # length and half width of an arrow head
 CROSS, DOT, RIM = 6.5, 4.0, 6.0
 PURPLE, AMBER, SLATE, RING = "#AA3377", "#B8510B", "#5F6B76", "#EAF2F8"
 COLORS = {
@@ -43,7 +43,7 @@ class Marks:
 
     Attributes:
         labels: The labels to write.
-        lines: Lines (n, 2, 2) on the page that labels keep off [points].
+        lines: Lines (n, 2, 2) on the page that labels avoid [points].
     """
 
     def __init__(self, page: Picture, panel: Panel, letters: float = LETTERS) -> None:
@@ -55,8 +55,8 @@ class Marks:
         """Draw marks over a linkage and return the boxes of their labels (n, 4) [points].
 
         Args:
-            marks: What to draw.
-            poses: The poses that are shown, faint ones among them: labels keep off the links.
+            marks: The marks.
+            poses: The poses that are shown, including faint ones: labels avoid their links.
             room: The box (x0, y0, x1, y1) on the page that labels stay in [points].
         """
         for mark in marks:
@@ -143,7 +143,7 @@ class Marks:
         for edge in (outer, inner):
             self._line(72.0 * edge, GREY, THIN, dashed=True, zorder=0.4)
 
-    # What they are drawn with
+    # Drawing primitives
 
     def _page(self, points: FloatArray) -> FloatArray:
         """Return world points (n, 3) or (3,) on the page [points]."""

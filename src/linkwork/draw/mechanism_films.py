@@ -27,8 +27,8 @@ from .moving_polygons import moving_polygons
 from .player import filled_page
 from .schemes import WORLD, Node, Piece
 
-SCALE = 96.0  # units of the drawing an inch
-HIGHEST = 6.4  # inches: of the drawing where it is as wide as high
+SCALE = 96.0  # units of the drawing per inch
+HIGHEST = 6.4  # height of a square drawing [inch]
 DIGITS = 3
 LETTER = re.compile(r"^\$(.+?)(?:_\{(.+)\})?('?)\$$")
 
@@ -87,7 +87,7 @@ def mechanism_film(
 
 
 class _Stage:
-    """The drawing: pieces in their bodies' groups, in units of the page with y downwards."""
+    """The drawing: pieces grouped by body, in units of the page, y down."""
 
     def __init__(self, panel: MechanismPanel, names: Sequence[tuple[Node, str, str]], poses: FloatArray) -> None:
         self.panel, self.scheme, self.names, self.poses = panel, panel.scheme, names, poses
@@ -116,7 +116,7 @@ class _Stage:
             for q in self.poses:
                 turn, shift = self.scheme.displacement(body, q)
                 c, s = float(turn[0, 0]), float(turn[1, 0])
-                moved = self.at(shift[None])[0]  # of the world's origin, which the page has elsewhere
+                moved = self.at(shift[None])[0]  # translation about the world's origin, which is elsewhere on the page
                 x, y = moved - (c * origin[0] + s * origin[1], -s * origin[0] + c * origin[1])
                 numbers += [round(c, 6), round(s, 6), round(float(x), DIGITS), round(float(y), DIGITS)]
             found.append(numbers)
@@ -158,7 +158,7 @@ class _Stage:
         return "".join([*parts, "</svg>"])
 
     def _piece(self, piece: Piece) -> tuple[str, float]:
-        """Return a piece as SVG and how far in front it is."""
+        """Return a piece as SVG, and its drawing order."""
         color = self.colors.get(piece.body) if piece.layer in ("links", "blocks", "outlines") else None
         order, wide = ORDER[piece.layer], WIDE[piece.layer] / 72.0 * SCALE
         if piece.radius:
@@ -171,7 +171,7 @@ class _Stage:
         path = " ".join(self.points(piece.points))
         if piece.closed and color is not None:
             wide = 2.0 / 72.0 * SCALE if piece.layer == "links" else wide
-            back = 0.5 if piece.layer == "links" else 0.0  # plates below bars
+            back = 0.5 if piece.layer == "links" else 0.0  # plates are below bars
             shape = (
                 f'<polygon class="plate" points="{path}" fill="{color}" stroke="{color}" stroke-width="{wide:.1f}"/>'
             )
@@ -198,14 +198,14 @@ def svg_letter(text: str) -> str:
 
 
 def _values(clip: Clip, driver: str) -> list[str]:
-    """Return the values of the driving joint for people."""
+    """Return the values of the driving joint as texts."""
     row = clip.linkage.table[clip.linkage.coordinates.index(driver)]
     values = clip.poses[:, row.q]
     return [f"{math.degrees(v):.1f}°" for v in values] if row.unit == "rad" else [f"{v:.4g} m" for v in values]
 
 
 def _rates(clip: Clip, driver: str, driven: str | None) -> tuple[list[Curves], list[str], list[tuple[float, str]]]:
-    """Return curves of rates, sentences on dead centres, and where in the film these are, as shares of it."""
+    """Return curves of rates, sentences on dead centres, and the fractions of the film at which these are passed."""
     linkage, output = clip.linkage, driven or ground_joint(clip.linkage, driver)
     table = drive_table(clip, driver, output=output)
     curves = []
@@ -227,7 +227,7 @@ def _rates(clip: Clip, driver: str, driven: str | None) -> tuple[list[Curves], l
 
 
 def _dead_centres(clip: Clip, driver: str, output: str | None) -> tuple[list[str], list[tuple[float, str]]]:
-    """Return sentences on singular positions of the driver and of the driven joint, and where in the film they are."""
+    """Return sentences on singular positions of the driver and the driven joint, and their fractions of the film."""
     linkage = clip.linkage
     row = linkage.table[linkage.coordinates.index(driver)]
     values = clip.poses[:, row.q]
@@ -238,7 +238,7 @@ def _dead_centres(clip: Clip, driver: str, output: str | None) -> tuple[list[str
             continue
         try:
             found = list(singular_positions(linkage, name, start=clip.poses[0]))
-        except GoalError as error:  # more than one degree of freedom: they depend on the other drivers too
+        except GoalError as error:  # with more degrees of freedom, singular positions also depend on the other drivers
             sentences.append(escape(str(error)))
             continue
         places = []

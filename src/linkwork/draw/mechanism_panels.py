@@ -22,18 +22,18 @@ from .parts import IntArray
 from .schemes import WORLD, Node, Piece, Scheme
 from .sketch import INK
 
-COLORS = ("#C8553D", "#2E6F9E", "#4C8C4A", "#8A5A9E", "#B8862B", "#3A8F8F", "#A3476B", "#5B6770")  # of links in turn
+COLORS = ("#C8553D", "#2E6F9E", "#4C8C4A", "#8A5A9E", "#B8862B", "#3A8F8F", "#A3476B", "#5B6770")  # for links, in turn
 TRAILS = ("#E4572E", "#1F77B4", "#2A9D5C", "#9B5DE5")
 GREY, THIN, MARK = "#7A858F", "#5F6B76", "#6B3FA0"
 ORDER = {"ground": 4.7, "guides": 1.5, "outlines": 4.8, "links": 5.0, "blocks": 4.0, "pins": 8.0, "points": 8.0}
 WIDE = {"ground": 1.1, "guides": 1.1, "outlines": 1.1, "links": 3.4, "blocks": 1.5, "pins": 1.4, "points": 1.0}
-TINT = 0.80  # of a block: so far towards white; of a plate: so far it is seen through
+TINT = 0.80  # share of white in a block's colour; transparency of a plate
 GHOST = 0.80
-LOOKED_AT = 16  # frames of a film in which names find their places
+LOOKED_AT = 16  # number of frames of a film for which names are placed
 MARGIN, LINE, WORDS = 0.32, 0.22, 10.0  # inch, inch, points
-BETWEEN = 1.6 * MARGIN  # moments: labels of one stand in the margins around it
-FLAT = 2.5  # times as wide as tall: moments stand one below another
-TICK, PAD = 0.55, 0.7  # units to either side of a trail, and around everything
+BETWEEN = 1.6 * MARGIN  # gap between pictures of a strip, whose margins contain labels
+FLAT = 2.5  # width over height from which the pictures of a strip are stacked
+TICK, PAD = 0.55, 0.7  # half length of a tick, and margin around everything, in units of the symbols
 SIZES = {"pin": 13.0, "pivot": 13.0, "point": 11.0, "link": 10.5, "length": 13.0, "angle": 13.0}
 
 
@@ -45,7 +45,7 @@ class Trail:
     ticks: IntArray
 
     def strokes(self, u: float) -> list[FloatArray]:
-        """Return the ticks, perpendicular to the path; where it stands still, to its next direction."""
+        """Return the ticks, perpendicular to the path; vertical where the path stands still."""
         found = []
         for k in self.ticks.tolist():
             way = self.points[min(k + 1, len(self.points) - 1)] - self.points[max(k - 1, 0)]
@@ -152,7 +152,7 @@ class MechanismPanel:
         self._drawn = [(piece, self._artist(piece, q)) for piece in self.scheme.pieces]
         self.moving = [artist for piece, artist in self._drawn if piece.body != WORLD]
         still = [artist for piece, artist in self._drawn if piece.body == WORLD and piece.layer != "guides"]
-        self.moving += [*still, *(line for _, line in self._pens)]  # pivots lie above plates
+        self.moving += [*still, *(line for _, line in self._pens)]  # pivots are drawn above plates
 
     def diamonds(self) -> list[tuple[FloatArray, FloatArray]]:
         """Return the marks as diamonds (4, 2), each with the stroke (2, 2) that shows its angle, or none (0, 2)."""
@@ -242,7 +242,7 @@ class MechanismPanel:
         return line
 
     def _artist(self, piece: Piece, q: FloatArray, *, faint: bool = False) -> Artist:
-        """Return a piece as it looks in a pose, put on the axes."""
+        """Add a piece in a pose to the axes, and return its artist."""
         points = self.scheme.displaced(piece.points, piece.body, q)
         color = self._colors.get(piece.body, INK) if piece.layer in ("links", "blocks", "outlines") else INK
         edge, order = _mixed(color, GHOST if faint else 0.0), ORDER[piece.layer] - (4.0 if faint else 0.0)
@@ -252,12 +252,12 @@ class MechanismPanel:
         elif piece.closed:
             fill: Any = "white" if piece.layer == "ground" else _mixed(color, 0.95 if faint else TINT)
             if piece.layer == "links" and not faint:
-                fill = (*to_rgb(color), 1.0 - TINT)  # what a plate lies on is seen through it
+                fill = (*to_rgb(color), 1.0 - TINT)  # a plate is transparent
             patch = Polygon(points, closed=True, facecolor=fill, joinstyle="round")
         else:
             return self._line(points, color=edge, linewidth=WIDE[piece.layer], zorder=order)
         wide = 2.0 if piece.layer == "links" else WIDE[piece.layer]
-        below = 0.5 if piece.layer == "links" else 0.0  # plates below bars
+        below = 0.5 if piece.layer == "links" else 0.0  # plates are below bars
         patch.set(edgecolor=edge, linewidth=wide, zorder=order - below)
         self.ax.add_patch(patch)
         made: Artist = patch
@@ -339,7 +339,7 @@ def strip_page(
 
 
 def _lines(values: Sequence[str], width: float) -> list[str]:
-    """Return values put into lines that fit a width [inch]."""
+    """Return values wrapped into lines of a width [inch]."""
     most = max(1, int(width / 1.05))
     if not values:
         return []

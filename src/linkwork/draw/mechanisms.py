@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from .dimensions import Notes
     from .mechanism_panels import MechanismPanel, Trail
 
-AREA = 4.6  # inches, about, along a side
+AREA = 4.6  # side of the square that has the area of a picture [inch]
 MOVING, DRAWING, PAGE = (".gif", ".mp4", ".html"), ".dxf", ".html"
-DOTS = {".gif": 110, ".mp4": 200}  # pixels an inch
-TICKS, FEWEST = 24, 3  # of a whole motion, and of one with a path that is short
-APART = 0.4  # units between two ticks at least, in the mean
+DOTS = {".gif": 110, ".mp4": 200}  # pixels per inch
+TICKS, FEWEST = 24, 3  # default number of ticks of a path, and smallest number for a short path
+APART = 0.4  # smallest mean distance between ticks, in units of the symbols
 
 
 def mechanism(
@@ -106,7 +106,7 @@ def mechanism(
 
 @dataclass(frozen=True, eq=False)
 class _Look:
-    """What `mechanism` was asked to show."""
+    """The contents requested from `mechanism`."""
 
     trails: str | Sequence[str]
     ticks: int | None
@@ -114,14 +114,14 @@ class _Look:
     marks: FloatArray
     labels: bool | Mapping[str, str]
     dimensions: bool
-    joints: tuple[str | None, str | None]  # that drives, and that is driven
+    joints: tuple[str | None, str | None]  # driver and driven joint
     title: str | None
     fps: float | None
     size: Size
 
 
 def _drawn(motion: Linkage | Clip, taken: tuple[Linkage, FloatArray, list[int]], look: _Look, path: Target) -> Figure:
-    """Draw poses that a linkage takes, or a film of them, and save it."""
+    """Draw poses of a linkage, or a film of them, and save it."""
     linkage, poses, numbers = taken
     names = frame_names(linkage, look.trails)
     target = None if path is None else output_path(path, (*IMAGES, DRAWING, *MOVING), "a drawing of a mechanism")
@@ -158,7 +158,7 @@ def _drawn(motion: Linkage | Clip, taken: tuple[Linkage, FloatArray, list[int]],
 
 
 def _check(motion: Linkage | Clip, look: _Look, suffix: str, count: int) -> None:
-    """Refuse what a picture, a film, a page or a strip has no use for."""
+    """Raise OptionError for options that do not apply to a picture, a film, a page or a strip."""
     if not isinstance(motion, Clip):
         needs = "a trail or a ghost" if look.trails or look.ghosts else "a film" if suffix in MOVING else ""
         if needs:
@@ -174,7 +174,7 @@ def _check(motion: Linkage | Clip, look: _Look, suffix: str, count: int) -> None
 
 
 def _still(panel: MechanismPanel, q: FloatArray, look: _Look) -> tuple[Figure, Notes]:
-    """Return a picture of one pose, and what is written in it."""
+    """Return a picture of one pose, and its texts."""
     from .dimensions import written
     from .mechanism_panels import mechanism_page
 
@@ -257,7 +257,7 @@ def polygons(
 
 
 def _marks(marks: ArrayLike | None) -> FloatArray:
-    """Return places to mark, (n, 2) or (n, 3)."""
+    """Return positions to mark, (n, 2) or (n, 3)."""
     found = np.zeros((0, 2)) if marks is None else as_array(marks, "marks")
     if found.ndim != 2 or found.shape[1] not in (2, 3) or not np.isfinite(found).all():
         raise OptionError(f"marks are finite points (n, 2), or points with angles (n, 3), got shape {found.shape}.")
@@ -273,7 +273,7 @@ def _count(name: str, value: int) -> int:
 def _poses(
     motion: Linkage | Clip, q: PoseLike | None, frame: int | Sequence[int]
 ) -> tuple[Linkage, FloatArray, list[int]]:
-    """Return the linkage, the poses that it takes, and which of them are drawn."""
+    """Return the linkage, its poses, and the indices of those to draw."""
     if isinstance(motion, Clip):
         if q is not None:
             raise OptionError("q= is for a linkage; choose the pose of a clip with frame=.")
@@ -301,7 +301,7 @@ def _fitting(way: FloatArray, unit: float, count: int | None) -> int:
 
 
 def _ticks(times: FloatArray, count: int) -> IntArray:
-    """Return the frames of a clip that are nearest to equally spaced times, that of the end left out."""
+    """Return the frames of a clip nearest to equally spaced times, without the end."""
     if not count or len(times) < 2:
         return np.zeros(0, np.int64)
     wanted = times[0] + (times[-1] - times[0]) * np.arange(count) / count
@@ -309,7 +309,7 @@ def _ticks(times: FloatArray, count: int) -> IntArray:
 
 
 def _film(motion: Clip, panel: MechanismPanel, look: _Look, target: Path) -> Figure:
-    """Write a film of a clip; trails grow as it goes on, and names go with their pins."""
+    """Write a film of a clip, with growing trails and with names that follow their pins."""
     from . import gif, mp4
     from .dimensions import named
     from .film_range import FilmRange, film_frames

@@ -35,7 +35,7 @@ def program() -> str:
         from imageio_ffmpeg import get_ffmpeg_exe
 
         return str(get_ffmpeg_exe())
-    except (ImportError, RuntimeError) as error:  # not installed, or installed without the program
+    except (ImportError, RuntimeError) as error:  # the package is not installed, or has no program
         raise MissingExtraError("ffmpeg on the path, or imageio-ffmpeg", "video", "an .mp4 film") from error
 
 

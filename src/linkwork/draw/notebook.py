@@ -52,10 +52,10 @@ from .markup import (
 )
 from .stills import still
 
-FEW_ROWS = 14  # a longer table is folded
+FEW_ROWS = 14  # largest number of rows of an unfolded table
 MOST_STILLS = 8
-NOTHING = 1e-9  # degrees or metres: what rounding leaves
-SMALL = 150  # pixels, of a picture among others
+NOTHING = 1e-9  # rounding error [deg or m]
+SMALL = 150  # width of a picture beside others [pixel]
 
 
 @singledispatch
@@ -102,7 +102,7 @@ def _frames(frames: FrameMap) -> str:
     rows = []
     for name, matrix in zip(frames.names, matrices[0] if len(matrices) else (), strict=False):
         numbers = (*matrix[:3, 3].tolist(), *matrix_quaternion(matrix[:3, :3]).tolist())
-        rows.append((name, *(f"{round(number, 4) + 0.0:.4f}" for number in numbers)))  # no minus zero
+        rows.append((name, *(f"{round(number, 4) + 0.0:.4f}" for number in numbers)))  # avoids -0
     return card("frames", note, table(("frame", "x [m]", "y [m]", "z [m]", "qw", "qx", "qy", "qz"), rows))
 
 
@@ -131,7 +131,7 @@ def _dh(dh: DHTable) -> str:
 
 
 def _dh_row(k: int, name: str, row: DHRow) -> tuple[object, ...]:
-    """Return the cells of a row; what the joint changes is in colour, with its value q added."""
+    """Return the cells of a row; the parameter that the joint changes is coloured, with q added."""
     theta, d, a, alpha = (amount(x, unit) for x, unit in zip((row.theta, row.d, row.a, row.alpha), UNITS, strict=True))
     moves = row.theta if row.kind == "R" else row.d
     varied = styled(f"q{k}" + f" + {theta if row.kind == 'R' else d}" * (moves != 0.0), f"color:{BLUE};font-weight:600")
@@ -210,7 +210,7 @@ def _branches(branches: Branches) -> str:
 
 
 def _how_sure(branches: Branches) -> str:
-    """Return where solutions come from, and whether there may be others."""
+    """Return a text on the source of solutions, and whether there may be others."""
     if branches.complete:
         told = "" if branches.evidence is None else f": {branches.evidence}"
         return f"proven by the closed form of the family {branches.family!r}{told}"
@@ -273,7 +273,7 @@ def _diagnosis(diagnosis: Diagnosis) -> str:
     return card("why", cause, *(styled(text, "", "div") for text in (diagnosis.sentence, muted(diagnosis.advice))))
 
 
-# Answers
+# Lessons
 
 
 @shown.register

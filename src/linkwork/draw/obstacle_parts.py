@@ -13,9 +13,9 @@ from ..linkage.linkage import Linkage
 from .parts import Part
 
 OBSTACLE = (0.80, 0.76, 0.68)
-MARKED = (0.86, 0.30, 0.22)  # what touches
+MARKED = (0.86, 0.30, 0.22)  # colour of colliding shapes
 VEIL = (0.95, 0.55, 0.15)
-LEVEL = 0.99  # cosine of a slope: what is flatter is a floor
+LEVEL = 0.99  # cosine of the largest slope of a floor
 
 
 def obstacle_parts(linkage: Linkage, world: World, marked: Collection[str]) -> Iterator[Part]:

@@ -26,9 +26,9 @@ from .holds import FEET, begin, standing, with_ends
 from .sketch import Sketch
 from .stage_scene import scene as stage_scene
 
-HEIGHT = 620  # pixels, in a notebook
-ROOM = 1.5  # times the size of the pose: what the camera sees at first
-TURNS = 6  # joints that an arm has at least whose hand keeps its turn while it is dragged
+HEIGHT = 620  # in a notebook [pixel]
+ROOM = 1.5  # initial field of view over the size of the pose
+TURNS = 6  # smallest number of joints of an arm whose hand keeps its orientation when dragged
 HTML = """<!doctype html>
 <html lang="en">
 <head>
@@ -145,7 +145,7 @@ def page_data(
 
 
 def _solvers(ends: list[str], turned: list[str], coordinates: int) -> dict[str, Any]:
-    """Return the solvers of single frames: for places, and for places and turns."""
+    """Return the solvers of single frames: for positions, and for whole poses."""
     points = {name: Reach(name, position=np.zeros(coordinates)) for name in ends}
     return points | {f"{name}, turned": Reach(name, pose=np.eye(4)) for name in turned}
 
@@ -156,13 +156,13 @@ def _joints(linkage: Linkage, frame: str) -> int:
 
 
 def _reach(linkage: Linkage, frame: str) -> dict[str, Any] | None:
-    """Return where the chain of a frame begins, how near and how far it reaches; None where nothing bounds it."""
+    """Return the origin of a frame's chain with its least and largest reach; None if the reach is unbounded."""
     origin, least, most, joint = reach(linkage, frame)
     return {"numbers": [*origin.tolist(), least, most], "joint": joint} if np.isfinite(most) else None
 
 
 def _room(linkage: Linkage, q: FloatArray, ends: list[str], flat: bool) -> FloatArray:
-    """Return points that the camera sees at first, besides the pose: there is room to drag to."""
+    """Return points for the initial camera beside the pose, so that there is room for dragging."""
     places = linkage.forward(q).array[:, :3, 3]
     middle, half = (places.max(axis=0) + places.min(axis=0)) / 2.0, np.ptp(places, axis=0) / 2.0
     corners = np.array(list(product((-1.0, 1.0), repeat=3)))

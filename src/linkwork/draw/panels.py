@@ -36,7 +36,7 @@ MOST_NAMES = 60
 STILL: FloatArray = np.zeros(3)
 
 Region = tuple[float, float, float, float]
-GROUND_MARK = Path(  # a pin on hatched ground, as textbooks draw a fixed pivot
+GROUND_MARK = Path(  # textbook symbol of a fixed pivot: a pin on hatched ground
     [(0, 0), (-1, -1.5), (1, -1.5), (0, 0), (-1.6, -1.5), (1.6, -1.5)]
     + [p for x in (-1.2, -0.4, 0.4, 1.2) for p in ((x, -1.5), (x - 0.5, -2.2))],
     [1, 2, 2, 2, 1, 2] + [1, 2] * 4,
@@ -152,7 +152,7 @@ class Panel:
     def __init__(self, ax: Any, sketch: Sketch, options: PanelOptions, extent: Extent) -> None:
         self.ax, self.sketch, self.options = ax, sketch, options
         self.low, self.high, self.points = extent.low, extent.high, extent.points
-        self.step = 1.0  # between grid lines; `fit` chooses it [m]
+        self.step = 1.0  # distance of grid lines, chosen by `fit` [m]
         self.scale = max(float(np.linalg.norm((self.high - self.low)[: self.dimensions])), 1e-9)
         self.moving: list[Any] = []
         many = len(sketch.bones.owners) + len(sketch.parts)
@@ -171,7 +171,7 @@ class Panel:
         return self._collection(PolyCollection if self.dimensions == 2 else Poly3DCollection, zorder=zorder, **style)
 
     def _collection(self, kind: Any, **style: Any) -> Any:
-        clipped = self.dimensions == 2  # 3-D axes fill a square, and the picture goes beyond it
+        clipped = self.dimensions == 2  # 3-D axes fill only a square of the picture
         return self._moves(self.ax.add_collection(kind([], clip_on=clipped, **style), autolim=False))
 
     def _dots(self, zorder: float, marker: Any, size: float, *, face: Any = "white", **style: Any) -> Any:
@@ -199,12 +199,12 @@ class Panel:
         columns = points.reshape(-1, 3).T[: self.dimensions]
         (dots.set_data if self.dimensions == 2 else dots.set_data_3d)(*columns)
 
-    # What both draw
+    # Drawn in both dimensions
 
     def _make(self) -> None:
         options = self.options
         self._gauges: list[Gauge] = []
-        self._attached: list[tuple[Callable[..., None], Any, Points]] = []  # how to update an artist, and its points
+        self._attached: list[tuple[Callable[..., None], Any, Points]] = []  # update function, artist and its points
         self._make_bodies()
         self._ranges: Any = self._polygons(20.0, closed=True) if options.limits else None
         self._rims: Any = self._lines(20.5, INK, 0.8) if options.limits else None
@@ -245,7 +245,7 @@ class Panel:
             self._set_lines(self._past, self._in_view(trail[: frame + 1]))
 
     def _in_view(self, trail: FloatArray) -> list[FloatArray]:
-        """Return a path as lines to draw; if the camera follows the linkage, only the pieces near it."""
+        """Return a path as lines to draw; with a following camera, only the pieces near it."""
         if len(trail) < 2:
             return []
         if not self.options.follows:
@@ -359,7 +359,7 @@ class FlatPanel(Panel):
 
     def _make_bodies(self) -> None:
         sketch = self.sketch
-        standing = sketch.outlines_of([part for part, _ in sketch.obstacles])  # below all links
+        standing = sketch.outlines_of([part for part, _ in sketch.obstacles])  # drawn below all links
         solids, wires = [*standing, *sketch.outlines_of(sketch.parts)], sketch.wires()
         self._outlines, self._cuts = _joined_with_cuts([points for _, points in solids])
         colors = np.array([part.color for part, _ in solids]).reshape(-1, 3)
@@ -392,7 +392,7 @@ class FlatPanel(Panel):
         """Return the lines on the page that names should avoid, including outlines."""
         corners = np.split(self.to_points(self._outlines.at(frames)), self._cuts)[:-1]
         edges = [np.stack([points, np.roll(points, -1, axis=0)], axis=1) for points in corners]
-        if len(corners) <= MOST_NAMES:  # also avoid the inside, if there is room elsewhere
+        if len(corners) <= MOST_NAMES:  # with few names, also avoid the inside
             edges += [
                 np.stack([points, np.broadcast_to(points.mean(axis=0), points.shape)], axis=1) for points in corners
             ]
@@ -443,11 +443,11 @@ class FlatPanel(Panel):
 
 
 def _joined_with_cuts(groups: list[Points]) -> tuple[Points, IntArray]:
-    """Return many groups of points as one, and where to cut it into groups again."""
+    """Return many groups of points as one, and the indices that split it into groups again."""
     return joined_points(groups), np.cumsum([len(group.owners) for group in groups], dtype=np.int64)
 
 
 def _joined(texts: list[str]) -> str:
-    """Return the names at one position as one text."""
+    """Return the names at one position as a single text."""
     shown = texts if len(texts) <= 3 else [*texts[:2], f"{len(texts) - 2} more"]
     return ", ".join(shown)

@@ -49,7 +49,7 @@ def performances() -> Iterator[tuple[str, dict[str, Clip]]]:
 def films(
     clips: dict[str, Clip], *, fps: float, progress: Callable[[float], None] | None = None
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield a GIF for each body of a performance, with its name; `progress` is told the share that is done."""
+    """Yield a GIF for each body of a performance, with its name; `progress` is called with the completed fraction."""
     with tempfile.TemporaryDirectory() as folder:
         for k, (body, clip) in enumerate(clips.items()):
             path = Path(folder, f"{k}.gif")

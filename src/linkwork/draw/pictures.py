@@ -158,7 +158,7 @@ def strip(
 
 
 def _on_axes(stage: sheets.Stage, options: panels.PanelOptions, q: FloatArray, ax: Any, title: str | None) -> Figure:
-    """Draw on axes of the caller's, which keep their place."""
+    """Draw on the caller's axes, which keep their position."""
     if hasattr(ax, "get_zlim") == stage.flat:
         kind = "plain axes" if stage.flat else "axes with projection='3d'"
         raise OptionError(f"linkage {stage.sketch.linkage.name!r} needs {kind} here, got {type(ax).__name__}.")
@@ -169,5 +169,5 @@ def _on_axes(stage: sheets.Stage, options: panels.PanelOptions, q: FloatArray, a
         panel.write(q)
     if title is not None:
         ax.set_title(title)
-    figure: Figure = ax.get_figure().figure  # of a subfigure too, the whole
+    figure: Figure = ax.get_figure().figure  # the whole figure, even for axes in a subfigure
     return figure

@@ -47,13 +47,13 @@ if TYPE_CHECKING:
     from ..solvers import Solution
 
 PURPLE, RING_FACE = "#AA3377", "#EAF2F8"
-CORNERS = np.array([(x, y, 0.0) for x in (-1.0, 1.0) for y in (-1.0, 1.0)])  # of the square about a ring
-COLORS = (BLUE, ORANGE, TEAL, PURPLE, "#CCAA22", "#66CCEE", INK)  # apart for colour-blind readers too
-STYLES = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)))  # after the last colour, the first comes again in the next style
-FLOOR = 1e-16  # what an error of exactly zero is drawn as, below the frame of the plot
+CORNERS = np.array([(x, y, 0.0) for x in (-1.0, 1.0) for y in (-1.0, 1.0)])  # corners of the square around a ring
+COLORS = (BLUE, ORANGE, TEAL, PURPLE, "#CCAA22", "#66CCEE", INK)  # also distinct for colour-blind readers
+STYLES = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)))  # when all colours are used, they repeat with the next line style
+FLOOR = 1e-16  # drawn value of an error of zero, below the frame of the plot
 POINT, WHOLE = "#8FB8DA", "#FDF1E3"
-VALLEY = 0.05  # share of the largest measure whose border is drawn
-PLANES = ([0, 1], [1, 2], [0, 2])  # seen from above, from the front and from the side
+VALLEY = 0.05  # share of the largest measure at which a contour is drawn
+PLANES = ([0, 1], [1, 2], [0, 2])  # top, front and side view
 
 
 # A race
@@ -61,7 +61,7 @@ PLANES = ([0, 1], [1, 2], [0, 2])  # seen from above, from the front and from th
 
 @dataclass(frozen=True, eq=False)
 class Runner:
-    """A method that took part: what it found, its errors, the way its effector went, and how it is drawn."""
+    """A method in a race: its solution, its errors, the path of its effector, and its line style."""
 
     method: str
     solution: Solution
@@ -87,7 +87,7 @@ def race(laps: list[RaceResult], goal: FloatArray | None) -> Picture:
 
 
 def _reach(solution: Solution) -> Reach | None:
-    """Return the first goal that brings a frame somewhere."""
+    """Return the first goal with a position for a frame."""
     return next((goal for goal in solution.goals if isinstance(goal, Reach)), None)
 
 
@@ -114,7 +114,7 @@ def _errors(page: Picture, runners: list[Runner], region: Region) -> None:
 
 
 def _scale_errors(ax: Any, runners: list[Runner]) -> None:
-    """Choose what the plot of errors shows, and say it: tolerances, ends below its frame, iterations not to scale."""
+    """Set the scales of the plot of errors, and mark tolerances and curves that end below its frame."""
     solution = runners[0].solution
     units = list(dict.fromkeys(block.unit for goal in solution.goals for block in goal.blocks))
     settings = solution.settings
@@ -123,7 +123,7 @@ def _scale_errors(ax: Any, runners: list[Runner]) -> None:
     every = np.concatenate([runner.errors for runner in runners])
     every = every[np.isfinite(every)]
     least = float(every.min()) if len(every) else tight
-    if least < 30.0 * tight:  # near enough to show the tolerance too
+    if least < 30.0 * tight:  # close enough to include the tolerance
         least = min(least, tight)
     most = max(float(every.max(initial=0.0)), 30.0 * tight)
     ax.set_yscale("log")
@@ -138,7 +138,7 @@ def _scale_errors(ax: Any, runners: list[Runner]) -> None:
         across = "iteration (logarithmic from 10 on)"
     ax.set_xlim(0.0, max(1.05 * longest, 1.0))
     for runner in runners:
-        if runner.errors[-1] < floor:  # it ends below the frame
+        if runner.errors[-1] < floor:  # the curve ends below the frame
             mark = {"marker": "v", "markersize": 6.0, "clip_on": False, "color": runner.style["color"], "zorder": 6.0}
             ax.plot([len(runner.errors) - 1], [floor], **mark)
     for value in dict.fromkeys(tolerances[unit] for unit in units):
@@ -148,7 +148,7 @@ def _scale_errors(ax: Any, runners: list[Runner]) -> None:
 
 
 def _mark_tolerance(ax: Any, tolerance: float, unit: str) -> None:
-    """Draw a tolerance as a line that goes on to its value, beside the axes."""
+    """Draw a tolerance as a line, with its value beside the axes."""
     ax.axhline(tolerance, color=GREY, linewidth=0.9, linestyle=":", zorder=1.0)
     style = {"fontfamily": FONT, "fontsize": SMALL, "color": GREY, "va": "center"}
     place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
@@ -164,14 +164,14 @@ def _paths(page: Picture, runners: list[Runner], goal: FloatArray | None, region
     x, y, width, height = region
     region = (x + left, y + bottom, width - left - right, height - bottom - top)
     panel = _placed(page, stage, region, solution.start, goal)
-    for k, runner in enumerate(runners):  # wide ones first, so that ways taken by several are seen to be
+    for k, runner in enumerate(runners):  # wide strokes first, so that coinciding paths stay visible
         stroke = 1.2 + 1.6 * (len(runners) - 1 - k) / len(runners)
         points = runner.path.T[: panel.dimensions]
         panel.ax.plot(*points, linewidth=stroke, zorder=15.0 + 0.1 * k, label=runner.method, **runner.style)
 
 
 def _table(page: Picture, laps: list[RaceResult], runners: list[Runner], left: float, top: float) -> None:
-    """Write one line for each method: its stroke, its name, how it ended, its iterations, last error and time."""
+    """Write one line for each method: stroke, name, status, iterations, last error and time."""
     styles = {runner.method: runner.style for runner in runners}
     width, height = page.get_size_inches()
     columns = (left + 0.4, left + 1.85, left + 3.0, left + 3.65, left + 4.35)
@@ -204,7 +204,7 @@ def workspace(space: Workspace) -> Picture:
 
 
 def _groups(space: Workspace) -> list[tuple[str, FloatArray, str, float]]:
-    """Return the points in groups, each with its name, colour and size [points]."""
+    """Return the points in groups, each with name, colour and size [points]."""
     size = float(np.clip(3.0 * math.sqrt(4000.0 / len(space.points)), 1.0, 4.0))
     if space.dexterity is None:
         return [(f"reached in {len(space.points)} sampled poses", space.points, POINT, size)]
@@ -274,7 +274,7 @@ def _deep_space(space: Workspace, sketch: Sketch) -> Picture:
 
 
 def _project(ax: Any, space: Workspace, frames: FloatArray, columns: list[int], extent: Extent) -> None:
-    """Draw the points and the linkage's bones along two axes, under limits that are the same for all such plots."""
+    """Draw the points and the linkage's bones along two axes, with limits shared by all such plots."""
     for _, points, color, size in _groups(space):
         _scatter(ax, points, columns, color, 0.6 * size, zorder=2.0)
     for i, parent in enumerate(space.linkage.parents):
@@ -291,7 +291,7 @@ def _project(ax: Any, space: Workspace, frames: FloatArray, columns: list[int], 
 
 
 def _legend(page: Picture, space: Workspace, left: float, top: float, exact: str = "") -> None:
-    """Write the title, and what the colours mean at the foot of the page."""
+    """Write the title, and the key of colours at the bottom of the page."""
     write(page, left, top, f"Where {space.frame!r} of {space.linkage.name!r} can be", LARGE, INK)
     (width, height), groups = page.get_size_inches(), _groups(space)
     for k, (name, points, color, _) in enumerate(groups):
@@ -340,11 +340,11 @@ def _in_turns(value: float, _: Any = None) -> str:
     return f"{sign}{times}π{'/2' if halves % 2 else ''}"
 
 
-# What all have in common
+# Shared
 
 
 def _placed(page: Picture, stage: Stage, region: Region, q: FloatArray, goal: FloatArray | None = None) -> Panel:
-    """Return a panel at a place in inches that shows a pose."""
+    """Return a panel in a region of the page [inch] that shows a pose."""
     panel = stage.panel(stage.add_axes(page), PanelOptions(goal=goal))
     panel.fit(region)
     panel.show(q)

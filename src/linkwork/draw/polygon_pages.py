@@ -20,8 +20,8 @@ from .sketch import INK
 
 SIDE, GAP, ABOVE = 3.3, 0.45, 0.4  # side of a panel, gap between panels, height of titles [inch]
 HEAD = (7.0, 2.4)  # length and half the width of an arrow's head [points]
-OVER = 0.15  # how far labels may extend outside [inch]
-STILL = 1e-9  # share of the longest vector below which vectors are not drawn
+OVER = 0.15  # largest distance of labels outside a panel [inch]
+STILL = 1e-9  # vectors below this share of the longest one are not drawn
 
 
 def polygon_page(scheme: Scheme, polygons: Sequence[tuple[str, str, str, RatePolygon]], title: str | None) -> Picture:
@@ -66,7 +66,7 @@ def _values(letter: str, unit: str, polygon: RatePolygon) -> list[str]:
 
 
 def _bare(text: str) -> str:
-    """Return the name of a pin as a subscript: letters unchanged, names upright."""
+    """Return the name of a pin as a subscript: single letters unchanged, longer names upright."""
     return text.strip("$") if text.startswith("$") else rf"\mathrm{{{text}}}".replace("_", r"\_")
 
 

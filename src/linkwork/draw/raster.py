@@ -18,10 +18,10 @@ from ..transforms import FloatArray
 from .triangles import Triangles
 
 Pixels = NDArray[np.uint8]
-FINE, COARSE = 3, 2  # pixels of the fine page along one of the picture: for small pictures, and for large ones
-SAME = 2e-3  # of the depth of a picture: surfaces so near to each other are one, and what is over the other shows
-VEILED = 0.45  # how much what is half transparent hides
-LARGE = 250_000  # pixels: what a picture of many dots an inch has more than
+FINE, COARSE = 3, 2  # supersampling along each side: of small pictures, and of large ones
+SAME = 2e-3  # over the depth of a picture: of surfaces closer than this, the one drawn on top is shown
+VEILED = 0.45  # opacity of transparent solids
+LARGE = 250_000  # number of pixels above which a picture is large
 
 
 def drawn(
@@ -40,7 +40,7 @@ def drawn(
         colors: Colours of corners from outside and from inside, from 0 to 255, shape (2, n, 3).
         triangles: Indices of the corners of each triangle.
         size: Width and height of the picture; parts outside are not drawn.
-        before: Corners in the world and triangles of another body, which hides these where it is nearer.
+        before: Corners in the world and triangles of another body, which hides nearer parts of these.
     """
     from ..kernels.raster import averaged, fill, projected
 
@@ -65,12 +65,12 @@ def drawn(
 
 
 class Solid(Artist):
-    """Triangles in space on 3-D axes, drawn as pixels, lit and hidden as the camera sees them now.
+    """Triangles in space on 3-D axes, drawn as pixels for the current camera.
 
     Args:
         triangles: The triangles.
-        zorder: What it lies over.
-        before: Another solid, which hides it where it is nearer; elsewhere it is drawn half transparent over that one.
+        zorder: Its drawing order.
+        before: Another solid, which hides it where it is nearer; elsewhere it is drawn, transparent, over that one.
 
     Attributes:
         corners: The corners in the world, shape (n, 3).
@@ -113,7 +113,7 @@ class Solid(Artist):
         return np.asarray(down @ page @ axes.get_proj())
 
     def _colors(self) -> FloatArray:
-        """Return the colours of corners in the light, from outside and from inside, from 0 to 255."""
+        """Return the lit colours of vertices, seen from outside and from inside, 0 to 255."""
         from ..kernels.raster import lit
 
         axes: Any = self.axes
@@ -124,13 +124,13 @@ class Solid(Artist):
 
 
 class Shadow(Solid):
-    """The shadow of a solid: its triangles dropped onto the ground.
+    """The shadow of a solid: its triangles projected straight down onto the ground.
 
     Args:
         solid: The solid that casts it.
         ground: Height of the ground [m].
         color: Its colour.
-        zorder: What it lies over.
+        zorder: Its drawing order.
     """
 
     def __init__(self, solid: Solid, ground: float, color: str, zorder: float) -> None:

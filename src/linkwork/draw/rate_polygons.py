@@ -80,7 +80,7 @@ def pin_rates(scheme: Scheme, rates: LoopRates) -> tuple[dict[int, FloatArray], 
 
 
 class _Spin(NamedTuple):
-    """Where a body's origin is (..., 2), its velocity and acceleration, and how fast and ever faster it turns (...)."""
+    """Position, velocity and acceleration of a body's origin (..., 2); angular velocity and acceleration (...)."""
 
     origin: FloatArray
     velocity: FloatArray
@@ -90,18 +90,18 @@ class _Spin(NamedTuple):
 
 
 def _places(scheme: Scheme, node: Node, poses: FloatArray) -> FloatArray:
-    """Return where a node is in poses (..., nq), shape (..., 2)."""
+    """Return the positions of a node in poses (..., nq), shape (..., 2)."""
     flat = [scheme.at(node, q) for q in poses.reshape(-1, poses.shape[-1])]
     return np.array(flat).reshape(*poses.shape[:-1], 2)
 
 
 def _turned(way: FloatArray) -> FloatArray:
-    """Return ways of the plane turned by a quarter to the left."""
+    """Return vectors of the plane, rotated by a quarter turn to the left."""
     return np.stack([-way[..., 1], way[..., 0]], axis=-1)
 
 
 def _spin(scheme: Scheme, rates: LoopRates, body: int) -> _Spin:
-    """Return how a body moves in all poses of its rates."""
+    """Return the motion of a body in all poses of the rates."""
     name, plane = scheme.linkage.links[body], scheme.plane
     v, a = rates.velocity(name), rates.acceleration(name)
     towards_eye = np.cross(plane[0], plane[1])

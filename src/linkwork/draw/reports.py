@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from ..motion.inspection import Report
 
 COLOR = {"flip": RED, "spike": ORANGE, "limit": PURPLE, "slide": BLUE, "ground": GREEN, "overlap": INK, "path": TEAL}
-WORDS = {"slide": "foot slide", "ground": "below ground", "path": "path error"}  # other kinds go by their names
-WIDTH, LEFT, RIGHT, TOP, BOTTOM = 9.6, 2.1, 0.3, 0.62, 0.6  # of the page and around what is on it [inch]
+WORDS = {"slide": "foot slide", "ground": "below ground", "path": "path error"}  # other kinds use their own names
+WIDTH, LEFT, RIGHT, TOP, BOTTOM = 9.6, 2.1, 0.3, 0.62, 0.6  # width and margins of the page [inch]
 ROW, PANEL, GAP, MOST = 0.2, 1.3, 0.34, 24
-NARROWEST = 0.004  # of the width: a finding of one frame is seen too
+NARROWEST = 0.004  # smallest width of a finding over the width, so that a single frame is visible
 
 
 def report(found: Report) -> Picture:
@@ -83,7 +83,7 @@ def _bars(ax: Any, found: Report, rows: list[tuple[str, str]]) -> None:
 
 
 def _speeds(ax: Any, found: Report) -> None:
-    """Draw how far the fastest value goes from frame to frame, and mark what stands out."""
+    """Draw the largest step of any value between frames, and mark flips and spikes."""
     clip = found.clip
     name_axes(ax, "", "largest step\n[rad, m]")
     if len(clip) < 2:
@@ -98,7 +98,7 @@ def _speeds(ax: Any, found: Report) -> None:
 
 
 def _heights(ax: Any, found: Report) -> None:
-    """Draw how high the feet are, thick where they are planted, and the ground."""
+    """Draw the heights of the feet, thick while they are planted, and the ground."""
     clip = found.clip
     for k, foot in enumerate(found.feet):
         height, color = clip.forward(frame=foot)[:, 2, 3], COLORS[k % len(COLORS)]
@@ -112,7 +112,7 @@ def _heights(ax: Any, found: Report) -> None:
 
 
 def _errors(ax: Any, found: Report) -> None:
-    """Draw by how much goals are missed, in units of what is let pass."""
+    """Draw the errors of goals over their tolerances."""
     for k, ((where, unit), row) in enumerate(errors(found.clip, found.options.get("goals")).items()):
         allowed = found.options["rotation_tolerance" if unit == "rad" else "tolerance"]
         ax.plot(np.maximum(row / allowed, 1e-6), color=COLORS[k % len(COLORS)], linewidth=1.0, label=f"{where} {unit}")
@@ -123,7 +123,7 @@ def _errors(ax: Any, found: Report) -> None:
 
 
 def _key(ax: Any) -> None:
-    """Write what the lines are, in their colours, above the panel."""
+    """Write the names of the lines, in their colours, above the panel."""
     ax.legend(
         loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=8, prop={"family": FONT, "size": 6.5}, frameon=False,
         labelcolor="linecolor", handlelength=0.0, borderaxespad=0.0, columnspacing=0.4,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..models.textbook import Figure, Panel
 
 PAGE = 11.0  # largest width [inch]
-HEADLINE, MEDIUM, NUMBERS = 16.0, 13.0, 11.0  # letters
+HEADLINE, MEDIUM, NUMBERS = 16.0, 13.0, 11.0  # text sizes [point]
 CAPTION, TITLE, FRAME, BETWEEN = 0.5, 0.36, 0.24, 0.14
 WIDEST, TALLEST = 2.3, 2.6
 

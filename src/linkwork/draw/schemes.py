@@ -17,12 +17,12 @@ from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 from .symbols import anchor, block, collinear, guides, hull
 
-WORLD = -1  # the body that does not move
-PARALLEL = 1e-6  # how far axes may be from parallel, or from square
-SAME = 1e-7  # of the mechanism's size: places of a body that are one
-LARGE, SMALL, SHORT = 0.021, 0.007, 0.17  # the unit of symbols: of the picture, at least, and of the shortest bar
-ENDLESS = 4.0  # of the mechanism's size: limits further apart say nothing of where a slider goes
-REST = 2.4  # units a guide goes on beyond its block
+WORLD = -1  # index of the fixed body
+PARALLEL = 1e-6  # tolerance of parallel and of perpendicular axes
+SAME = 1e-7  # points of a body closer than this, over the mechanism's size, coincide
+LARGE, SMALL, SHORT = 0.021, 0.007, 0.17  # unit of symbols: bounds over the picture, bound over the shortest bar
+ENDLESS = 4.0  # limits further apart, over the mechanism's size, are not drawn as the travel of a slider
+REST = 2.4  # length of a guide beyond its block, in units
 
 
 @dataclass(eq=False)
@@ -121,7 +121,7 @@ class Scheme:
             text = f"linkage {self.linkage.name!r} has no joint that turns or slides, no loop and no frame"
             raise OptionError(f"{text}; there is nothing to draw.")
 
-    # Where bodies are
+    # Positions of bodies
 
     def displaced(self, points: FloatArray, body: int, q: FloatArray) -> FloatArray:
         """Return the positions in another pose of points (n, 2) of a body in the first pose."""
@@ -130,7 +130,7 @@ class Scheme:
         return moved
 
     def displacement(self, body: int, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return how a body has turned (2, 2) and moved (2,) since the first pose."""
+        """Return the rotation (2, 2) and translation (2,) of a body since the first pose."""
         if body == WORLD:
             return np.eye(2), np.zeros(2)
         now = self.linkage.forward(q, frame=self.linkage.links[body])
@@ -161,11 +161,11 @@ class Scheme:
         return low, high
 
     def _places(self) -> FloatArray:
-        """Return where all links and frames are in the first pose (n, 2)."""
+        """Return the positions of all links and frames in the first pose (n, 2)."""
         flat: FloatArray = self._first[:, :3, 3] @ self.plane.T
         return flat
 
-    # What there is
+    # Nodes, slides and pieces
 
     def _body_of(self, frame: str) -> int:
         at = self.linkage.frame_index(frame)
@@ -192,7 +192,7 @@ class Scheme:
         return self.bodies[parent] if parent >= 0 else WORLD
 
     def _add(self, places: dict[int, FloatArray], kind: str, name: str) -> None:
-        """Add a node, or make it one with those that are at the same place of a body."""
+        """Add a node, merged with existing ones at the same point of a body."""
         node = Node(dict(places), kind, [name])
         for other in self.nodes[:]:
             shared = node.places.keys() & other.places.keys()
@@ -259,7 +259,7 @@ class Scheme:
         return found
 
     def _outlines(self) -> list[Piece]:
-        """Return the closed lines that links with gears and cams are drawn with: a ring on the ground, too."""
+        """Return the closed outlines of links with gears and cams, and of a ring gear on the ground."""
         coupled = {row.q for row in self.linkage.coupling_rows}
         coupled |= {int(place) for row in self.linkage.coupling_rows for place in row.values}
         pairs = list(zip(self.linkage.arcs, self.linkage.drives, strict=True))
@@ -278,7 +278,7 @@ class Scheme:
         return found
 
     def _slide_pieces(self, slide: Slide) -> list[Piece]:
-        """Return a block in its guide: hatched ground along it, or the rod of a moving link through it."""
+        """Return a block with its guide: hatched ground along it, or a rod of a moving link through it."""
         u = self.unit
         low, high = slide.travel
         ends = np.stack([slide.place + (low - REST * u) * slide.axis, slide.place + (high + REST * u) * slide.axis])
@@ -290,14 +290,15 @@ class Scheme:
         zero = slide.place - slide.value * slide.axis
         near = [p for p in held if np.linalg.norm(p - zero) <= self._same]
         own = [n.places[slide.child] for n in self.nodes if slide.child in n.places]
-        if near and not any(np.linalg.norm(p - slide.place) <= self._same for p in own):  # the rod is the child
+        # If the child is the rod, the block is fixed to the parent.
+        if near and not any(np.linalg.norm(p - slide.place) <= self._same for p in own):
             return [Piece(slide.parent, block(near[0], slide.axis, u), "blocks", closed=True)]
         rod = Piece(slide.parent, np.stack([ends[0], ends[1]]), "links")
         return [rod, Piece(slide.child, block(slide.place, slide.axis, u), "blocks", closed=True)]
 
 
 def _is(joint: Joint, kind: str) -> bool:
-    """Tell whether a joint is one turn, or one slide."""
+    """Return whether a joint consists of a single element of a kind."""
     elements = joint.articulation.elements
     return len(elements) == 1 and elements[0].kind == kind
 
@@ -331,7 +332,7 @@ def plane_of(linkage: Linkage) -> FloatArray:
         normal = turns[0][1]
     elif len(slides) > 1 and np.linalg.norm(np.cross(slides[0][1], slides[1][1])) > PARALLEL:
         normal = np.cross(slides[0][1], slides[1][1])
-    else:  # one line: any plane that it lies in
+    else:  # all slides are parallel: any plane that contains them
         normal = np.array([0.0, -1.0, 0.0]) if slides and abs(slides[0][1][1]) < 0.5 else np.array([1.0, 0.0, 0.0])
         normal = normal - (normal @ slides[0][1]) * slides[0][1] if slides else np.array([0.0, 0.0, 1.0])
     normal = normal / np.linalg.norm(normal)
@@ -354,7 +355,7 @@ def _not_planar(linkage: Linkage, joint: Joint, why: str) -> OptionError:
 
 
 def _looked_at(normal: FloatArray) -> FloatArray:
-    """Return right and up for a plane: upright ones are seen with z up."""
+    """Return the directions right and up in a plane, with z up in a vertical one."""
     side = int(np.abs(normal).argmax())
     eye = normal * np.sign(normal[side]) * (-1.0 if side == 1 else 1.0)
     up = np.array([0.0, 1.0, 0.0]) if side == 2 else np.array([0.0, 0.0, 1.0])

@@ -21,9 +21,9 @@ from .space import SpacePanel
 
 AREA = 4.6  # side of the square that has the area of a picture [inch]
 LEAST, MOST = 2.2, 8.0  # smallest width and height, and largest width [inch]
-ROOM_FLAT = (0.62, 0.46, 0.15, 0.12)  # left, bottom, right, top: for numbers and names of axes
+ROOM_FLAT = (0.62, 0.46, 0.15, 0.12)  # margins left, bottom, right, top for numbers and names of axes [inch]
 ROOM_SPACE = (0.3, 0.38, 0.46, 0.28)
-ROOM_LEVEL = (0.2, 0.5, 0.5, 0.28)  # seen from the front or the side
+ROOM_LEVEL = (0.2, 0.5, 0.5, 0.28)  # the same for a front or side view
 ROOM_TOP = (0.8, 0.5, 0.15, 0.12)
 ROOM_BARE = (0.06, 0.06, 0.06, 0.06)
 TITLE, NOTE, CAPTION, GAP = 0.34, 0.2, 0.24, 0.1
@@ -63,7 +63,7 @@ class Stage:
         """Return the margins for numbers and names of axes: left, bottom, right, top [inch]."""
         if self.flat:
             low, high = float(self.extent.low[1]), float(self.extent.high[1])
-            digits = max(0.0, -math.log10(max(high - low, 1e-9)) + 0.4)  # small things have long numbers beside them
+            digits = max(0.0, -math.log10(max(high - low, 1e-9)) + 0.4)  # small linkages need more digits
             return ROOM_FLAT[0] + 0.075 * min(math.ceil(digits), 4), *ROOM_FLAT[1:]
         return ROOM_TOP if self.view == "top" else ROOM_LEVEL if isinstance(self.view, str) else ROOM_SPACE
 

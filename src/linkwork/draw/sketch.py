@@ -1,4 +1,4 @@
-"""A linkage prepared for drawing: its bones, joints, shapes and outlines, and where they are at a pose.
+"""A linkage prepared for drawing: its bones, joints, shapes and outlines, and their positions in a pose.
 
 What to draw is decided here, without matplotlib; `panels` chooses the artists.
 """
@@ -35,11 +35,11 @@ LINKS = ((0.55, 0.70, 0.86), (0.73, 0.81, 0.90))  # neighbours differ in lightne
 JOINT = (0.93, 0.94, 0.96)
 
 ROUND = ("revolute", "continuous", "screw", "universal", "ball")
-MANY_SOLIDS = 600  # beyond it, bones are lines and joints are markers in three dimensions too
+MANY_SOLIDS = 600  # with more solids, bones are lines and joints are markers in three dimensions too
 DEFAULT_VIEW = (22.0, -56.0)  # elevation and azimuth of the camera [deg]
 VIEWS = {"front": (0.0, 0.0), "side": (0.0, -90.0), "top": (90.0, -90.0)}
-FEW_SIDES = ((60, 32), (240, 20), (1200, 10))  # up to so many parts, so many flat sides stand for a circle
-CHUNK = 200_000  # points placed at a time when a whole motion is measured
+FEW_SIDES = ((60, 32), (240, 20), (1200, 10))  # number of parts, and number of flat sides of a circle up to that
+CHUNK = 200_000  # points transformed at a time to measure a whole motion
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Sketch:
         self.depth = np.zeros(len(linkage.nodes), dtype=np.int64)
         for i, parent in enumerate(linkage.parents[1:], start=1):
             self.depth[i] = self.depth[parent] + 1
-        self._carriers: set[int] = set()  # links that show nothing: they carry a character about
+        self._carriers: set[int] = set()  # links without a drawing, which only move a character about
         if shapes:
             self._take_shapes(meshes)
         self.obstacles: list[tuple[Part, Facets | None]] = []
@@ -165,7 +165,7 @@ class Sketch:
             self._take_skin()
 
     def _surfaces(self, parts: Sequence[Part]) -> Iterator[tuple[Part, Facets | None]]:
-        """Yield parts that can be drawn with the surfaces of those that are meshes; note those that cannot be read."""
+        """Yield the drawable parts, with surfaces of meshes; record meshes that cannot be read."""
         detail = detail_of(sum(isinstance(part.shape, Meshed) for part in parts))
         for part in parts:
             if not isinstance(part.shape, Meshed):
@@ -176,7 +176,7 @@ class Sketch:
                 self.meshes.append(getattr(part.shape, "path", part.shape.kind))
 
     def _take_world(self, world: World) -> None:
-        """Take the obstacles. Those that are marked are drawn as the linkage is, so that others do not hide them."""
+        """Add the obstacles. Marked ones are drawn like the linkage, so that others do not hide them."""
         parts = list(obstacle_parts(self.linkage, world, self.marked))
         reach = self.extent(self.linkage.neutral()[None]).size
         found = list(self._surfaces([part for part in parts if not isinstance(part.shape, HalfSpace)]))
@@ -191,7 +191,7 @@ class Sketch:
                 self.mesh_parts.append((part, surface))
 
     def _take_skin(self) -> None:
-        """Take the skin of the linkage's file: a character that wears one shows no bones."""
+        """Add the skin of the linkage's file, if any; bones are then hidden."""
         origin = self.linkage.origin
         try:
             self.skin = skin_of(self.linkage)
@@ -224,13 +224,13 @@ class Sketch:
         return _segments(bones), _segments(rails)
 
     def _is_stake(self, child: int) -> bool:
-        """Return whether a bone would tie what is free to what stands still: a character's hips to the floor.
+        """Return whether a bone would connect a free link to a fixed one, such as a character's hips to the floor.
 
-        That is so of what floats, and of the ball joint that all limbs of a character hang on, where the link above is
-        only there to carry it about.
+        This is true of floating joints, and of the ball joint above all limbs of a character if the link above it only
+        moves the character about.
         """
         kind, above, limbs = self._kind(child), self.linkage.parents[child], self.linkage.children
-        if kind == "floating":  # in files where every joint may slide, only the first is no bone
+        if kind == "floating":  # if every joint of a file floats, only the first one is not a bone
             return all(self._kind(k) == "fixed" for k in self._way_to(above))
         if kind != "ball" or len(limbs[child]) < 2:
             return False
@@ -242,7 +242,7 @@ class Sketch:
         return self.linkage.arcs[link].articulation.kind
 
     def _way_to(self, link: int) -> Iterator[int]:
-        """Yield a link and all that it hangs on."""
+        """Yield a link and all of its ancestors."""
         while link >= 0:
             yield link
             link = self.linkage.parents[link]
@@ -284,7 +284,7 @@ class Sketch:
         return joined_points(groups)
 
     def _skin_points(self, skin: Skin) -> Points:
-        """Return points on the outside of what each link moves most of, as if it moved all of it."""
+        """Return outer vertices of the skin, each attached only to the link with its largest weight."""
         groups = []
         for bone, (link, bind) in enumerate(zip(skin.links, skin.binds, strict=True)):
             own = skin.corners[(skin.bones[:, 0] == bone) & (skin.weights[:, 0] > 0.0)]
@@ -294,7 +294,7 @@ class Sketch:
         return joined_points(groups)
 
     def _corners(self, parts: list[Part], *, sides: int) -> Iterator[tuple[Part, Points]]:
-        """Yield each part with its surface's corners, each corner once."""
+        """Yield each part with the distinct corners of its surface."""
         known: dict[Shape, FloatArray] = {}
         for part in parts:
             if part.shape not in known:
@@ -404,7 +404,7 @@ def is_flat(linkage: Linkage) -> bool:
 
 
 def _heights(linkage: Linkage, moving: BoolArray) -> Points:
-    """Return the frames and the centres of shapes that links carry, of those links that move."""
+    """Return the frames and the centres of shapes of links that move."""
     found = [origins(np.flatnonzero(moving).tolist())]
     for i in found[0].owners.tolist():
         for visual in linkage.nodes[i].visuals:
@@ -433,7 +433,8 @@ def _distinct_corners(shape: Shape, sides: int) -> FloatArray:
     if isinstance(shape, Polyline):
         return np.array(shape.points)
     faces = surfaces.surface(shape, sides=sides, grain=np.inf, thickness=0.0)
-    return np.array(sorted({tuple(corner) for corner in faces.reshape(-1, 3).round(12).tolist()}))  # loads no numpy.ma
+    # Unlike np.unique, this does not import numpy.ma.
+    return np.array(sorted({tuple(corner) for corner in faces.reshape(-1, 3).round(12).tolist()}))
 
 
 def outermost(points: FloatArray, fine: int = 3) -> FloatArray:
@@ -445,7 +446,7 @@ def outermost(points: FloatArray, fine: int = 3) -> FloatArray:
     """
     steps = np.linspace(-1.0, 1.0, fine)
     directions = np.array(np.meshgrid(steps, steps, steps)).reshape(3, -1)
-    furthest = {int((points @ direction).argmax()) for direction in directions.T}  # all at once would take much memory
+    furthest = {int((points @ direction).argmax()) for direction in directions.T}  # one at a time, to limit memory
     return np.asarray(points[sorted(furthest)])
 
 

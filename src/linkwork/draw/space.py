@@ -69,7 +69,7 @@ class Faces(PolyCollection):
         near = eye.nearness(corners)
         order = np.argsort(near.min(axis=1, initial=0.0) + near.max(axis=1, initial=0.0), kind="stable")
         self.pages = _projected(corners[order], projection)
-        uncut = (self.pages[:, ::2] == self.pages[:, 1::2]).all(axis=(1, 2)).tolist()  # every corner is there twice
+        uncut = (self.pages[:, ::2] == self.pages[:, 1::2]).all(axis=(1, 2)).tolist()  # every corner is doubled
         self.set_verts([page[::2] if once else page for page, once in zip(self.pages, uncut, strict=True)])
         index = index[order]
         lit: Any = shaded(self._solids.colors[index], self._facing[index], light)
@@ -116,11 +116,11 @@ class SpacePanel(Panel):
         self._box()
         self._grid = self._lines(1.0, GRID, 0.7)
         if not self.options.follows:
-            self.moving.remove(self._grid)  # the ground does not move
+            self.moving.remove(self._grid)  # the ground is drawn once
         self._casting: list[Points] = []
         self._attached.append((self._set_lines, self._lines(9.0, GREY, 2.0), sketch.rails))
         self.faces: Faces | Solid
-        self._over: list[Solid] = []  # obstacles, and shapes for collisions
+        self._over: list[Solid] = []  # obstacles and collision shapes
         only_bodies = not (sketch.mesh_parts or sketch.obstacles or sketch.veils) and sketch.skin is None
         if self.options.fine and only_bodies:
             self._make_polygons()
@@ -146,7 +146,7 @@ class SpacePanel(Panel):
         sketch = self.sketch
         self.faces = Solid(of_sketch(sketch, self.scale, joints=not sketch.many), 10.0)
         artists = [Shadow(self.faces, self.ground, SHADOW, 2.0), self.faces]
-        if sketch.obstacles:  # opaque below the linkage and, where they are nearer, half transparent over it
+        if sketch.obstacles:  # obstacles are opaque below the linkage, and transparent over it where they are nearer
             solid = of_parts(sketch.obstacles)
             self._over += [Solid(solid, 9.5), Solid(solid, 14.0, self.faces)]
             artists.append(Shadow(self._over[0], self.ground, SHADOW, 2.0))
@@ -157,7 +157,7 @@ class SpacePanel(Panel):
             artist.set_clip_on(False)
 
     def _show_bodies(self, frames: FloatArray) -> None:
-        """Place the faces, and their shadows straight below on the ground, which show where things are."""
+        """Place the faces, and their shadows straight below them on the ground."""
         self.faces.place(frames)
         for solid in self._over:
             solid.place(frames)

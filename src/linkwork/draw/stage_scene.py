@@ -24,10 +24,10 @@ from .surfaces import path
 from .triangles import Triangles, joined, of_meshes, of_parts
 
 WORLD = -1
-CAPSULE, CYLINDER, BOX = 0.0, 1.0, 2.0  # the shapes of the page
+CAPSULE, CYLINDER, BOX = 0.0, 1.0, 2.0  # codes of shapes in the page
 LEAST_SIZE = 1e-9
-MOST_BONES = 4  # that move one corner of a mesh in the page
-AXES = {"revolute", "continuous", "prismatic", "screw"}  # joints that move along or about one axis
+MOST_BONES = 4  # largest number of bones of a vertex in the page
+AXES = {"revolute", "continuous", "prismatic", "screw"}  # kinds of joints with one axis
 
 
 def scene(
@@ -49,12 +49,12 @@ def scene(
     """
     extent = sketch.extent(poses, points) if way is None else sketch.extent(poses, camera=way)
     scale, flat = max(extent.size, LEAST_SIZE), sketch.flat and view is None
-    own = max(sketch.extent(poses[:1]).size, LEAST_SIZE)  # the linkage itself, without its way
+    own = max(sketch.extent(poses[:1]).size, LEAST_SIZE)  # size of the linkage itself, without its path
     parts = [*sketch.parts, *sketch.joint_parts(own), *(_rod(*rod, BONE) for rod in sketch.rods(own))]
     parts += [part for part, surface in sketch.obstacles if surface is None]
     angles = VIEWS["top"] if flat else DEFAULT_VIEW if view is None else VIEWS[view] if isinstance(view, str) else view
     span, mesh = extent.high - extent.low, joined([of_meshes(sketch), _standing(sketch, poses)])
-    stands = -0.02 * extent.size <= extent.low[2] <= 0.5 * extent.size  # on z = 0; else the ground is below everything
+    stands = -0.02 * extent.size <= extent.low[2] <= 0.5 * extent.size  # ground at z = 0, or else below everything
     links = len(sketch.linkage.links)
     return {
         "name": sketch.linkage.name,
@@ -105,8 +105,9 @@ def _joints(sketch: Sketch) -> Iterator[dict[str, Any]]:
 def _mesh(mesh: Triangles) -> dict[str, Any]:
     """Return triangles on bones as arrays for the page.
 
-    Corners are whole numbers of steps from the lowest, 65535 to the highest: for a robot of one metre, 15 micrometres.
-    What one bone moves has no weights; triangles of closed surfaces come first, whose inside is never seen.
+    Coordinates are 16-bit integers, 0 at the lowest and 65535 at the highest: steps of 15 micrometres for a robot of
+    one metre. A mesh whose vertices have one bone each has no weights. Triangles of closed surfaces come first, since
+    their inside is never visible.
     """
     low, high = mesh.corners.min(axis=0), mesh.corners.max(axis=0)
     step = np.maximum((high - low) / 65535.0, LEAST_SIZE)
@@ -126,7 +127,7 @@ def _mesh(mesh: Triangles) -> dict[str, Any]:
         return {**found, "bones": numbers(mesh.bones, "<u2")}
     spare = ((0, 0), (0, MOST_BONES - mesh.bones.shape[1]))
     weights = np.round(255.0 * np.pad(mesh.weights, spare))
-    weights[:, 0] += 255.0 - weights.sum(axis=1)  # rounding takes nothing from the whole
+    weights[:, 0] += 255.0 - weights.sum(axis=1)  # the weights still add up to 255 after rounding
     return {**found, "bones": numbers(np.pad(mesh.bones, spare), "<u2"), "weights": numbers(weights, "u1")}
 
 
@@ -134,12 +135,12 @@ def _mesh(mesh: Triangles) -> dict[str, Any]:
 
 
 def _or_world(part: Part, sketch: Sketch) -> Part:
-    """Return a part that stands in the world as one of the link -1, which is the world in the page."""
+    """Return a part; one fixed in the world gets link -1, which means the world in the page."""
     return replace(part, link=WORLD) if part.link == sketch.world_frame else part
 
 
 def _standing(sketch: Sketch, poses: FloatArray) -> Triangles:
-    """Return obstacles that are meshes; the page has no bone for the world, so a root that stands still serves."""
+    """Return obstacles that are meshes, attached to a fixed root, since the page has no bone for the world."""
     world_from_root = sketch.frames(poses[0])[0]
     placed = []
     for part, surface in sketch.obstacles:
@@ -163,7 +164,7 @@ def _rod(link: int, start: FloatArray, end: FloatArray, radius: float, color: tu
 
 
 def _rows(part: Part, thin: float) -> Iterator[FloatArray]:
-    """Yield a part as rows for the page: link, shape, size, half its length, colour, turn and place."""
+    """Yield a part as rows for the page: link, shape, size, half length, colour, rotation and position."""
     if isinstance(part.shape, Polyline):
         for start, end in pairwise(part.placed(path(part.shape))):
             if (start != end).any():
@@ -174,7 +175,7 @@ def _rows(part: Part, thin: float) -> Iterator[FloatArray]:
 
 
 def _solid(shape: Shape) -> tuple[float, tuple[float, ...], float]:
-    """Return a shape of the page, its size along x, y, z, and half its length."""
+    """Return the code of a shape in the page, its half sizes along x, y, z, and its half length."""
     if isinstance(shape, Box):
         return BOX, tuple(edge / 2.0 for edge in shape.size), 0.0
     if isinstance(shape, Sphere | Cylinder | Capsule):

@@ -16,8 +16,8 @@ from .parts import Points
 from .sketch import DEFAULT_VIEW, Extent, Sketch
 
 WIDTH, HEIGHT, MARGIN = 220, 190, 14
-MOST = 300  # pieces of a kind
-GHOST = 0.25  # opacity of other poses
+MOST = 300  # largest number of pieces of a kind
+GHOST = 0.25  # opacity of further poses
 LEAST_SIZE = 1e-9
 EDGE = "#33445a"
 
@@ -79,7 +79,7 @@ def _camera(flat: bool) -> FloatArray:
 
 
 def _paper(extent: Extent, camera: FloatArray, width: int) -> Paper:
-    """Return a picture that a linkage fills, no taller than it has to be."""
+    """Return a page that fits a linkage, no taller than necessary."""
     seen = extent.points @ camera[:2].T
     low, high = seen.min(axis=0), seen.max(axis=0)
     span, tallest = np.maximum(high - low, LEAST_SIZE), HEIGHT * width / WIDTH

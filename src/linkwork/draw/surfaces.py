@@ -15,7 +15,7 @@ from ..linkage.geometry import Box, Capsule, Cylinder, Polyline, Shape, Sphere
 from ..transforms import FloatArray, plane_basis
 
 NO_FACES: FloatArray = np.zeros((0, 4, 3))
-MANY = 64  # points: from here on it pays to look which of them can be on an outline
+MANY = 64  # number of points from which it is worth discarding those that cannot be on an outline
 WAYS: FloatArray = np.stack([f(np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)) for f in (np.cos, np.sin)])
 
 
@@ -24,7 +24,7 @@ def surface(shape: Shape, *, sides: int, grain: float, thickness: float) -> Floa
 
     Args:
         shape: A box, sphere, cylinder, capsule or polyline; a mesh has no surface here.
-        sides: Number of flat sides that stand for a full circle.
+        sides: Number of flat sides of a full circle.
         grain: Longest side of a face [m]; sorting faces by depth works when none is much longer than others.
         thickness: Radius of the thin tube that stands for a polyline [m].
 
@@ -109,7 +109,7 @@ def box(size: tuple[float, float, float], grain: float = math.inf) -> FloatArray
 
 
 def tube(start: FloatArray, end: FloatArray, radius: float, *, grain: float, sides: int = 6) -> FloatArray:
-    """Return a thin tube between two points; nothing where they coincide."""
+    """Return a thin tube between two points; empty if they coincide."""
     length = float(np.linalg.norm(end - start))
     if length == 0.0:
         return NO_FACES
@@ -127,7 +127,7 @@ def spindle(start: FloatArray, end: FloatArray, radius: float) -> FloatArray:
 
 
 def _along(faces: FloatArray, start: FloatArray, end: FloatArray) -> FloatArray:
-    """Return faces made along z from the origin, turned and moved to lie along a segment."""
+    """Return faces built along z from the origin, transformed to lie along a segment."""
     direction = (end - start) / np.linalg.norm(end - start)
     moved: FloatArray = faces @ plane_basis(direction).T + start
     return moved
@@ -178,7 +178,7 @@ def outline(points: FloatArray) -> FloatArray:
 def _near_the_rim(points: FloatArray) -> NDArray[np.int64]:
     """Return the indices of the points (n, 2) outside the polygon of those furthest in sixteen directions.
 
-    Most of many points lie inside it, and so on no outline; the chain need not walk over them.
+    Most points lie inside this polygon, so they are not on the outline and need not be sorted.
     """
     if len(points) < MANY:
         return np.arange(len(points))
@@ -187,7 +187,7 @@ def _near_the_rim(points: FloatArray) -> NDArray[np.int64]:
     if len(far) < 3:
         return np.arange(len(points))
     (x, y), (right, up) = far.T, (np.roll(far, -1, axis=0) - far).T
-    left = right * (points[:, 1:] - y) - up * (points[:, :1] - x)  # of each edge, times its length
+    left = right * (points[:, 1:] - y) - up * (points[:, :1] - x)  # distance to the left, times edge length
     return np.flatnonzero((left <= 1e-9 * np.ptp(points, axis=0).max() ** 2).any(axis=1))
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..transforms import FloatArray
 
-HATCH = 0.75  # units between strokes of hatched ground
-STROKE = np.array([-0.6, -0.75])  # a stroke of it, along and away from the line
+HATCH = 0.75  # distance of strokes of hatched ground, in units
+STROKE = np.array([-0.6, -0.75])  # a stroke, along the line and away from it
 
 
 def anchor(place: FloatArray, u: float) -> list[FloatArray]:
@@ -34,7 +34,7 @@ def hatched(line: FloatArray, away: FloatArray, u: float) -> list[FloatArray]:
 
 
 def guides(ends: FloatArray, axis: FloatArray, u: float) -> list[FloatArray]:
-    """Return two walls along a way (2, 2), each with strokes on its outside."""
+    """Return two walls along a path (2, 2), each with strokes on its outside."""
     side = np.array([-axis[1], axis[0]])
     lines = []
     for away in (side, -side):
@@ -80,7 +80,7 @@ def hull(points: FloatArray, same: float) -> FloatArray:
 
 
 def _chain(points: FloatArray) -> list[FloatArray]:
-    """Return the part of the outline to the right of the way through sorted points (Andrew's monotone chain)."""
+    """Return the part of the convex hull to the right of a path through sorted points (Andrew's monotone chain)."""
     chain: list[FloatArray] = []
     for point in points:
         while len(chain) > 1:

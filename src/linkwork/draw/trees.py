@@ -18,11 +18,11 @@ from ..transforms import FloatArray
 
 Measure = Callable[[str, float], tuple[float, float]]
 
-NODE, ARC, NOTE = 14.0, 14.0, 14.0  # letters in nodes, at arcs, and beside nodes [points]
-PAD_X, PAD_Y = 11.0, 7.0  # inside a node
-BETWEEN = 16.0  # neighbours
-DROP, ROOT_DROP = 30.0, 34.0  # the least length of an arc, and of the root arc
-BREATH = 11.0  # of an arc, above and below what is written on it
+NODE, ARC, NOTE = 14.0, 14.0, 14.0  # text sizes in nodes, at arcs, and beside nodes [points]
+PAD_X, PAD_Y = 11.0, 7.0  # padding inside a node
+BETWEEN = 16.0  # distance of neighbours
+DROP, ROOT_DROP = 30.0, 34.0  # smallest length of an arc, and of the root arc
+BREATH = 11.0  # visible length of an arc above and below its text
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,18 +100,18 @@ def _arc_size(lines: Sequence[str], measure: Measure) -> tuple[float, float]:
 
 
 def _across(parents: Sequence[int], left: FloatArray, right: FloatArray, arcs: FloatArray) -> FloatArray:
-    """Return the x of every node: subtrees side by side as close as they go, parents over the middle of children.
+    """Return the x of every node: subtrees as close together as possible, parents above the middle of their children.
 
-    What is written on an arc stands at its middle, half as far from that of its neighbour as the nodes are.
+    The text of an arc is at its middle, so neighbouring texts are half as far apart as the nodes.
     """
     count = len(parents)
     children: list[list[int]] = [[] for _ in range(count)]
     for k, parent in enumerate(parents):
         if parent >= 0:
             children[parent].append(k)
-    shift = np.zeros(count)  # of a subtree, relative to its parent
+    shift = np.zeros(count)  # x of a subtree relative to its parent
     outline: list[tuple[list[float], list[float]]] = [([], []) for _ in range(count)]
-    for k in reversed(range(count)):  # children come after parents
+    for k in reversed(range(count)):  # parents precede their children
         lows: list[float] = []
         highs: list[float] = []
         places: list[float] = []
@@ -204,7 +204,7 @@ def svg(tree: Tree) -> str:
 
 
 def _svg_lines(lines: Sequence[str], x: float, y: float, size: float, anchor: str = "middle") -> list[str]:
-    """Return lines of text about a place."""
+    """Return lines of text centred vertically about a position."""
     found = []
     for k, line in enumerate(lines):
         at = y + (k - (len(lines) - 1) / 2.0) * 1.25 * size + 0.35 * size
@@ -220,7 +220,7 @@ def _svg_lines(lines: Sequence[str], x: float, y: float, size: float, anchor: st
 
 
 def _pieces(label: str) -> list[tuple[str, bool]]:
-    """Return a label as pieces of text, each with whether it is a subscript."""
+    """Return a label as pieces of text with a flag for subscripts."""
     if "$" not in label:
         return [(label, False)]
     text = label.replace("$", "")

@@ -20,7 +20,7 @@ from .parts import IntArray, Part
 from .sketch import BONE, BoolArray, Sketch
 from .welding import is_closed, welded
 
-THREAD = 0.0035  # radius of the tube that stands for a polyline, of the size of the scene
+THREAD = 0.0035  # radius of the tubes that replace polylines, over the size of the scene
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ def of_sketch(sketch: Sketch, scale: float, *, joints: bool = True) -> Triangles
     """Return everything to draw of a linkage as triangles, for a scene of a given size [m].
 
     Args:
-        sketch: What there is to draw.
+        sketch: The parts to draw.
         scale: Size of the scene, which determines the thickness of bones, joints and lines.
         joints: Whether bones, and balls and cubes at joints, are drawn where links have no shapes.
     """

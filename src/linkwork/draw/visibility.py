@@ -16,20 +16,20 @@ from ..transforms import FloatArray
 from .parts import IntArray, Part
 from .sketch import BoolArray
 
-CORNERS = 8  # a face of four corners that was cut up to four times; fewer repeat the last
-BOX, TUBE, PILL = range(3)  # a cylinder is a tube; a capsule is a pill, and a sphere one of no length
+CORNERS = 8  # corners of a face of four after up to four cuts; with fewer corners, the last repeats
+BOX, TUBE, PILL = range(3)  # cylinders are tubes, capsules are pills, and spheres are pills of length zero
 
 
 @dataclass(frozen=True)
 class Eye:
-    """Where a picture is seen from: a point, or with `weight` zero a direction."""
+    """The eye of a picture: a point or, with `weight` zero, a direction."""
 
     position: FloatArray
     weight: float
 
     @classmethod
     def of(cls, projection: FloatArray, towards: FloatArray) -> Eye:
-        """Return the eye of a 4x4 projection: the point that appears nowhere, where x, y and w are all zero.
+        """Return the eye of a 4x4 projection: the point without an image, at which x, y and w are all zero.
 
         Args:
             projection: Homogeneous projection of the world onto the page.
@@ -41,7 +41,7 @@ class Eye:
         return cls(eye[:3] / eye[3], 1.0)
 
     def from_points(self, points: FloatArray) -> FloatArray:
-        """Return the vectors that lead from points (..., 3) to the eye, or towards it when it is infinitely far."""
+        """Return the vectors from points (..., 3) to the eye, or the direction to it if it is infinitely far."""
         return np.broadcast_to(self.position, points.shape) - self.weight * points
 
     def nearness(self, points: FloatArray) -> FloatArray:
@@ -52,7 +52,7 @@ class Eye:
 
 
 def measures(shape: Shape, grow: float = 0.0) -> tuple[int, tuple[float, float, float]] | None:
-    """Return the kind of a solid and its three sizes, made thicker or thinner; None for what has no inside."""
+    """Return the kind of a solid and its three sizes, made thicker or thinner; None for a shape without an inside."""
     if isinstance(shape, Box):
         x, y, z = (_grown(edge / 2.0, grow) for edge in shape.size)
         return BOX, (x, y, z)
@@ -74,9 +74,9 @@ def hits(kind: int, sizes: FloatArray, origins: FloatArray, directions: FloatArr
 
     Args:
         kind: `BOX`, `TUBE` or `PILL`.
-        sizes: As `measures` gives them, shape (..., 3).
-        origins: Where the rays begin.
-        directions: Where they go.
+        sizes: Its sizes from `measures`, shape (..., 3).
+        origins: Starts of the rays.
+        directions: Directions of the rays.
 
     Example:
         >>> kind, sizes = measures(Sphere(1.0))
@@ -103,14 +103,14 @@ Span = tuple[FloatArray, FloatArray]
 
 
 def _slab(place: FloatArray, speed: FloatArray, half: FloatArray) -> Span:
-    """Return when rays enter and leave the space between two planes."""
+    """Return the ray parameters at which rays enter and leave the space between two planes."""
     pace = np.where(np.abs(speed) < 1e-15, 1e-15, speed)
     middle, reach = -place / pace, half / np.abs(pace)
     return middle - reach, middle + reach
 
 
 def _round(near: FloatArray, along: FloatArray, speed: FloatArray, radius: FloatArray) -> Span:
-    """Return when rays enter and leave a ball or an endless tube about the origin.
+    """Return the ray parameters at which rays enter and leave a ball or an infinite tube about the origin.
 
     Args:
         near: Squared distance of their origins from it.
@@ -126,7 +126,7 @@ def _round(near: FloatArray, along: FloatArray, speed: FloatArray, radius: Float
 
 
 def _meets(*spans: Span) -> BoolArray:
-    """Return whether there is a time after the start that lies in all spans."""
+    """Return whether a positive ray parameter lies in all spans."""
     enter, leave = spans[0]
     for start, stop in spans[1:]:
         enter, leave = np.maximum(enter, start), np.minimum(leave, stop)
@@ -134,14 +134,14 @@ def _meets(*spans: Span) -> BoolArray:
 
 
 class Covers:
-    """Solids that stand before the eye and hide what is behind them.
+    """Solids that hide points behind them from the eye.
 
     Args:
-        parts: The solids; what has no inside hides nothing.
+        parts: The solids; shapes without an inside hide nothing.
         frames: world_from_frame, shape (frames, 4, 4).
         eye: The eye.
-        slack: How near two surfaces are one and the same [m].
-        sag: How far flat faces lie below a round surface, in units of its radius.
+        slack: Surfaces closer together than this coincide [m].
+        sag: Largest depth of flat faces below the round surface that they replace, over its radius.
     """
 
     def __init__(self, parts: list[Part], frames: FloatArray, eye: Eye, slack: float, sag: float) -> None:
@@ -172,10 +172,10 @@ class Covers:
         return hidden
 
     def cut(self, polygons: FloatArray, covers: IntArray, thin: IntArray, halvings: int) -> tuple[FloatArray, IntArray]:
-        """Return what solids leave of polygons (n, 8, 3), one solid for each, and which of them it was.
+        """Return the visible rests of polygons (n, 8, 3), each cut by one solid, and the indices of those polygons.
 
-        Sutherland and Hodgman's clipping: corners that are seen stay, and an edge from a seen to a hidden corner ends
-        where the cover begins, found by halving.
+        This is Sutherland and Hodgman's clipping: visible corners stay, and an edge from a visible to a hidden corner
+        ends at the border of the cover, which is found by bisection.
         """
         shown = ~self.hide(covers, thin, polygons)
         kept = np.flatnonzero(shown.any(axis=1))
@@ -207,18 +207,18 @@ def visible(
 ) -> tuple[FloatArray, IntArray]:
     """Return the visible pieces of faces that look towards the eye.
 
-    Where two surfaces coincide, that of the later part is seen.
+    If two surfaces coincide, that of the later part is visible.
 
     Args:
         faces: Faces in the world, shape (n, 4, 3), those of one part one after another.
-        groups: The part that each face belongs to, rising; further groups, such as bones, come after the parts.
-        pages: Where their corners appear on the page, shape (n, 4, 2).
+        groups: Index of the part of each face, ascending; further groups, such as bones, come after the parts.
+        pages: Positions of their corners on the page, shape (n, 4, 2).
         covers: The parts as solids.
-        eye: Where they are seen from.
-        halvings: How often to halve an edge to find where a cover begins.
+        eye: The eye.
+        halvings: Number of bisections of an edge to find the border of a cover.
 
     Returns:
-        Polygons of shape (m, 8, 3), and the face each is a piece of.
+        Polygons of shape (m, 8, 3), and the face of each.
     """
     gone, split = _first_pass(faces, groups, pages, covers, eye)
     split = split[~gone[split[:, 0]]]
@@ -229,7 +229,7 @@ def visible(
     polygons = np.repeat(faces[index], CORNERS // 4, axis=1)
     split = split[np.argsort(split[:, 0], kind="stable")]
     turns = np.arange(len(split)) - np.searchsorted(split[:, 0], split[:, 0])
-    for turn in range(int(turns.max(initial=-1)) + 1):  # a face meets its covers one after another
+    for turn in range(int(turns.max(initial=-1)) + 1):  # each face is cut by one cover per turn
         face, cover, thin = split[turns == turn].T
         here = np.isin(index, face)
         jobs = np.searchsorted(face, index[here])
@@ -243,7 +243,7 @@ def visible(
 def _first_pass(
     faces: FloatArray, groups: IntArray, pages: FloatArray, covers: Covers, eye: Eye
 ) -> tuple[BoolArray, IntArray]:
-    """Return which faces are hidden altogether by one solid, and (face, solid, thin) where one hides some corners."""
+    """Return which faces one solid hides completely, and (face, solid, thin) for those that it hides in part."""
     starts = np.flatnonzero(np.diff(groups, prepend=-1))
     stops = [*starts[1:].tolist(), len(groups)]
     low, high = pages.min(axis=1), pages.max(axis=1)

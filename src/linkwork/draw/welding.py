@@ -12,13 +12,13 @@ from ..formats.mesh_export import Facets, IntArray, facets_of
 from ..linkage.geometry import Mesh, Meshed
 from ..transforms import FloatArray
 
-CREASE = np.cos(np.radians(40.0))  # where faces bend more than that, there is an edge
-FINEST = 2048  # cells along a surface within which corners are one and the same
-CROWD = 24  # faces around a corner that are looked at
-COARSER = 1.2  # factor from one try to the next, at least
-DETAIL = 150_000  # triangles of all meshes of a linkage, roughly: finer ones are smaller than a pixel
-LEAST_DETAIL, MOST_DETAIL = 1_500, 20_000  # of one mesh
-KEPT = 256  # surfaces that are kept in memory
+CREASE = np.cos(np.radians(40.0))  # smallest cosine between normals of smoothly shaded faces
+FINEST = 2048  # number of cells along a surface; corners in one cell are merged
+CROWD = 24  # largest number of faces considered around a corner
+COARSER = 1.2  # smallest factor on the cell from one attempt to the next
+DETAIL = 150_000  # approximate number of triangles of all meshes of a linkage; more would be smaller than a pixel
+LEAST_DETAIL, MOST_DETAIL = 1_500, 20_000  # limits for one mesh
+KEPT = 256  # number of surfaces kept in memory
 
 
 def detail_of(meshes: int) -> int:
@@ -50,7 +50,7 @@ def _read(
     file: str,
     scale: tuple[float, float, float],
     most: int,
-    state: tuple[int, int],  # noqa: ARG001 - a file that has changed is read anew
+    state: tuple[int, int],  # noqa: ARG001 - part of the cache key, so that a changed file is read again
 ) -> Facets | None:
     found = facets_of(Mesh(file, scale, file))
     return None if found is None else welded(found.corners[found.indices], most=most)
@@ -77,12 +77,12 @@ def welded(triangles: FloatArray, *, most: int | None = None) -> Facets:
     corners, indices = _merged(triangles, 1e-6 * size)
     while most is not None and len(indices) > most:
         corners, indices = _merged(corners[indices], cell)
-        cell *= max(COARSER, math.sqrt(len(indices) / most))  # half as many along a side leave a quarter
+        cell *= max(COARSER, math.sqrt(len(indices) / most))  # the number falls with the square of the cell
     return _shaded(corners, indices)
 
 
 def _merged(triangles: FloatArray, cell: float) -> tuple[FloatArray, IntArray]:
-    """Return corners that share a cell as one, at their mean, and the triangles that are left."""
+    """Return the means of the corners in each cell, and the triangles that do not collapse."""
     points = triangles.reshape(-1, 3)
     keys = np.round((points - points.min(axis=0, initial=np.inf)) / cell).astype(np.int64)
     flat = (keys[:, 0] << 42) + (keys[:, 1] << 21) + keys[:, 2]
@@ -95,7 +95,7 @@ def _merged(triangles: FloatArray, cell: float) -> tuple[FloatArray, IntArray]:
 
 
 def _shaded(corners: FloatArray, indices: IntArray) -> Facets:
-    """Return a surface whose normal at the corner of a face is the mean of those around that it bends little from."""
+    """Return a surface with normals at corners of faces, averaged over adjacent faces unless an edge is between."""
     a, b, c = (corners[indices[:, k]] for k in range(3))
     across = np.cross(b - a, c - a)
     area = np.linalg.norm(across, axis=1)
@@ -112,16 +112,16 @@ def _shaded(corners: FloatArray, indices: IntArray) -> Facets:
 
 
 def _neighbours(points: IntArray) -> tuple[IntArray, IntArray]:
-    """Return all pairs of places that hold the same point, each with itself too; of a crowd, each with some."""
+    """Return all pairs of indices with the same point, including itself; at most CROWD partners for each index."""
     order = np.argsort(points, kind="stable")
     _, starts, counts = np.unique(points[order], return_index=True, return_counts=True)
     seen = np.minimum(counts, CROWD)
-    sizes = np.repeat(seen, counts)  # for every place in order, how many it is paired with
+    sizes = np.repeat(seen, counts)  # number of partners of every index, in sorted order
     ranks = np.arange(len(points)) - np.repeat(starts, counts)
     first = np.repeat(np.arange(len(points)), sizes)
     step = np.arange(len(first)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     group, size = np.repeat(np.repeat(starts, counts), sizes), np.repeat(np.repeat(counts, counts), sizes)
-    second = group + (np.repeat(ranks, sizes) + step) % size  # from itself on, around
+    second = group + (np.repeat(ranks, sizes) + step) % size  # partners start with itself and go round
     return order[first], order[second]
 
 

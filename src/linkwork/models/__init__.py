@@ -62,6 +62,6 @@ _NAMES = {
     "sliders": "quick_return slider_crank",
 }
 __all__ = sorted(" ".join(_NAMES.values()).split())
-NAMED = frozenset(__all__) - {*_NAMES["catalogue"].split(), "engine_pose"}  # the catalogue's, known before it is read
+NAMED = frozenset(__all__) - {*_NAMES["catalogue"].split(), "engine_pose"}  # known without importing the catalogue
 if not TYPE_CHECKING:
     __getattr__ = found_later(__name__, _NAMES)

@@ -26,9 +26,9 @@ from .parts import (
 )
 
 COAT, CREAM, BROWN = (0.74, 0.55, 0.35), (0.93, 0.87, 0.78), (0.50, 0.35, 0.22)
-SOLE = 0.03  # from the end of a leg to the ground [m]
+SOLE = 0.03  # distance from the end of a leg to the ground [m]
 SEGMENT, GIRTH = 0.10, 0.042  # length and radius of a snake's segment [m]
-WAVES, SWAY = 1.4, math.radians(50.0)  # waves along a slithering snake, and how far a segment turns from its course
+WAVES, SWAY = 1.4, math.radians(50.0)  # waves along a slithering snake, and amplitude of a segment's heading
 
 
 class Leg(NamedTuple):
@@ -58,7 +58,7 @@ class Leg(NamedTuple):
     def end(self) -> tuple[float, float]:
         """Position of the end of the leg in ``"stand"``, forwards of and above the first joint [m]."""
         first, second, third = np.radians(self.stand).tolist()
-        tilts = (-first, self.bend * second - first, self.bend * (second - third) - first)  # backwards from hanging
+        tilts = (-first, self.bend * second - first, self.bend * (second - third) - first)  # backward from vertical
         x = -sum(length * math.sin(tilt) for length, tilt in zip(self.lengths, tilts, strict=True))
         z = -sum(length * math.cos(tilt) for length, tilt in zip(self.lengths, tilts, strict=True))
         return x, z
@@ -204,7 +204,7 @@ def slither(linkage: Linkage, phase: float) -> FloatArray:
     """
     count = sum(name.startswith("j") for name in linkage.joints)
     yaws = np.arange(1, count + 1, 2)
-    wave = min(WAVES / len(yaws), 1.0 / 6.0)  # between neighbours; a short snake shows less than its full wave
+    wave = min(WAVES / len(yaws), 1.0 / 6.0)  # phase between neighbours; a short snake has less than its full wave
     heading = SWAY * np.sin(2.0 * math.pi * (phase + wave * np.arange(len(yaws))))
     values = {f"j{k}": value for k, value in zip(yaws, np.diff(heading, prepend=0.0).tolist(), strict=True)}
     if count >= 6:

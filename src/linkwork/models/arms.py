@@ -137,7 +137,8 @@ def panda() -> Linkage:
     return b.build()
 
 
-# For each joint: position in the link before, turn about its x, limits; how fast it may be, how quick, how strong.
+# For each joint: position in the previous link, rotation about its x; limits of position, velocity, acceleration and
+# effort.
 _PANDA = (
     ((0.0, 0.0, 0.333), 0.0, -2.8973, 2.8973, 2.175, 15.0, 87.0),
     ((0.0, 0.0, 0.0), -QUARTER, -1.7628, 1.7628, 2.175, 7.5, 87.0),
@@ -147,7 +148,7 @@ _PANDA = (
     ((0.0, 0.0, 0.0), QUARTER, -0.0175, 3.7525, 2.61, 20.0, 12.0),
     ((0.088, 0.0, 0.0), QUARTER, -2.8973, 2.8973, 2.61, 20.0, 12.0),
 )
-_HUB = tube((0, 0, -0.062), (0, 0, 0.062), 0.06, SILVER)  # one shape on three joints
+_HUB = tube((0, 0, -0.062), (0, 0, 0.062), 0.06, SILVER)  # the same shape is used at three joints
 _PANDA_LOOKS: tuple[tuple[Visual, ...], ...] = (
     (tube((0, 0, 0), (0, 0, 0.14), 0.072, WHITE), box((0.14, 0.17, 0.05), (-0.06, 0, 0.025), WHITE)),
     (tube((0, 0, -0.19), (0, 0, -0.05), 0.06, WHITE),),

@@ -26,12 +26,12 @@ from .sliders import quick_return, slider_crank
 if TYPE_CHECKING:
     from ..motion.clips import Clip
 
-CATEGORIES = {"arm": "Arms", "body": "Bodies", "mechanism": "Mechanisms"}  # and their headings
+CATEGORIES = {"arm": "Arms", "body": "Bodies", "mechanism": "Mechanisms"}  # with headings
 Reader = Callable[[Sequence[str]], dict[str, Any]]
 
 
 def _arguments(**converters: Callable[[str], Any]) -> Reader:
-    """Return a reader of texts: each is given to the first free parameter that can read it."""
+    """Return a reader that gives each text to the first free parameter that accepts it."""
 
     def read(texts: Sequence[str]) -> dict[str, Any]:
         result: dict[str, Any] = {}

@@ -16,8 +16,8 @@ from ..formats.skin_pieces import mean_normals
 from ..linkage.skin import IntArray
 from ..transforms import FloatArray
 
-HEIGHT = 1.7  # [m] of the table below
-JOINTS: dict[str, tuple[str, tuple[float, float, float]]] = {  # what each hangs on, and where it is: y up, facing z
+HEIGHT = 1.7  # of the table below [m]
+JOINTS: dict[str, tuple[str, tuple[float, float, float]]] = {  # parent and position of each: y up, facing z
     "Hips": ("", (0.0, 0.95, 0.0)),
     "Spine": ("Hips", (0.0, 1.07, 0.0)),
     "Chest": ("Spine", (0.0, 1.21, 0.0)),
@@ -33,9 +33,9 @@ JOINTS: dict[str, tuple[str, tuple[float, float, float]]] = {  # what each hangs
     "{side}ToeBase": ("{side}Foot", (0.09, 0.025, 0.11)),
 }
 SIDES = {"Left": 1.0, "Right": -1.0}
-SOFT = 0.07  # [m]: how far from a joint both its bones move the skin
-AROUND = 20  # corners of a ring
-CAP = (0.0, 0.08, 0.3, 0.62)  # rings of a round end, from its pole: shares of its height
+SOFT = 0.07  # distance from a joint up to which both its bones move the skin [m]
+AROUND = 20  # vertices of a ring
+CAP = (0.0, 0.08, 0.3, 0.62)  # heights of the rings of a round end from its pole, over the height of the end
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def write_character(path: FilePath, *, height: float = HEIGHT) -> None:
     document |= {"scenes": [{"nodes": [0, len(names)]}], "nodes": nodes}
     packing = Packing(document, path)
     binds = np.tile(np.eye(4, dtype=np.float32), (len(names), 1, 1))
-    binds[:, 3, :3] = [-scale * at for _, at in joints.values()]  # glTF has columns
+    binds[:, 3, :3] = [-scale * at for _, at in joints.values()]  # glTF matrices are column-major
     attributes, indices = _skin(packing, names, {name: at for name, (_, at) in joints.items()}, scale)
     document["meshes"] = [{"primitives": [{"attributes": attributes, "indices": indices, "material": 0}]}]
     document["materials"] = [{"pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.9}}]
@@ -155,7 +155,7 @@ def write_character(path: FilePath, *, height: float = HEIGHT) -> None:
 def _skin(
     packing: Packing, names: list[str], places: dict[str, FloatArray], scale: float
 ) -> tuple[dict[str, int], int]:
-    """Write all tubes and return the accessors of their corners and of their triangles."""
+    """Write all tubes; return the accessors of their vertices and triangles."""
     tubes = [(tube, 1.0, "") for tube in TUBES]
     tubes += [(tube, sign, side) for side, sign in SIDES.items() for tube in LIMBS]
     corners, normals, colors, owners, weights, triangles = [], [], [], [], [], []
@@ -182,7 +182,7 @@ def _skin(
 
 
 def _surface(tube: Tube, sign: float) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Return the corners of a tube, its triangles, and the point of its line that each corner belongs to."""
+    """Return the vertices and triangles of a tube, and the point of its centre line for each vertex."""
     middles = np.array([middle for middle, _ in tube.stations]) * (sign, 1.0, 1.0)
     widths = np.array([width for _, width in tube.stations])
     lengths = np.r_[0.0, np.cumsum(np.linalg.norm(np.diff(middles, axis=0), axis=1))]
@@ -195,7 +195,7 @@ def _surface(tube: Tube, sign: float) -> tuple[FloatArray, IntArray, FloatArray]
     line = np.stack([np.interp(fine, lengths, middles[:, k]) for k in range(3)], axis=1)
     size = np.stack([np.interp(fine, lengths, widths[:, k]) for k in range(2)], axis=1)
     reach = 0.6 * size.min(axis=1)
-    caps = [(1.0 - e, np.sqrt(1.0 - (1.0 - e) ** 2)) for e in CAP]  # how far out, and how wide
+    caps = [(1.0 - e, np.sqrt(1.0 - (1.0 - e) ** 2)) for e in CAP]  # position along the axis, and radius
     before = [(line[0] - axis * reach[0] * out, size[0] * wide) for out, wide in caps]
     after = [(line[-1] + axis * reach[-1] * out, size[-1] * wide) for out, wide in caps]
     rings = [*before, *zip(line, size, strict=True), *after[::-1]]
@@ -213,7 +213,7 @@ def _surface(tube: Tube, sign: float) -> tuple[FloatArray, IntArray, FloatArray]
 def _weights(
     along: FloatArray, bones: list[str], names: list[str], places: dict[str, FloatArray]
 ) -> tuple[IntArray, FloatArray]:
-    """Return four joints and weights for points of a line: near a joint, both its bones share them."""
+    """Return four joints and weights for points of a line; near a joint, its two bones share the weight."""
     share = np.zeros((len(along), len(bones)))
     share[:, 0] = 1.0
     for k in range(1, len(bones)):

@@ -33,8 +33,8 @@ from .parts import (
     turn,
 )
 
-# Joseph Klann's leg for a stride of one, from the numbers of his patent: fixed pivots seen from the crank's, the length
-# of the crank and of both rockers, and the sides of the two plates.
+# Joseph Klann's leg for a stride of one, from the numbers of his patent: fixed pivots relative to the crank's, lengths
+# of the crank and of both rockers, and sides of the two plates.
 KLANN_PIVOTS = {"lower": (-0.590, -0.176), "upper": (-0.233, 0.616)}
 KLANN_LENGTHS = {
     "crank": 0.268, "lower": 0.3206, "upper": 0.5177,
@@ -261,7 +261,7 @@ def bennett(first: Any = 0.5, second: Any = 0.3, twist: Any = "45deg") -> Linkag
 
 
 def _twisted(length: float, angle: float, color: Color, radius: float) -> list[Visual]:
-    """Return a bar along x between two hinges, the second turned about it by an angle."""
+    """Return a bar along x between two hinges, the second rotated about the bar by an angle."""
     hinge = Cylinder(1.8 * radius, 7.0 * radius)
     ends = [Visual(hinge, transform((x, 0.0, 0.0), turn("x", way)), DARK) for x, way in ((0.0, 0.0), (length, angle))]
     return [bone((0, 0, 0), (length, 0, 0), radius, color), *ends]

@@ -21,7 +21,7 @@ from .parts import BLUE, DARK, GREEN, ORANGE, PLUM, RED, SILVER, SKY, STEEL, TEA
 
 Point = Sequence[float] | FloatArray
 TURN = 2.0 * math.pi
-READY, FLOWER = (20.0, 95.0), 0.18  # the pantograph's pose [degrees], and its flower's size beside the arm
+READY, FLOWER = (20.0, 95.0), 0.18  # the pantograph's pose [deg], and the size of the drawn flower over that of the arm
 
 # Theo Jansen's holy numbers, in centimetres: bars a to k, the height l of the crank over the pivot, the crank m.
 HOLY_NUMBERS = {
@@ -31,7 +31,7 @@ HOLY_NUMBERS = {
 
 
 def meeting(first: FloatArray, second: FloatArray, reach: float, other: float, side: float) -> FloatArray:
-    """Return where two circles meet: the point to the left (side 1) or right (-1) of the line between their centres.
+    """Return the intersection of two circles to the left (side 1) or right (-1) of the line between their centres.
 
     Example:
         >>> meeting(np.zeros(2), np.array([2.0, 0.0]), 1.0, 3.0**0.5, 1.0).round(4).tolist()
@@ -102,7 +102,7 @@ def four_bar(ground: Any = 0.4, crank: Any = 0.15, coupler: Any = 0.35, rocker: 
     if max(lengths) >= sum(lengths) - max(lengths):
         raise LinkageError(f"a four-bar with bars of {', '.join(f'{x:g}' for x in lengths)} m cannot be put together.")
     near, far = max(abs(b - c), abs(g - a)), min(b + c, g + a)
-    middle = (near + far) / 2.0  # a distance from crank pin to rocker pivot that every bar is comfortable with
+    middle = (near + far) / 2.0  # the middle of the possible distances from crank pin to rocker pivot
     start = math.acos(max(-1.0, min(1.0, (g * g + a * a - middle * middle) / (2.0 * g * a))))
     return four_bar_linkage((g, a, b, c), (0.5 * b, 0.35 * b), start=start)
 
@@ -136,7 +136,7 @@ def four_bar_linkage(
     plane, origin = placement[:2, :2], placement[:2, 3]
     far_pivot = origin + plane @ (g, 0.0)
     base = [*pins([origin, far_pivot], radius), bone((*origin, 0), (*far_pivot, 0), 0.5 * radius, SILVER)]
-    if abs(g - a) >= abs(b - c) and g + a <= b + c:  # the crank turns all the way round
+    if abs(g - a) >= abs(b - c) and g + a <= b + c:  # the crank can turn fully
         base.append(curve(_coupler_curve(lengths, corner, side) @ plane.T + origin))
     plate = [
         *bar((b, 0), BLUE, radius),
@@ -159,7 +159,7 @@ def four_bar_linkage(
 
 
 def _coupler_curve(lengths: Sequence[float], point: FloatArray, side: float) -> FloatArray:
-    """Return the path (n, 2) of a point of the coupler while the crank turns once."""
+    """Return the path (n, 2) of a point of the coupler over one turn of the crank."""
     g, a, b, c = lengths
     pivot, path = np.array([g, 0.0]), []
     for angle in np.linspace(0.0, TURN, 96, endpoint=False):
@@ -193,7 +193,7 @@ def pantograph(ratio: Any = 2.5) -> Linkage:
     k = checked_size(ratio, "the ratio of a pantograph")
     if not 1.2 <= k <= 10.0:
         raise LinkageError(f"the ratio of a pantograph is from 1.2 to 10, got {ratio!r}.")
-    a = 0.2  # the parallelogram's sides: (k - 1) a, and less than that, so that it cannot fold into its mirror image
+    a = 0.2  # unequal sides of the parallelogram, (k - 1) a and shorter, keep it from folding into its mirror image
     b = 0.85 * min(k - 1.0, 1.4) * a
     radius, bounds = 0.007, np.radians((5.0, 175.0)).tolist()
     shoulder, elbow = np.radians(READY)
@@ -251,7 +251,7 @@ def jansen_leg() -> Linkage:
     base = [*pins([(0, 0), pivot], 1.5 * radius), bone((0, 0, 0), (*pivot, 0), 0.6 * radius, SILVER), curve(path)]
     build = Builder("jansen_leg", base="frame", shape=base)
     build.continuous("crank", "crank", shape=bar((n["m"], 0), ORANGE, radius))
-    bars = (  # a joint and its link, the link it turns on and where, how far its other pin is, and its look
+    bars = (  # joint and link, parent link and position on it, distance of the other pin, shape
         ("upper_rod", "crank", (n["m"], 0), n["j"], bar((n["j"], 0), STEEL, radius)),
         ("lower_rod", "crank", (n["m"], 0), n["k"], bar((n["k"], 0), STEEL, radius)),
         ("top", "frame", pivot, n["b"], triangle(n["b"], back, BLUE, radius)),

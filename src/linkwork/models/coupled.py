@@ -36,7 +36,7 @@ from .parts import (
     ring,
 )
 
-MODULE = 0.005  # pitch diameter over teeth, of all gears here [m]
+MODULE = 0.005  # module of all gears here: pitch diameter over number of teeth [m]
 TURN = 2.0 * math.pi
 
 
@@ -49,7 +49,7 @@ def outline(points: FloatArray, color: Color) -> Visual:
 def gear_shape(teeth: int, color: Color, *, phase: float = 0.0, internal: bool = False) -> list[Visual]:
     """Return a spur gear as a disc, or a ring, with the line of its teeth: one of them at the phase [rad]."""
     radius = MODULE * teeth / 2.0
-    corners = np.array([-0.35, -0.15, 0.15, 0.35])  # of a tooth, in pitches: foot, head, head, foot
+    corners = np.array([-0.35, -0.15, 0.15, 0.35])  # angles of a tooth in pitches: foot, head, head, foot
     heights = np.array([-1.0, 0.9, 0.9, -1.0]) * (-1.0 if internal else 1.0) * MODULE
     angles = phase + (np.arange(teeth)[:, None] + corners) * TURN / teeth
     radii = np.broadcast_to(radius + heights, angles.shape)
@@ -82,7 +82,7 @@ def gear_train(teeth: Iterable[int] = (20, 40, 30)) -> Linkage:
     base = box((float(places[-1]) + 0.02, 0.01, MODULE), (float(places[-1]) / 2.0, 0.0, -2.0 * MODULE), SILVER)
     b, phase = Builder("gear_train", base="frame", shape=base), 0.0
     for k, (n, x) in enumerate(zip(counts, places, strict=True), start=1):
-        if k > 1:  # its gap stands where the last one's tooth is
+        if k > 1:  # its gap is at the tooth of the previous gear
             phase = math.pi - (counts[k - 2] / n) * phase - math.pi / n
         shape = gear_shape(n, WHEEL_OF_COLORS[(k - 1) % len(WHEEL_OF_COLORS)], phase=phase)
         b.continuous(f"gear{k}", f"wheel{k}", parent="frame", at=(float(x), 0, 0), shape=shape)
@@ -112,7 +112,7 @@ def planetary(sun: Any = 24, planet: Any = 18, planets: Any = 3) -> Linkage:
     if 2 * (s + p) % count or (count > 1 and (p + 2) >= (s + p) * math.sin(math.pi / count)):
         raise LinkageError(f"{count} planets of {p} teeth cannot be spaced evenly about a sun of {s} teeth.")
     arm = MODULE * (s + p) / 2.0
-    # A tooth of the ring stands at zero if a gap of the planet does; the sun has a tooth there.
+    # A tooth of the ring is at zero if a gap of the planet is; the sun has a tooth there.
     half = math.pi / p if p % 2 else 0.0
     shape = gear_shape(outer, STEEL, phase=half * p / outer, internal=True)
     b = Builder("planetary", base="frame", shape=shape)
@@ -122,7 +122,7 @@ def planetary(sun: Any = 24, planet: Any = 18, planets: Any = 3) -> Linkage:
     b.continuous("carrier", "carrier", parent="frame", shape=spider)
     b.gear("carrier", "sun", ratio=s / (s + outer))
     for k, angle in enumerate(places, start=1):
-        phase = math.pi - math.pi / p + angle * (1.0 + s / p)  # a gap towards the sun's tooth
+        phase = math.pi - math.pi / p + angle * (1.0 + s / p)  # with a gap at the sun's tooth
         at = (arm * math.cos(angle), arm * math.sin(angle), 0.0)
         b.continuous(f"planet{k}", f"planet{k}", parent="carrier", at=at, shape=gear_shape(p, GREEN, phase=phase))
         b.gear(f"planet{k}", "sun", teeth=(p, s), carrier="carrier")
@@ -207,7 +207,7 @@ def geneva(slots: Any = 4, pins_on_crank: Any = 1) -> Linkage:
 
 
 def _geneva_disc(law: Geneva, apart: float, lock: float) -> FloatArray:
-    """Return the outline of the disc that locks a Geneva wheel, with a hollow for the wheel's rim before every pin."""
+    """Return the outline of the locking disc of a Geneva drive, with a recess for the wheel's rim at every pin."""
     rim = apart * math.cos(math.pi / law.slots)
     opening = math.acos((apart**2 + lock**2 - rim**2) / (2.0 * apart * lock))
     side = math.asin(lock * math.sin(opening) / rim)
@@ -223,7 +223,7 @@ def _geneva_disc(law: Geneva, apart: float, lock: float) -> FloatArray:
 
 
 def _geneva_wheel(slots: int, apart: float, crank: float, width: float, lock: float) -> FloatArray:
-    """Return the outline of a Geneva wheel with a slot towards -x: slots, and hollows that the locking disc fits."""
+    """Return the outline of a Geneva wheel: slots, one of them towards -x, and hollows that fit the locking disc."""
     rim, bottom = apart * math.cos(math.pi / slots), apart - crank - width
     opening = math.acos((apart**2 + lock**2 - rim**2) / (2.0 * apart * lock))
     points = []

@@ -16,12 +16,12 @@ from .motions import FPS, GRAVITY, trot, walk, wave
 
 SOLES = tuple(f"{side}_{part}" for side in ("left", "right") for part in ("heel", "ball", "toe"))
 PAWS = tuple(f"{side}_{kind}_foot" for side in ("left", "right") for kind in ("front", "hind"))
-BENT = {  # degrees at the bottom of a squat; hip, knee and ankle leave the soles level
+BENT = {  # angles at the bottom of a squat [deg]; those of hip, knee and ankle keep the soles level
     "hip.ry": -88.0, "knee": 108.0, "ankle.first": -20.0,
 }  # fmt: skip
 LEAN = {"waist.ry": 22.0, "spine.ry": 14.0, "chest.ry": 8.0, "head.ry": -12.0}
-NEAR = 0.02  # [m] above the ground: what is lower carries
-FLIGHT = 0.46  # seconds in the air
+NEAR = 0.02  # soles up to this height above the ground carry weight [m]
+FLIGHT = 0.46  # time in the air [s]
 
 
 def walk_across(linkage: Linkage) -> Clip:
@@ -35,7 +35,7 @@ def trot_across(linkage: Linkage) -> Clip:
 
 
 def _ahead(clip: Clip, soles: tuple[str, ...]) -> Clip:
-    """Return a motion on the spot as one that goes ahead: what is on the ground and on its way back stays put."""
+    """Return a motion on the spot as one that moves ahead: a sole on the ground that moves backward stays in place."""
     linkage, poses = clip.linkage, clip.poses.copy()
     frames = linkage.forward(poses)
     places = np.stack([frames[sole][:, :3, 3] for sole in soles], axis=1)
@@ -67,14 +67,14 @@ def jump(linkage: Linkage) -> Clip:
 
 
 def _eased(times: FloatArray, moments: list[float], values: list[float]) -> FloatArray:
-    """Return a curve through values at moments that rests at each."""
+    """Return a curve through values at given times, with zero slope at each."""
     from scipy.interpolate import PchipInterpolator
 
     return np.asarray(PchipInterpolator(moments, values)(times))
 
 
 def _on_the_ground(linkage: Linkage, depth: FloatArray, arms: FloatArray) -> Clip:
-    """Return a motion of bent legs, from 0 standing to 1 deep, and swung arms [deg], feet where they were."""
+    """Return a motion with bent legs, from 0 (standing) to 1 (deep), and swung arms [deg]; the feet stay in place."""
     column = linkage.coordinate_index
     poses = np.repeat(linkage.stored_pose("stand")[None], len(depth), axis=0)
     for name, degrees in LEAN.items():

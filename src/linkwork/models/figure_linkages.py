@@ -1,6 +1,6 @@
 """The linkages of live figures, packed for web pages, by name.
 
-To add one, add a line to `LINKAGES`: how it is built, and the goals of its solver. Each is a few kilobytes.
+To add one, add a line to `LINKAGES`: a function that builds it and the goals of its solver. Each is a few kilobytes.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ LINKAGES: dict[str, Callable[[], tuple[Linkage, Any]]] = {
     "slide-arm": slide_arm,
     "two-arms": two_arms,
 }
-WEIGHED = {"human"}  # those that also tell where their mass is
+WEIGHED = {"human"}  # these include their masses
 
 
 def linkage(name: str) -> Linkage:

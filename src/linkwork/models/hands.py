@@ -17,7 +17,7 @@ from .parts import SKIN, posed, standing, universal_joint
 
 NAIL = (0.95, 0.82, 0.74)
 
-# For each finger: where its knuckle is in a right hand (y towards the thumb, z up) and the lengths of its bones [m].
+# For each finger: position of its knuckle in a right hand (y towards the thumb, z up), and lengths of its bones [m].
 FINGERS = {
     "index": ((0.034, 0.092), (0.043, 0.025, 0.019)),
     "middle": ((0.0115, 0.097), (0.047, 0.029, 0.020)),

@@ -12,7 +12,7 @@ from ..linkage.linkage import Linkage
 from .parts import box
 
 SHELL, DARK, ACCENT = (0.80, 0.82, 0.85), (0.22, 0.24, 0.28), (0.16, 0.47, 0.78)
-THIGH, SHIN, ANKLE, HIP, WAIST = 0.30, 0.30, 0.05, 0.10, 0.05  # of the robot [m]
+THIGH, SHIN, ANKLE, HIP, WAIST = 0.30, 0.30, 0.05, 0.10, 0.05  # lengths [m]
 SHOULDER, UPPER_ARM, FOREARM = 0.27, 0.20, 0.17
 
 

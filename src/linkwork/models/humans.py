@@ -20,8 +20,8 @@ HIP, WAIST, SPINE, CHEST, SHOULDER, NECK, HEAD = 0.925, 1.025, 1.135, 1.245, 1.4
 THIGH, SHIN, ANKLE = 0.43, 0.425, 0.07
 UPPER_ARM, FOREARM, PALM, FINGERS = 0.30, 0.255, 0.09, 0.085
 
-# What the links weigh, in hundredths of the whole, where the centre of mass of each is and how far it is spread [m]:
-# the segments of men by de Leva (1996), those that have more than one link here divided so that their centres stay.
+# Mass of each link in percent of the total, its centre of mass and the sizes of its box [m], from the segments of men
+# by de Leva (1996). Segments with several links here are divided so that their centre of mass is unchanged.
 MASS = 75.0  # of a human of 1.75 m [kg]
 SEGMENTS = {
     "pelvis": (11.17, (0, 0, 0.057), (0.20, 0.32, 0.16)),
@@ -76,7 +76,7 @@ def human(*, height: float = 1.75, root: str = "fixed") -> Linkage:
 
 
 def _weighed(body: Linkage, s: float) -> Linkage:
-    """Return the body with the masses of its links, each spread like a box."""
+    """Return the body with the masses of its links, each with the inertia of a box."""
     pairs = {f"{side}_{name}": segment for side, _ in SIDES for name, segment in LIMB_SEGMENTS.items()}
     heavy = {}
     for name, (share, center, size) in (SEGMENTS | pairs).items():
@@ -88,7 +88,7 @@ def _weighed(body: Linkage, s: float) -> Linkage:
 
 
 def _across(s: float, height: float, half: float, radius: float, color: Color) -> tuple[Visual, ...]:
-    """Return a part of the trunk: bones from left to right, the middle one at a height above the joint."""
+    """Return a part of the trunk: capsules across it, centred at a height above the joint."""
     rib = bone((0, -s * half, s * height), (0, s * half, s * height), s * radius, color)
     return tuple(moved(rib, (0, 0, s * up)) for up in (-0.035, 0.0, 0.035))
 
@@ -118,7 +118,8 @@ def _trunk(b: Builder, s: float) -> None:
 
 
 def _arm(b: Builder, s: float, side: str, sign: int) -> None:
-    out, inward, forward = ("x", "-x", "-z") if sign > 0 else ("-x", "x", "z")  # axes: a turn about out lifts this side
+    # Joint axes: a positive angle about `out` raises the arm of this side.
+    out, inward, forward = ("x", "-x", "-z") if sign > 0 else ("-x", "x", "z")
     b.joint(
         f"{side}_clavicle", f"{side}_clavicle", universal_joint(out, forward, (-5, 30), (-20, 25)),
         parent="chest", at=(0, sign * 0.03 * s, s * (SHOULDER - CHEST)),
@@ -180,7 +181,7 @@ def _leg(b: Builder, s: float, side: str, sign: int) -> None:
 
 
 def _mirrored(limits: tuple[float, float], sign: int) -> tuple[float, float]:
-    """Return limits of an angle about x or z for one side, from those for the left."""
+    """Return the limits of an angle about x or z for a side, from those for the left side."""
     return limits if sign > 0 else (-limits[1], -limits[0])
 
 

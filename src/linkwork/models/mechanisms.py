@@ -174,7 +174,7 @@ def pogo_stick() -> Linkage:
     return posed(b.build(), {"stand": {}, "squeezed": {"spring": -0.16}, "flight": {"hop": 0.35, "lean": "4deg"}})
 
 
-CRANK, ROD, BORE, PITCH = 0.045, 0.15, 0.042, 0.11  # radius of the crank, length of a rod, bore radius, spacing [m]
+CRANK, ROD, BORE, PITCH = 0.045, 0.15, 0.042, 0.11  # crank radius, rod length, bore radius, cylinder spacing [m]
 
 
 def engine(cylinders: int = 1) -> Linkage:
@@ -230,7 +230,7 @@ def engine(cylinders: int = 1) -> Linkage:
 
 
 def _throws(cylinders: int) -> list[float]:
-    """Return the angles of the crank pins: four cylinders have a flat crank, others are spread evenly."""
+    """Return the angles of the crank pins: a flat-plane crank for four cylinders, otherwise even spacing."""
     if cylinders == 4:
         return [0.0, math.pi, math.pi, 0.0]
     return [2.0 * math.pi * k / cylinders for k in range(cylinders)]
@@ -276,4 +276,4 @@ def engine_pose(motor: Linkage, angle: float) -> FloatArray:
             values[name] = -math.asin(r * math.sin(t) / ROD) - angle
             height = r * math.cos(t) + math.sqrt(ROD**2 - (r * math.sin(t)) ** 2)
             values[name.replace("rod", "piston")] = height - (CRANK + ROD)
-    return motor.clamp(motor.pose(values))  # rounding may pass a dead centre
+    return motor.clamp(motor.pose(values))  # rounding may exceed a limit at a dead centre

@@ -69,8 +69,8 @@ def wave(linkage: Linkage) -> Clip:
     return interpolate(linkage, list(zip(times, poses, strict=True)), fps=FPS, kind="ease")
 
 
-# Angles of a leg over one stride, from its heel strike: fractions of the stride, then degrees. Rounded averages of
-# level walking: the hip swings forwards, the knee bends, the ankle points down, the toes bend up.
+# Angles of a leg over one stride from heel strike: fractions of the stride, then degrees. They are rounded averages of
+# level walking. Positive: hip forward, knee bent, ankle down, toes up.
 STRIDE = {
     "hip.ry": ((0.0, 0.15, 0.3, 0.5, 0.6, 0.72, 0.85), (-28, -22, -6, 12, 4, -18, -30)),
     "knee": ((0.0, 0.13, 0.3, 0.4, 0.5, 0.6, 0.72, 0.85, 0.95), (4, 17, 8, 5, 10, 35, 60, 30, 5)),
@@ -95,7 +95,7 @@ def walk(linkage: Linkage) -> Clip:
             curve = CubicSpline([*fractions, 1.0], np.radians([*degrees, degrees[0]]), bc_type="periodic")
             k = column[f"{side}_{name}"]
             poses[:, k] = np.clip(curve((phases + shift) % 1.0), linkage.lower[k], linkage.upper[k])
-        swing = np.cos(2.0 * math.pi * (phases + shift))  # the arm is back when the leg is in front
+        swing = np.cos(2.0 * math.pi * (phases + shift))  # the arm swings opposite to the leg of its side
         poses[:, column[f"{side}_shoulder.ry"]] = math.radians(20.0) * swing + math.radians(3.0)
         poses[:, column[f"{side}_elbow"]] = math.radians(22.0) - math.radians(12.0) * swing
         poses[:, column[f"{side}_hip.rx"]] = sign * math.radians(-1.5)
@@ -143,7 +143,7 @@ def orbiting(linkage: Linkage) -> Clip:
 
     The moon, which would go round 25 times, is slowed to 8 so that the eye can follow it.
     """
-    start, turns = linkage.stored_pose("spread"), np.full(linkage.nq, 8)  # the moon's, and the spins of the planets
+    start, turns = linkage.stored_pose("spread"), np.full(linkage.nq, 8)  # turns of the moon, and of each planet's spin
     for name, orbits in TURNS.items():
         turns[linkage.coordinate_index[f"{name}_orbit"]] = orbits
     return sampled(linkage, 4.0, lambda phase: start + 2.0 * math.pi * turns * phase)
@@ -158,7 +158,7 @@ def hopping(linkage: Linkage) -> Clip:
     """Hop four times: free fall in the air, half a swing of the spring on the ground, one speed where they meet."""
     hops, seconds, depth = 4, 3.0, 0.18
     period = seconds / hops
-    # Flight lasts 2 v / g, contact pi depth / v; together a period: a quadratic equation for the speed v.
+    # Flight takes 2 v / g and contact pi depth / v, together one period: a quadratic equation for the speed v.
     speed = GRAVITY * (period + math.sqrt(period**2 - 8.0 * math.pi * depth / GRAVITY)) / 4.0
     flight = 2.0 * speed / GRAVITY
 
@@ -169,7 +169,7 @@ def hopping(linkage: Linkage) -> Clip:
             values["hop"] = speed * time - GRAVITY * time**2 / 2.0
         else:
             values["spring"] = -depth * math.sin(math.pi * (time - flight) / (period - flight))
-        return linkage.clamp(linkage.pose(values))  # rounding may put the foot a hair below the ground
+        return linkage.clamp(linkage.pose(values))  # rounding may exceed a limit at the lowest point
 
     return sampled(linkage, seconds, pose)
 
@@ -197,7 +197,7 @@ def cranking(linkage: Linkage) -> Clip:
 
 
 def turning_to_and_fro(joint: str) -> Motion:
-    """Return the motion that turns a joint once round and back: a turn of a gear need not end where it began."""
+    """Return the motion that turns a joint once round and back, since one turn of a gear may not close the loop."""
 
     def motion(linkage: Linkage) -> Clip:
         begin = linkage.stored_pose("start")[linkage.coordinate_index[joint]]

@@ -19,8 +19,8 @@ from .closed import bar, direction, meeting, pins
 from .parts import BLUE, DARK, GREEN, ORANGE, SILVER, SKY, STEEL, TEAL, checked_size, universal_joint
 
 UP = np.array([0.0, 0.0, 1.0])
-SPREAD = 15.0  # degrees: half of the angle between the two legs of a pair of a Stewart platform
-LEAN = math.radians(60.0)  # how far rods and legs may lean aside
+SPREAD = 15.0  # half the angle between the two legs of a pair of a Stewart platform [deg]
+LEAN = math.radians(60.0)  # largest angle of rods and legs to the side
 
 
 def delta(base: Any = 0.2, platform: Any = 0.06, arm: Any = 0.22, rod: Any = 0.5) -> Linkage:
@@ -65,14 +65,14 @@ def delta(base: Any = 0.2, platform: Any = 0.06, arm: Any = 0.22, rod: Any = 0.5
         rods = [bone((0, s * 0.2 * p, 0), (r, s * 0.2 * p, 0), radius, SILVER) for s in (-1, 1)]
         build.revolute(f"swing{k}", f"rod{k}", axis="z", limits=(-LEAN, LEAN), shape=rods)
         build.frame(f"rod_end{k}", at=(r, 0, 0)).loop(f"leg{k}", f"rod_end{k}", f"joint{k}")
-    depth = -math.sqrt(r * r - (b + a - p) ** 2)  # of the platform under level arms
+    depth = -math.sqrt(r * r - (b + a - p) ** 2)  # height of the platform with level arms
     for name, place in {"ready": (0.0, 0.0, depth), "aside": (0.3 * a, 0.2 * a, depth - 0.2 * a)}.items():
         build.pose(name, **_delta_values(place, b - p, a, r))
     return build.build()
 
 
 def _delta_values(place: tuple[float, float, float], off: float, arm: float, rod: float) -> dict[str, float]:
-    """Return the values of all joints of a Delta whose platform is in a place; elbows are outside."""
+    """Return all joint values of a Delta for a position of the platform, with elbows outwards."""
     values = dict(zip("xyz", place, strict=True))
     for k in (1, 2, 3):
         x, y, z = axis_rotation(UP, -2.0 * math.pi * (k - 1) / 3.0) @ place - (off, 0.0, 0.0)
@@ -127,7 +127,7 @@ def stewart(base: Any = 0.5, platform: Any = 0.3, height: Any = 0.6) -> Linkage:
 
 
 def _stewart_values(place: FloatArray, feet: FloatArray, heads: FloatArray) -> dict[str, Any]:
-    """Return the values of all joints of a Stewart platform that is in a place (4, 4)."""
+    """Return all joint values of a Stewart platform for a pose (4, 4) of the platform."""
     values: dict[str, Any] = {"platform": place}
     for k, way in enumerate(heads @ place[:3, :3].T + place[:3, 3] - feet, start=1):
         length = float(np.linalg.norm(way))
@@ -136,10 +136,10 @@ def _stewart_values(place: FloatArray, feet: FloatArray, heads: FloatArray) -> d
 
 
 def _hexagon(radius: float, turn: float) -> FloatArray:
-    """Return the places (6, 3) of joints in three pairs on a circle; every second pair of legs shares a corner."""
+    """Return the positions (6, 3) of joints in three pairs on a circle."""
     middles = turn + np.radians([0.0, 0.0, 120.0, 120.0, 240.0, 240.0])
     angles = middles + np.radians([-SPREAD, SPREAD] * 3)
-    if turn:  # the head of a leg is in the pair beside that of its foot
+    if turn:  # the two legs of a pair at the base go to different pairs at the platform
         angles = np.roll(angles, 1)
     return radius * np.column_stack([np.cos(angles), np.sin(angles), np.zeros(6)])
 
@@ -179,7 +179,7 @@ def five_bar(ground: Any = 0.3, crank: Any = 0.25, link: Any = 0.35) -> Linkage:
 
 
 def _five_bar_values(tip: FloatArray, ground: float, crank: float, link: float) -> dict[str, float]:
-    """Return the values of all joints of a five-bar whose tip is in a place; elbows are outside."""
+    """Return all joint values of a five-bar for a position of the tip, with elbows outwards."""
     values: dict[str, float] = {}
     for name, x, side in (("left", 0.0, 1.0), ("right", ground, -1.0)):
         pivot = np.array([x, 0.0])

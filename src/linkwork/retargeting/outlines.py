@@ -99,7 +99,7 @@ def _outermost(points: FloatArray) -> FloatArray:
     """Return those points that lie farthest in one of many directions."""
     cells = np.floor((points - points.min(axis=0)) / CELL).astype(np.int64)
     points = points[np.unique((cells[:, 0] << 42) + (cells[:, 1] << 21) + cells[:, 2], return_index=True)[1]]
-    step = np.arange(DIRECTIONS) + 0.5  # spread evenly over the sphere
+    step = np.arange(DIRECTIONS) + 0.5  # evenly over the sphere
     height, angle = 1.0 - 2.0 * step / DIRECTIONS, step * np.pi * (3.0 - np.sqrt(5.0))
     level = np.sqrt(1.0 - height**2)
     ways = np.stack([level * np.cos(angle), level * np.sin(angle), height], axis=1)

@@ -1,7 +1,7 @@
 """Datasets of answers in several formats: one part for each block of goals, written completely or not at all.
 
-`solvers.answer_tables` defines the columns, and a module for each format writes them. `runs` keeps the digest of every
-file.
+`solvers.answer_tables` defines the columns, and a module for each format writes them. `runs` records the digest of
+every file.
 """
 
 from __future__ import annotations

@@ -39,18 +39,18 @@ from .runs import Record, Run
 from .several_goals import SeveralGoals
 from .stopwatch import Stopwatch
 
-ROWS = {"cpu": 2**18, "cuda": 2**20}  # of a block, by default
-LEAST_CHUNK = 1024  # where each has many solutions
-CHUNK = {"cpu": 2**15, "cuda": 2**18}  # rows that a thread has in memory
+ROWS = {"cpu": 2**18, "cuda": 2**20}  # default number of rows of a block
+LEAST_CHUNK = 1024  # fewest rows in memory per thread, if each row has many solutions
+CHUNK = {"cpu": 2**15, "cuda": 2**18}  # rows in memory per thread
 Answers = Batch | SolutionsBatch | BodyBatch
-AT_ONCE = 8  # threads that have rows on one card
-MOST_NOTES = 100  # of a block, that are kept
+AT_ONCE = 8  # number of threads that share one GPU
+MOST_NOTES = 100  # largest number of notes kept for a block
 DEFAULTS = {p.name: p.default for p in inspect.signature(prepare).parameters.values() if p.default != p.empty}
 
 
 @dataclass
 class _Log:
-    """What is noted while a block is done: on single rows, rows that cannot be read, and how long things took."""
+    """The log of a block: notes on single rows, rows that could not be read, and times."""
 
     notes: list[str] = field(default_factory=list)
     missing: list[MissingRows] = field(default_factory=list)
@@ -109,13 +109,13 @@ class BlockSolver:
         schema = schema_of(linkage, self.errors, goals.types, store, statuses=statuses, several=several)
         self.form = form[0](schema, form[1], goals.rows, block_rows, tuple(linkage.coordinates))
         self.run, self.digests = Run(Here(""), ""), Digests()
-        self._readers: dict[int, RowReader] = {}  # each thread has its own, which reads on where it stopped
-        self._cards: SimpleQueue[str] | None = None  # cards that have room for a thread
-        self._frames: RowFrames | None = None  # of a thread's making: which frames rows may be for
+        self._readers: dict[int, RowReader] = {}  # one for each thread, which continues where it stopped
+        self._cards: SimpleQueue[str] | None = None  # GPUs that are free for a further thread
+        self._frames: RowFrames | None = None  # frames that rows may name; created by a worker
         if frame is None and device != "cpu":
             raise DeviceError("rows with different frames are solved on the processor; use the engine local or ray.")
         if device != "cpu":
-            self.linkage = linkage.replace()  # kernels are chosen for this run alone, whatever was solved before
+            self.linkage = linkage.replace()  # a copy with its own cache: kernels must not depend on earlier solves
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_readers": {}, "_cards": None, "_frames": None}
@@ -134,7 +134,7 @@ class BlockSolver:
             self._batch(np.zeros((0, *columns.shape)), self.start, 0, device)
 
     def _rows_of_frames(self) -> RowFrames:
-        """Return which frames rows may be for; wrong options are refused."""
+        """Return the frames that rows may name; raise for wrong options."""
         if self._frames is None:
             columns: Any = self.goals.columns
             none = np.zeros((0, *columns.shape))
@@ -142,7 +142,7 @@ class BlockSolver:
         return self._frames
 
     def _no_bodies(self) -> BodyBatch:
-        """Return the answers to no goals at all: they say what there is to say of each; wrong options are refused."""
+        """Return the answers to zero goals, which define the columns of answers; raise for wrong options."""
         columns: Any = self.goals.columns
         none = {one.frame: np.zeros((0, *one.shape)) for one in columns.frames}
         found = self._batch(none, self.start, 0, "cpu")
@@ -150,7 +150,7 @@ class BlockSolver:
 
     def facts(self) -> dict[str, Any]:
         """Return the settings that determine answers and blocks, as plain data, without `inputs`."""
-        plain: dict[str, Any] = DEFAULTS | self.options  # whether a default was said or not is no difference
+        plain: dict[str, Any] = DEFAULTS | self.options  # defaults given explicitly must not make a difference
         plain["tolerance"] = given_tolerance(self.linkage, plain["tolerance"])
         free = plain["free"]
         plain["free"] = free if free is None or isinstance(free, str) else np.asarray(free).tolist()
@@ -224,15 +224,15 @@ class BlockSolver:
             self._take(range(card_count()) if devices is None else devices)
         threads = workers or cores()
         at_once = max(1, min(threads, len(blocks)))
-        self.threads = max(1, threads // at_once)  # where blocks are few, each is solved by several
+        self.threads = max(1, threads // at_once)  # with few blocks, several threads solve each
         return dealt(self, blocks, at_once)
 
     def _take(self, devices: Sequence[int]) -> None:
-        """Make cards ready; threads then take turns at whichever is free: meanwhile others read and write."""
+        """Prepare GPUs. Threads then use whichever is free, while others read and write."""
         self._cards, names = SimpleQueue(), [f"cuda:{number}" for number in devices]
         columns: Any = self.goals.columns
         start = self.linkage.neutral()[None] if columns.starts else self.start
-        if isinstance(self.frame, str):  # rows of many frames are few of each
+        if isinstance(self.frame, str):  # prepare only for a single frame
             like = np.zeros((1, *columns.shape)), start
             for name in names:
                 settle_card(self.linkage, self.frame, *like, self.goals.rows, device=name, **self._single)
@@ -241,7 +241,7 @@ class BlockSolver:
 
     @contextmanager
     def _device(self) -> Iterator[str]:
-        """Give where to solve; a card is given back for the next thread."""
+        """Yield the device for a solve; a GPU is released for the next thread."""
         if self._cards is None:
             yield self.device
             return
@@ -265,7 +265,7 @@ class BlockSolver:
         return Receipt(number, record.counts, record.notes, log.missing, times=dict(log.watch.times))
 
     def _write_empty(self) -> list[str]:
-        """Write a part without rows, and return its name; a format that has the columns elsewhere writes none."""
+        """Write an empty part, for its columns, and return its name; none if the format stores columns elsewhere."""
         name, (counts, files) = self.form.part(0), write_part(self.form, self.run, RowBlock(0, 0, 0), ())
         if not files:
             return []
@@ -286,7 +286,7 @@ class BlockSolver:
         if thread not in self._readers:
             base = self.linkage.neutral() if self.start is None else self.start
             chunk = max(CHUNK[self.device] // (self.options.get("solutions") or 1), LEAST_CHUNK)
-            if self.frame is None:  # random starts are numbered by frame, through all of a block
+            if self.frame is None:  # random starts are numbered per frame over the whole block, so read it at once
                 chunk = self.form.block_rows
             self._readers[thread] = RowReader(self.goals, self.linkage, base, chunk)
         reader = self._readers[thread]
@@ -312,12 +312,12 @@ class BlockSolver:
             log.watch.lap("solve")
             yield batch, rows
             log.watch.lap("write")
-        if sum(rows.count for rows in log.missing) == block.rows:  # a part without rows would be written
+        if sum(rows.count for rows in log.missing) == block.rows:  # do not write a part without rows
             raise block.unreadable("nothing of it is there")
 
     @property
     def _single(self) -> dict[str, Any]:
-        """The options of one answer to each goal."""
+        """The options for a single answer to each goal."""
         return {name: value for name, value in self.options.items() if name not in ("solutions", "apart")}
 
     def _batch(
@@ -333,7 +333,7 @@ class BlockSolver:
 
 
 def _refuse_taken(goals: Goals, linkage: Linkage, more: Sequence[str]) -> None:
-    """Raise OptionError if a column that is carried along has the name of one that answers have."""
+    """Raise OptionError if a copied column has the name of a column of answers."""
     taken = {*taken_names(goals.types, linkage, more)}
     source = next((name for name, called in goals.carried.items() if called in taken), None)
     if source is not None:

@@ -1,4 +1,4 @@
-"""CSV files of goals: their header, where their blocks begin, and the rows of one block.
+"""CSV files of goals: the header, the positions of blocks, and the rows of one block.
 
 Values must not contain line breaks, so that blocks can begin at any line. A line that cannot be read (a cell that is
 not a number, too few or too many cells, a blank line) gives one row without numbers, and a note with the reason.
@@ -21,7 +21,7 @@ from ..errors import FormatError
 from .places import CHUNK, Place
 
 LONGEST_LINE, LARGEST_BLOCK = 2**16, 2**26
-FEW_BYTES = 2**12  # of lines that are read one by one, if one of them cannot be read
+FEW_BYTES = 2**12  # below this size, lines are read one by one to find a bad one
 NEWLINE = ord("\n")
 
 
@@ -71,7 +71,7 @@ def read_rows(
 
 
 def _cells(line: str, header: Sequence[str], numbers: Collection[str]) -> dict[str, Any]:
-    """Return the values of a line by column; a ValueError says what is wrong with it."""
+    """Return the values of a line by column; raise ValueError with the fault, if any."""
     try:
         cells = next(csv.reader([line], strict=True), [])
     except csv.Error as error:
@@ -82,7 +82,7 @@ def _cells(line: str, header: Sequence[str], numbers: Collection[str]) -> dict[s
     for name in values.keys() & numbers:
         text = values[name].strip()
         try:
-            if "_" in text:  # which Python takes as a number
+            if "_" in text:  # Python would accept 1_000
                 raise ValueError
             values[name] = float(text or "nan")
         except ValueError:
@@ -101,7 +101,7 @@ def plan_lines(place: Place, most: int, room: int) -> Iterator[tuple[int, int, i
         room: Largest number of lines of the first block.
     """
     with place.open() as file:
-        begin = at = last = len(file.readline(LONGEST_LINE))  # last: where the last whole line ends
+        begin = at = last = len(file.readline(LONGEST_LINE))  # `last` is the end of the last complete line
         end = _solid_end(file, begin)
         _check_lengths(place, np.array([0, begin]), 1)
         rows, line = 0, 2
@@ -113,7 +113,7 @@ def plan_lines(place: Place, most: int, room: int) -> Iterator[tuple[int, int, i
             ends = at + 1 + np.flatnonzero(np.frombuffer(data, np.uint8) == NEWLINE)
             at += len(data)
             if at == end and (not len(ends) or ends[-1] < end):
-                ends = np.append(ends, end)  # the last line of a file may lack its break
+                ends = np.append(ends, end)  # the last line of a file may lack a line break
             _check_lengths(place, np.concatenate(([last], ends, [at])), line + rows)
             last = int(ends[-1]) if len(ends) else last
             while True:
@@ -130,7 +130,7 @@ def plan_lines(place: Place, most: int, room: int) -> Iterator[tuple[int, int, i
 
 
 def _solid_end(file: IO[bytes], begin: int) -> int:
-    """Return where the last line ends that is not blank."""
+    """Return the end of the last line that is not blank."""
     at = file.seek(0, os.SEEK_END)
     while at > begin:
         step = min(CHUNK, at - begin)
@@ -143,7 +143,7 @@ def _solid_end(file: IO[bytes], begin: int) -> int:
 
 
 def _check_lengths(place: Place, ends: NDArray[np.int64], line: int) -> None:
-    """Raise FormatError if a line is too long, of lines that end at these bytes; the first number is that of one."""
+    """Raise FormatError if a line is too long; `ends` are ends of lines [bytes], `line` the number of the second."""
     long = np.flatnonzero(np.diff(ends) >= LONGEST_LINE)
     if len(long):
         raise FormatError(str(place), f"has a line longer than {LONGEST_LINE} bytes.", line=line + int(long[0]))
@@ -179,7 +179,7 @@ def _tables(
     line: int,
     notes: list[str],
 ) -> Iterator[Any]:
-    """Yield lines as tables; those among which one cannot be read are halved until it is found."""
+    """Yield lines as tables; lines that cannot be parsed together are halved until the bad ones are found."""
     import pyarrow as pa
     from pyarrow import csv as arrow
 
@@ -189,7 +189,7 @@ def _tables(
             read_options=arrow.ReadOptions(column_names=list(header), use_threads=False, block_size=len(data)),
             convert_options=arrow.ConvertOptions(column_types=types, include_columns=list(types)),
         )
-        if table.num_rows == rows:  # it passes by empty lines
+        if table.num_rows == rows:  # Arrow skips empty lines
             yield table
             return
     middle = data.find(b"\n", len(data) // 2) + 1

@@ -34,7 +34,7 @@ from .several_goals import several_goals
 
 ENGINES = ("local", "cuda", "ray")
 STORES = ("float64", "float32")
-MOST_NOTES = 1000  # on single rows, that a result has
+MOST_NOTES = 1000  # largest number of notes in a result
 Progress = Callable[["DatasetResult"], None] | bool | None
 
 
@@ -198,7 +198,7 @@ def _planned(
     known: Sequence[str],
     options: DatasetOptions,
 ) -> BlockSolver:
-    """Return the solver of the blocks of a dataset."""
+    """Return the solver for the blocks of a dataset."""
     store = options.pop("store", "float64")
     if store not in STORES:
         raise OptionError(f"no store {store!r}; there are {listed(STORES)}.")
@@ -270,7 +270,7 @@ def collect(
         return DatasetResult(run.folder.native, total, dict(counts), lost, resumed, passed, *said)
 
     left = [item for item in range(len(spans)) if item not in there]
-    with reporting(progress is True, total) as report, closing(done(left)) as receipts:  # no one works after it
+    with reporting(progress is True, total) as report, closing(done(left)) as receipts:  # closing it stops all workers
         for receipt in receipts:
             if receipt.fatal:
                 raise RunError(receipt.fatal)

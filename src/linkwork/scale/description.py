@@ -23,9 +23,9 @@ from .places import Place, place_of
 from .runs import SUCCESS, Record, read_manifest, read_records
 
 BINS = 40
-DECADES = (-12, 4)  # of errors: a histogram of their logarithms gives shares to within a hundredth of a decade
+DECADES = (-12, 4)  # range of the histogram of errors, as powers of ten; its bins are hundredths of a decade
 FINE = 100
-ROWS = ("restarts", "solutions", "diversity")  # one number a row
+ROWS = ("restarts", "solutions", "diversity")  # columns with one number per row
 SHARES = {"median": 0.5, "99 %": 0.99}
 
 
@@ -108,7 +108,7 @@ def describe_dataset(folder: str | os.PathLike[str]) -> Description:
     parts = sorted((one for one in read_records(place) if one.item >= 0), key=lambda record: record.item)
     counts: Counter[str] = Counter()
     spreads: dict[str, ColumnSpread] = {}
-    asked = manifest.get("errors", ERRORS)  # of bodies, those of every goal
+    asked = manifest.get("errors", ERRORS)  # bodies have columns of errors for every goal
     for columns in _read(form, place, parts, asked):
         counts.update(columns.pop("status", ()))
         for name, values in columns.items():
@@ -130,7 +130,7 @@ def describe_dataset(folder: str | os.PathLike[str]) -> Description:
 
 
 def _read(form: AnswerFormat, folder: Place, parts: list[Record], errors: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield columns, some rows at a time: texts, and numbers without empty cells."""
+    """Yield columns for some rows at a time: texts, and finite numbers without empty cells."""
     wanted = [*(VALUE + name for name in form.coordinates), *errors, "status", *ROWS]
     for part in parts:
         for rows in form.read(folder, part, wanted):
@@ -140,7 +140,7 @@ def _read(form: AnswerFormat, folder: Place, parts: list[Record], errors: Sequen
 def _values(name: str, column: Any) -> Any:
     if name == "status":
         return column.to_pylist()
-    if hasattr(column, "flatten") and hasattr(column.type, "value_type"):  # several a row
+    if hasattr(column, "flatten") and hasattr(column.type, "value_type"):  # several values per row
         column = column.flatten()
     values = np.asarray(column.drop_null().to_numpy(zero_copy_only=False), np.float64)
     return values[np.isfinite(values)]
@@ -162,7 +162,7 @@ def _count(spread: ColumnSpread, values: FloatArray) -> None:
 
 
 def _decades(values: FloatArray) -> Any:
-    """Return how many errors fall into each hundredth of a decade."""
+    """Return the number of errors in each hundredth of a decade."""
     logs = np.log10(np.maximum(values, 10.0 ** DECADES[0]))
     places = np.clip(((logs - DECADES[0]) * FINE).astype(np.int64), 0, (DECADES[1] - DECADES[0]) * FINE - 1)
     return np.bincount(places, minlength=(DECADES[1] - DECADES[0]) * FINE)

@@ -28,10 +28,10 @@ from ..solvers.options import whole
 from .goal_rows import MissingRows
 from .head_start import HeadStart
 
-HEAD_START = True  # whether threads work while Ray is being started on this computer
-STORE = 2**27  # bytes of Ray's object store, which holds receipts alone
-PATIENCE = 10.0  # seconds for the first answer of a cluster
-MOST_TRIES = 8  # of an item whose worker dies, before the run ends
+HEAD_START = True  # whether threads already work while Ray starts on this computer
+STORE = 2**27  # size of Ray's object store [bytes], which holds only receipts
+PATIENCE = 10.0  # timeout for the first response of a cluster [s]
+MOST_TRIES = 8  # attempts for an item whose worker dies, before the run ends
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
 
 
@@ -50,7 +50,7 @@ class Receipt:
     times: Mapping[str, float] = field(default_factory=dict)
 
 
-USUAL = {"weight": 1.0, "priority": 0, "wish": False}  # of something to keep clear of: not written down
+USUAL = {"weight": 1.0, "priority": 0, "wish": False}  # defaults of a margin, omitted from the manifest
 Work = Callable[[int], Receipt]
 Receipts = Generator[Receipt, None, None]
 
@@ -153,7 +153,7 @@ def _by_actors(ray: Any, work: Work, items: Sequence[int], workers: int, gpu: bo
 
 
 def _receipt(work: Work, item: int) -> Receipt:
-    """Return the receipt for an item; what is wrong ends the run, and travels as text."""
+    """Return the receipt for an item; an error is passed on as text and ends the run."""
     try:
         return work(item)
     except LinkworkError as error:
@@ -161,13 +161,13 @@ def _receipt(work: Work, item: int) -> Receipt:
 
 
 def _received(text: str) -> Receipt:
-    """Return a receipt that came as text."""
+    """Return a receipt from its text."""
     values = json.loads(text)
     return Receipt(**values | {"missing": [MissingRows(**one) for one in values["missing"]]})
 
 
 class _Tally:
-    """An actor that counts how often items were begun: Ray tries one that kills its workers for ever."""
+    """An actor that counts the attempts of items: Ray would retry an item that kills its workers forever."""
 
     def __init__(self) -> None:
         self.begun: Counter[int] = Counter()
@@ -179,7 +179,7 @@ class _Tally:
 
 
 class _Worker:
-    """What an actor does with items: the work, and a receipt for each."""
+    """The callable of a Ray actor: processes items and returns their receipts."""
 
     def __init__(self, work: Work, tally: Any) -> None:
         self.work, self.tally = work, tally
@@ -197,10 +197,10 @@ class _Worker:
 
 
 def _look_for(address: str) -> None:
-    """Raise RunError if there is no cluster at an address: Ray itself would try for minutes."""
+    """Raise RunError if no cluster answers at an address; Ray itself would try for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
-        return  # "auto", or the name of a cluster: Ray says at once what it finds
+        return  # "auto" or the name of a cluster, for which Ray reports failure at once
     try:
         socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
     except (OSError, OverflowError) as error:

@@ -111,7 +111,7 @@ def _motions(folder: Place, suffix: str) -> dict[str, str]:
         raise FormatError(str(folder), "is not a folder of motions.")
     suffixes = {*formats.suffixes("clips", "reads")} - {
         *formats.suffixes("homeless")
-    }  # which do not say whose they are
+    }  # formats that do not contain a linkage
     found = [name for name in visible(folder.files()) if PurePosixPath(name).suffix.lower() in suffixes]
     if not found:
         raise FormatError(str(folder), f"holds no motions; their names end in {listed(sorted(suffixes))}.")
@@ -133,7 +133,7 @@ class ClipRetargeter:
     run: Run = field(default_factory=lambda: Run(Here(""), ""))
 
     def facts(self) -> dict[str, Any]:
-        """Return what determines the motions, besides the files, as plain data."""
+        """Return the settings that determine the motions, besides the files, as plain data."""
         return {
             "kind": "motions",
             "linkage": {"name": self.linkage.name, "sha256": linkage_digest(self.linkage)},
@@ -160,10 +160,10 @@ class ClipRetargeter:
         with frames_in(room):
             try:
                 made, report = self._made(place)
-            except OptionError:  # wrong for all of them
+            except OptionError:  # a wrong option concerns all motions
                 raise
             except LinkworkError as error:
-                if isinstance(error, FormatError) and error.path == str(room):  # a full disk is no fault of the motion
+                if isinstance(error, FormatError) and error.path == str(room):  # the disk failed, not the motion
                     raise
                 reason = str(error) if str(place) in str(error) else f"{place}: {error}"
                 return Receipt(item, missing=[MissingRows(item, 1, reason)])
@@ -189,7 +189,7 @@ class ClipRetargeter:
         """Return the retargeted motion of a file, and its quality."""
         if isinstance(place, Here):
             outcome = retarget_with_report(formats.load_clip(place.path, **self.reading), self.linkage, **self.options)
-        else:  # readers take files of this computer
+        else:  # readers need a local file
             with tempfile.TemporaryDirectory(prefix="linkwork-") as folder:
                 copy = Path(folder) / place.name
                 copy.write_bytes(place.read(MAX_BYTES))

@@ -18,8 +18,8 @@ from ..errors import BlockError, FormatError, listed
 from .csv_goals import header_of, plan_lines
 from .places import CHUNK, Here, Place
 
-BUFFER = 2**16  # bytes that are read of a column at a time
-FOOTERS = 2**23  # bytes of footers that are kept, which are ten times as large in memory
+BUFFER = 2**16  # bytes of a column that are read at a time
+FOOTERS = 2**23  # bytes of cached footers, which need ten times as much memory
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class GoalFile:
                 first += rows
             return
         counts = [group.num_rows for group in self.groups]
-        if len(counts) == 1 and 0 < counts[0] <= most and not aligned:  # as millions of small files have it
+        if len(counts) == 1 and 0 < counts[0] <= most and not aligned:  # the usual case for small files
             yield Piece(self.place, self.types, first, counts[0], 0, 1, 0, _extent(self.groups[0]), partition)
             return
         total, bounds = sum(counts), np.cumsum([0, *counts])
@@ -203,7 +203,7 @@ def _cuts(groups: Sequence[int], most: int) -> list[int]:
 
 
 def _extent(group: Any) -> tuple[int, int]:
-    """Return the first byte of a row group and the one after its last."""
+    """Return the first byte of a row group and the end of its last."""
     columns = [group.column(k) for k in range(group.num_columns)]
     begins = [_begin(column) for column in columns]
     ends = (begin + column.total_compressed_size for begin, column in zip(begins, columns, strict=True))
@@ -215,7 +215,7 @@ def _begin(column: Any) -> int:
 
 
 def _span(groups: Sequence[Any]) -> tuple[int, int]:
-    """Return the first byte of row groups and the one after their last; all are looked at if they are in disorder."""
+    """Return the first byte of row groups and the end of their last; the groups may be stored in any order."""
     begins = [_begin(group.column(0)) for group in groups]
     ordered = all(one < two for one, two in pairwise(begins))
     extents = [_extent(group) for group in ((groups[0], groups[-1]) if ordered else groups)]
@@ -269,7 +269,7 @@ class Digests:
             if key not in self.kept:
                 try:
                     self.kept[key] = _digest(piece)
-                except (OSError, FormatError):  # it is told of when the block is done
+                except (OSError, FormatError):  # reported when the block is solved
                     return ""
             shape = piece.skip, piece.rows, sorted(piece.partition.items()), piece.place.suffix
             digest.update(f"{self.kept[key]} {shape}".encode())

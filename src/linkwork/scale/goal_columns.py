@@ -87,7 +87,7 @@ class BodyColumns:
 
 
 def _of_frame(frame: str, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of columns of a frame: a dot lies between; what a frame is called may have dots as well."""
+    """Return the column names of a frame: frame, dot, name. Names of frames may contain dots."""
     return tuple(f"{frame}.{name}" if frame else name for name in names)
 
 
@@ -181,7 +181,7 @@ def _refuse_wrong_starts(source: str | os.PathLike[str], names: Sequence[str], l
 
 
 def _asked(source: str | os.PathLike[str], names: Sequence[str], what: str = "") -> tuple[bool | str, tuple[str, ...]]:
-    """Return which positions columns give: all, none, or ``"xy"``; and the columns of the orientation."""
+    """Return whether columns give positions (``"xy"`` for x and y only), and the columns of the orientation."""
     given = {*names}
     for group, least in ((POSITION, ("x", "y")), (QUATERNION, QUATERNION), (ROTATION, ROTATION)):
         missing = [name for name in least if name not in given]

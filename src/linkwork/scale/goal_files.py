@@ -19,7 +19,7 @@ from .goal_columns import NUMBERS, START, BodyColumns, Columns, read_body_column
 from .places import Place, matching, place_of, visible
 
 SUFFIXES = (".parquet", ".csv")
-MOST_UNREAD = 1000  # files that are named
+MOST_UNREAD = 1000  # largest number of other files that are listed
 
 
 @dataclass(frozen=True)
@@ -113,13 +113,13 @@ def open_goals(
 
 
 def _known_first(names: Sequence[str], known: Sequence[str]) -> list[str]:
-    """Return names, those of a run that goes on before all others."""
+    """Return names with those of a resumed run first, in their order."""
     there, old = {*names}, {*known}
     return [*(name for name in known if name in there), *(name for name in names if name not in old)]
 
 
 def _called(keep: Sequence[str] | Mapping[str, str], carried: Iterable[str]) -> dict[str, str]:
-    """Return the names that columns carried along have in the answers."""
+    """Return the names of copied columns in the answers."""
     called: dict[str, Any] = {name: keep.get(name, name) if isinstance(keep, Mapping) else name for name in carried}
     if len({*called.values()}) < len(called) or not all(name and isinstance(name, str) for name in called.values()):
         told = [repr(name) for name in called.values()]
@@ -150,7 +150,7 @@ def _files(source: str | os.PathLike[str]) -> tuple[Place, list[str], list[str]]
 
 
 def _partition(name: str) -> dict[str, str]:
-    """Return the columns that the folders of a file name, as ``robot=panda/part.parquet`` does.
+    """Return the columns given by the folders of a file, as in ``robot=panda/part.parquet``.
 
     Example:
         >>> _partition("robot=panda/day=3/part.parquet")
@@ -161,7 +161,7 @@ def _partition(name: str) -> dict[str, str]:
 
 
 def _check_once(file: GoalFile, partition: Mapping[str, str], ignore: Sequence[str]) -> None:
-    """Raise if a column stands in a file and in the name of its folder, which may say different things."""
+    """Raise FormatError if a column is both in a file and in the name of its folder, which may disagree."""
     for name, value in partition.items():
         if name in file.types and name not in ignore:
             both = f"has a column {name!r}, and its folder {name}={value} gives one too"

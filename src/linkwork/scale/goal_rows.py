@@ -19,10 +19,10 @@ from .goal_blocks import BUFFER, Piece, RowBlock, parquet
 from .goal_columns import START, BodyColumns, Columns
 from .goal_files import Goals, partition_types
 
-Targets = FloatArray | dict[str, FloatArray]  # of one frame, or of several by name
-MANY_GROUPS, MOST_ROWS = 16, 2**20  # of a piece whose row groups are read whole
-NOTHING = "__HIVE_DEFAULT_PARTITION__"  # what Hive and Spark call the folder of rows without a value
-UNIT = 1e-3  # how far a quaternion's length may be from one
+Targets = FloatArray | dict[str, FloatArray]  # for one frame, or for several by name
+MANY_GROUPS, MOST_ROWS = 16, 2**20  # a piece with many row groups and few rows is read by whole row groups
+NOTHING = "__HIVE_DEFAULT_PARTITION__"  # folder name of Hive and Spark for rows without a value
+UNIT = 1e-3  # largest deviation of a quaternion's length from 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class RowReader:
                 why = error
             if done < piece.rows:
                 self._open = ()
-                if parts := _by_group(piece, done):  # what is corrupt costs its own row group alone
+                if parts := _by_group(piece, done):  # a corrupt row group must not spoil the others
                     pieces.extendleft(reversed(parts))
                     continue
                 if waiting.rows:
@@ -117,7 +117,7 @@ class RowReader:
         yield table, [f"{piece.place}: {note}" for note in notes]
 
     def _groups(self, piece: Piece) -> Iterator[tuple[Any, Sequence[str]]]:
-        """Yield the rows of row groups: as read on from the piece before, if that was of the same groups."""
+        """Yield the rows of row groups; continue the reader of the piece before if that had the same groups."""
         import pyarrow as pa
 
         key = piece.place, 0 if _has_small_groups(piece) else BUFFER, piece.begin, piece.end
@@ -148,7 +148,7 @@ class RowReader:
                 yield pa.Table.from_batches([part]), ()
 
     def _wanted(self, piece: Piece) -> list[str]:
-        """Return the columns that are read from a file, not from the names of its folders."""
+        """Return the columns to read from the file itself, without those given by its folders."""
         names = (*self.goals.columns.numbers, *self.goals.carried)
         return [name for name in names if name not in piece.partition]
 
@@ -190,7 +190,7 @@ class RowReader:
         return targets
 
     def _memory(self, name: str, *shape: int) -> FloatArray:
-        """Return memory that is used again for the next rows: new memory takes the system as long as all the work."""
+        """Return a buffer that is reused for the next rows: allocating it anew would double the time."""
         size = math.prod(shape)
         if name not in self._kept or self._kept[name].size < size:
             self._kept[name] = np.empty(size)
@@ -198,7 +198,7 @@ class RowReader:
 
 
 class _Waiting:
-    """Tables with the same columns that are handed on together, so that small pieces cost no more than large ones."""
+    """Tables with equal columns that are combined, so that small pieces cost no more than large ones."""
 
     def __init__(self, first: int) -> None:
         self.first, self.rows = first, 0
@@ -214,7 +214,7 @@ class _Waiting:
         self.rows += table.num_rows
 
     def take(self, most: int | None = None) -> tuple[Any, int, list[str]]:
-        """Return the first rows as one table, the number of the first of them, and notes."""
+        """Return the first rows as one table, the number of its first row, and notes."""
         import pyarrow as pa
 
         whole = self.tables[0] if len(self.tables) == 1 else pa.concat_tables(self.tables)
@@ -226,20 +226,20 @@ class _Waiting:
 
 
 def _has_small_groups(piece: Piece) -> bool:
-    """Return whether a piece has many row groups, so that memory has room for any of them as a whole."""
+    """Return whether a piece has many small row groups, so that each fits into memory as a whole."""
     return piece.end - piece.begin >= MANY_GROUPS and piece.rows <= MOST_ROWS
 
 
 def _by_group(piece: Piece, done: int) -> list[Piece]:
-    """Return the rows of a piece after some, a piece for each row group; none if it has only one, or lines."""
+    """Return the remaining rows of a piece as one piece per row group; none for a single group or a CSV file."""
     if piece.place.suffix == ".csv" or piece.end - piece.begin < 2:
         return []
     try:
         with parquet(piece.place) as file:
             sizes = [file.metadata.row_group(k).num_rows for k in range(piece.begin, piece.end)]
-    except (FormatError, IndexError):  # the file is another one by now
+    except (FormatError, IndexError):  # the file was replaced meanwhile
         return []
-    parts, at = [], -piece.skip  # rows of the piece before a row group
+    parts, at = [], -piece.skip  # `at` is the number of rows of the piece before a row group
     for group, size in enumerate(sizes, piece.begin):
         begin, end = max(at, done), min(at + size, piece.rows)
         if begin < end:
@@ -250,7 +250,7 @@ def _by_group(piece: Piece, done: int) -> list[Piece]:
 
 
 def _completed(piece: Piece, table: Any) -> Any:
-    """Return a table with the columns that its folders name, and without what writers leave in schemas."""
+    """Return a table with the columns given by its folders, and without the metadata of its schema."""
     import pyarrow as pa
 
     for name, kind in partition_types(piece.partition).items():

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-BUFFER = 2**22  # bytes that Arrow hands on at once
+BUFFER = 2**22  # size of Arrow's write buffer [bytes]
 
 
 class HashedFile:

@@ -10,8 +10,8 @@ from pathlib import Path
 from ..errors import RunError
 from ..kernels.store import lock
 
-LOCK, MARK = "_lock", "_at_work"  # a file that is locked; one that holds by being there, on disks without locks
-TRIES = 100  # runs may end, and remove their locks, while this one looks
+LOCK, MARK = "_lock", "_at_work"  # a locked file; on disks without locks, a file whose existence is the lock
+TRIES = 100  # attempts, since other runs may end and remove their lock files meanwhile
 
 
 @contextmanager
@@ -28,19 +28,19 @@ def held(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):  # Windows keeps a file that is open
+        with suppress(OSError):  # Windows cannot remove an open file
             path.unlink()
         os.close(handle)
         if os.name == "nt":
-            with suppress(OSError):  # another run has it by now
+            with suppress(OSError):  # another run has opened it meanwhile
                 path.unlink()
 
 
 def _taken(folder: Path) -> tuple[int, Path]:
-    """Return an open file that keeps others out, and where it is."""
+    """Return the handle and the path of a file that keeps other runs out."""
     try:
         return _locked(folder / LOCK), folder / LOCK
-    except OSError:  # there are no locks on this disk; a folder that cannot be written is told of below
+    except OSError:  # no locks on this disk, or the folder is not writable, which is reported below
         with suppress(OSError):
             (folder / LOCK).unlink()
     path = folder / MARK
@@ -54,7 +54,7 @@ def _taken(folder: Path) -> tuple[int, Path]:
 
 
 def _locked(path: Path) -> int:
-    """Return an open file that is locked, and is the one of its name."""
+    """Return the handle of a locked file that still exists under its name."""
     for _ in range(TRIES):
         handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
         try:
@@ -62,7 +62,7 @@ def _locked(path: Path) -> int:
                 raise RunError(f"another run is at work in {str(path.parent)!r}.")
             if os.path.samestat(os.fstat(handle), path.stat()):
                 return handle
-        except FileNotFoundError:  # who held it has removed it
+        except FileNotFoundError:  # its former owner has removed it
             pass
         except BaseException:
             os.close(handle)

@@ -28,12 +28,12 @@ class ParquetAnswers(AnswerFormat):
 
         name, rows = self.part(block.number), 0
         words = [name for name in self.schema.names if name == "restarts" or f".{name}".endswith(".status")]
-        steps = pa.types.is_integer(self.schema.field(ID).type)  # mostly of one
+        steps = pa.types.is_integer(self.schema.field(ID).type)  # consecutive: delta encoding is compact
         with folder.below(name).writing() as raw:
             file = HashedFile(raw)
             with file.for_arrow() as sink, pq.ParquetWriter(
                 sink, self.schema, compression=self.compression, use_dictionary=words,
-                compression_level=1 if self.compression == "gzip" else None,  # as small as at 9, at a fifth of the time
+                compression_level=1 if self.compression == "gzip" else None,  # as small as level 9, five times as fast
                 column_encoding={ID: "DELTA_BINARY_PACKED"} if steps else None, write_page_checksum=True,
             ) as writer:  # fmt: skip
                 for _, table in tables:

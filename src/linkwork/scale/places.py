@@ -24,7 +24,8 @@ URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 DRAFT = re.compile(r"\.[0-9a-f]{16}\.tmp")
 WILD = re.compile(r"[*?\[]")
 CHUNK = 2**20
-STORES = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oss"}  # that show whole objects alone
+# Protocols of object stores, where an object appears only when it is complete.
+STORES = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oss"}
 
 
 class Place:
@@ -53,7 +54,7 @@ class Place:
     @cached_property
     def suffix(self) -> str:
         """The suffix of its name, in lower case."""
-        return os.path.splitext(self.name)[1].lower()  # noqa: PTH122  # asked of every file; a path is ten times slower
+        return os.path.splitext(self.name)[1].lower()  # noqa: PTH122  # called for every file; a Path is ten times slower
 
     @property
     def stem(self) -> str:
@@ -139,7 +140,7 @@ class Here(Place):
 
     @cached_property
     def _before(self) -> str:
-        """What stands before the names of its files."""
+        """The prefix of the names of its files."""
         folder = str(self.path)
         return "" if folder == "." else folder.rstrip(os.sep) + os.sep
 
@@ -163,7 +164,7 @@ class Here(Place):
         return sorted(n for n, e in _entries(self.path, "", ()) if e.is_symlink() and not os.path.exists(e.path))  # noqa: PTH110
 
     def open(self) -> IO[bytes]:
-        return open(self.whole, "rb")  # noqa: PTH123  # done with every file; a path takes as long again
+        return open(self.whole, "rb")  # noqa: PTH123  # called for every file; a Path would double the time
 
     def make(self) -> bool:
         there = self.path.is_dir()
@@ -184,7 +185,7 @@ class Here(Place):
     def clear_drafts(self) -> None:
         for path in self.path.rglob(".*.tmp"):
             if DRAFT.fullmatch(path.name):
-                with suppress(OSError):  # on Windows a scanner may hold it; the next run tries again
+                with suppress(OSError):  # on Windows a virus scanner may have it open; the next run tries again
                     path.unlink()
 
 
@@ -217,7 +218,7 @@ class There(Place):
 
     def make(self) -> bool:
         there = self.is_folder()
-        if not self._holds_objects:  # a store has no folders, and a bucket that is misspelt is not to be made
+        if not self._holds_objects:  # object stores have no folders, and a misspelt bucket must not be created
             self._asked("makedirs", exist_ok=True)
         return not there
 
@@ -227,7 +228,7 @@ class There(Place):
         return bool(({protocols} if isinstance(protocols, str) else {*protocols}) & STORES)
 
     @contextmanager
-    def writing(self, *, flushed: bool = True) -> Iterator[BinaryIO]:  # noqa: ARG002  # stores keep what they have
+    def writing(self, *, flushed: bool = True) -> Iterator[BinaryIO]:  # noqa: ARG002  # stores flush by themselves
         try:
             with self._committed() if self._holds_objects else self._renamed() as file:
                 yield file
@@ -235,14 +236,14 @@ class There(Place):
             raise FormatError(self.whole, f"cannot be written: {_why(error)}.") from error
 
     def write(self, data: bytes, *, flushed: bool = True) -> None:
-        if self._holds_objects:  # one request instead of three
+        if self._holds_objects:  # a single request instead of three
             self._asked("pipe_file", data)
         else:
             super().write(data, flushed=flushed)
 
     @contextmanager
     def _committed(self) -> Iterator[BinaryIO]:
-        """Give an object of a store that appears when it is committed."""
+        """Yield a file for an object, which appears in the store when it is committed."""
         file = self._asked("open", "wb", autocommit=False)
         told = _Stream(self, file, "written")
         try:
@@ -250,13 +251,13 @@ class There(Place):
             told.ask(file.close)
             told.ask(file.commit)
         except BaseException:
-            with suppress(Exception):  # what failed is raised; that the rest cannot be thrown away adds nothing
+            with suppress(Exception):  # the first error is raised; a failure to discard the rest does not matter
                 file.discard()
             raise
 
     @contextmanager
     def _renamed(self) -> Iterator[BinaryIO]:
-        """Give a file beside the target that takes its place."""
+        """Yield a file beside the target, which then replaces it."""
         folder = self.whole.rpartition("/")[0]
         draft = There(f"{folder}/.{secrets.token_hex(8)}.tmp")
         There(folder).make()
@@ -284,18 +285,18 @@ class There(Place):
         """Return the answer of the store; its errors become FormatError."""
         try:
             return getattr(self.system, what)(self.path, *words, **options)
-        except Exception as error:  # stores raise what their libraries do
+        except Exception as error:  # libraries of stores raise errors of any type
             done = "written" if what in ("mv", "makedirs", "pipe_file") or "wb" in words else "reached"
             raise FormatError(self.whole, f"cannot be {done}: {_why(error)}.") from error
 
 
 class _Stream(io.RawIOBase):
-    """A file of a store that is open: whatever the store's library raises becomes a FormatError.
+    """An open file of a store; any error of the store's library becomes a FormatError.
 
     Args:
         place: The file.
-        file: What fsspec opened.
-        done: What is done with it, in a word.
+        file: The file object of fsspec.
+        done: ``"read"`` or ``"written"``, for messages.
     """
 
     def __init__(self, place: There, file: Any, done: str) -> None:
@@ -397,7 +398,7 @@ def visible(names: Iterable[str]) -> list[str]:
 
 
 def _translated(pattern: str) -> re.Pattern[str]:
-    """Return a pattern of file names as a regular expression; from Python 3.13 on `glob.translate` has it."""
+    """Return a pattern of file names as a regular expression. Python 3.13 has `glob.translate` for this."""
     text = ""
     for piece in re.split(r"(\*\*/|\*\*|\*|\?|\[[^]]*\])", pattern):
         kinds = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
@@ -413,15 +414,15 @@ def _system(url: str) -> tuple[Any, str]:
         raise MissingExtraError("fsspec", "cloud", f"{URL.match(url)[0]} names") from error  # type: ignore[index]
     try:
         system, path = fsspec.core.url_to_fs(url)
-    except ImportError as error:  # s3fs, gcsfs, adlfs
+    except ImportError as error:  # s3fs, gcsfs or adlfs is missing
         raise FormatError(url, f"needs another package: {_why(error)}.") from error
-    except Exception as error:  # what fsspec does not know, and what a store's library raises
+    except Exception as error:  # unknown protocols, and any error of a store's library
         raise FormatError(url, f"cannot be reached: {_why(error)}.") from error
     return system, str(path).rstrip("/")
 
 
 def _entries(folder: Path, before: str, around: tuple[tuple[int, int], ...]) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Yield what is below a folder, without folders, by name; one that leads back to a folder around it is left."""
+    """Yield all files below a folder by name, without following links that lead back to an enclosing folder."""
     own = folder.stat()
     if (own.st_dev, own.st_ino) in around:
         return
@@ -435,9 +436,9 @@ def _entries(folder: Path, before: str, around: tuple[tuple[int, int], ...]) -> 
 
 
 def _why(error: BaseException) -> str:
-    """Return the first line of what an error says; some stores go on with pages."""
+    """Return the first line of an error's message; those of some stores are pages long."""
     said = (getattr(error, "strerror", None) or str(error)).strip() or type(error).__name__
-    if isinstance(error, FileNotFoundError) and " " not in said:  # no more than some name of the store's own
+    if isinstance(error, FileNotFoundError) and " " not in said:  # the message is only an internal name of the store
         return "there is no such file, folder or bucket"
     text = " ".join(said.splitlines()[0].split())
     return text[:1].lower() + text[1:400].rstrip(".")

@@ -27,13 +27,13 @@ class RowFrames:
 
     def __init__(self, linkage: Linkage, tried: Callable[[str], Any]) -> None:
         self.linkage, self.tried = linkage, tried
-        self.known: dict[str, str] = {}  # why a frame is of no use, or nothing
+        self.known: dict[str, str] = {}  # reason why a frame is unusable, or empty
         self.usual = next((name for name in reversed(linkage.frames) if not self.why_not(name)), "")
         if not self.usual:
             raise GoalError(f"linkage {linkage.name!r} has no frame that can be moved to a goal.")
 
     def why_not(self, name: Any) -> str:
-        """Return why goals cannot be for a frame; empty if they can."""
+        """Return why a frame cannot have goals; empty if it can."""
         if not name or not isinstance(name, str):
             return "no frame is given"
         if name not in self.known:

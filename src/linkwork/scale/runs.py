@@ -25,7 +25,7 @@ from .places import Here, Place, place_of, visible
 MANIFEST, RECORDS, ALL_RECORDS = "_manifest.json", "_parts", "_parts.json"
 SUCCESS, MISSING = "_SUCCESS", "_missing.json"
 VERSION = 2
-LARGEST = 2**28  # bytes of a list of records
+LARGEST = 2**28  # size of a list of records [bytes]
 
 
 @dataclass(frozen=True)
@@ -165,9 +165,9 @@ def run_folder(
 
 
 def _undo(folder: Place) -> None:
-    """Remove what a run has written that ended before its first item, so that another may begin there."""
+    """Remove the files of a run that ended before its first item, so that another run can begin there."""
     known = {name for record in read_records(folder) for name in record.sealed}
-    if {*visible(folder.files())} - known:  # a part whose record was not written: resume goes on from it
+    if {*visible(folder.files())} - known:  # a part without a record exists: keep the run, so that it can be resumed
         return
     for name in known:
         _remove_with_folders(folder, name)
@@ -176,7 +176,7 @@ def _undo(folder: Place) -> None:
 
 
 def _remove_with_folders(folder: Place, name: str) -> None:
-    """Remove a file, and the folders around it that are empty then."""
+    """Remove a file, and the enclosing folders that are then empty."""
     folder.below(name).remove()
     parents = name.split("/")[:-1]
     while parents and isinstance(folder, Here):
@@ -189,7 +189,7 @@ def _remove_with_folders(folder: Place, name: str) -> None:
 
 @contextmanager
 def _left_as_found(folder: Place, new: bool) -> Iterator[None]:
-    """Remove a new folder again if no run began there."""
+    """Remove a newly created folder if no run began there."""
     try:
         yield
     except BaseException:
@@ -199,7 +199,7 @@ def _left_as_found(folder: Place, new: bool) -> Iterator[None]:
 
 
 def _begin(folder: Place, facts: Mapping[str, Any], resume: bool) -> None:
-    """Raise RunError unless a run with these facts may begin, or go on, in a folder."""
+    """Raise RunError unless a run with these facts can begin, or be resumed, in a folder."""
     if folder.below(MANIFEST).is_file():
         if not resume:
             raise RunError(f"{str(folder)!r} holds a run already; continue it with resume, or give another folder.")
@@ -217,7 +217,7 @@ def _begin(folder: Place, facts: Mapping[str, Any], resume: bool) -> None:
 
 
 def _difference(name: str, before: Any, now: Any) -> str:
-    """Return in words what differs: the options by name, with both values."""
+    """Return a text on a difference: the options by name, with both values."""
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         parts = [key for key in (*before, *now) if before.get(key) != now.get(key)]
         shown = (f"{key} ({_short(before.get(key))}, not {_short(now.get(key))})" for key in dict.fromkeys(parts))

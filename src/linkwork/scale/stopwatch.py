@@ -25,5 +25,5 @@ class Stopwatch:
     def lap(self, kind: str) -> None:
         """Add the time since the last lap to a kind of work."""
         now = time.perf_counter()
-        self.times[kind] += now - self._since  # type: ignore[assignment]  # counters count whole numbers for mypy
+        self.times[kind] += now - self._since  # type: ignore[assignment]  # mypy expects integers in a Counter
         self._since = now

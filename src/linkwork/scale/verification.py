@@ -68,8 +68,8 @@ def verify_dataset(folder: str | os.PathLike[str]) -> Verification:
 
 
 def _unread(form: AnswerFormat, folder: Place, record: Record) -> str:
-    """Return why a part cannot be read as it should be, or nothing."""
-    if record.item < 0:  # what goes with the parts
+    """Return the fault of a part; empty if it has none."""
+    if record.item < 0:  # a companion file of the parts
         return ""
     if record.file != form.part(record.item):
         return f"has the record of block {record.item}"

@@ -50,14 +50,14 @@ class ZarrAnswers(AnswerFormat):
 
     def check(self) -> None:
         refuse_types(self.schema, "Zarr")
-        self.companions()  # here, where no other thread is
+        self.companions()  # now, before there are other threads
 
     def companions(self) -> Mapping[str, bytes]:
         return self._descriptions
 
     @cached_property
     def _descriptions(self) -> dict[str, bytes]:
-        """What describes the group and its arrays; it travels to the workers."""
+        """The metadata files of the group and its arrays, which are sent to workers."""
         import zarr
 
         store, files = _store({})
@@ -69,7 +69,7 @@ class ZarrAnswers(AnswerFormat):
         for field in self.schema:
             if not field.name.startswith(VALUE):
                 self._array(group, field.name, rows, _kind(field))
-        with warnings.catch_warnings():  # that other libraries may pass it by, which they may
+        with warnings.catch_warnings():  # zarr warns that other libraries may ignore this, which is harmless
             warnings.simplefilter("ignore")
             zarr.consolidate_metadata(store)
         return {ROOT: files()[ROOT], **files()}
@@ -78,7 +78,7 @@ class ZarrAnswers(AnswerFormat):
         self, group: Any, name: str, rows: int, kind: Kind, width: int = 0, more: Mapping[str, Any] | None = None
     ) -> None:
         own, axes = ((width,), ("row", "coordinate")) if width else ((), ("row",))
-        with warnings.catch_warnings():  # texts have no specification yet
+        with warnings.catch_warnings():  # zarr warns that texts are not specified yet
             warnings.simplefilter("ignore")
             group.create_array(
                 name, shape=(self.total, *own), chunks=(rows, *own), dtype=kind.dtype, fill_value=kind.empty,
@@ -122,13 +122,13 @@ class ZarrAnswers(AnswerFormat):
 
     @staticmethod
     def _span(group: Any, record: Record) -> int:
-        """Return how many rows of the arrays a part has, those that are missing among them."""
+        """Return the number of rows of a part in the arrays, including missing rows."""
         array = group["status"]
         return int(min(array.chunks[0], array.shape[0] - record.first))
 
 
 def _kind(field: Any) -> Kind:
-    """Return how Zarr holds a column; empty cells are NaN, the least whole number, -1 or an empty text."""
+    """Return how Zarr stores a column. Empty cells are NaN, the extreme integer, -1 or an empty text."""
     import pyarrow.types as kinds
 
     if field.name == "status":
@@ -148,7 +148,7 @@ def _kind(field: Any) -> Kind:
 
 
 def _values(table: Any, field: Any) -> NDArray[Any]:
-    """Return a column as the array that Zarr holds."""
+    """Return a column as an array for Zarr."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -164,7 +164,7 @@ def _values(table: Any, field: Any) -> NDArray[Any]:
 
 
 def _joined(tables: Tables) -> Iterator[tuple[int, list[Any]]]:
-    """Yield tables that follow one another together, with the number of their first row: a chunk is written once."""
+    """Yield lists of consecutive tables with the number of their first row, so that each chunk is written once."""
     first, after = 0, -1
     rows: list[Any] = []
     for at, table in tables:
@@ -186,7 +186,7 @@ def _codec(name: str) -> Any:
 
 
 def _store(known: Mapping[str, bytes]) -> tuple[Any, Any]:
-    """Return a store of zarr in memory that has some files, and a function that returns all that it has."""
+    """Return an in-memory store of zarr with some files, and a function that returns all of its files."""
     from zarr.core.buffer import default_buffer_prototype
     from zarr.storage import MemoryStore
 

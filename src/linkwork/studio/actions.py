@@ -20,7 +20,7 @@ from .timeline import FPS, SceneTimeline
 Matrix = Annotated[list[float], msgspec.Meta(min_length=16, max_length=16)]
 Name = Annotated[str, msgspec.Meta(max_length=200)]
 Seconds = Annotated[float, msgspec.Meta(ge=0.0, le=3600.0)]
-MOST_KEYS = 2000  # that can be moved or removed at once
+MOST_KEYS = 2000  # largest number of keys moved or removed at once
 
 
 def _spelled(name: str) -> str:

@@ -45,9 +45,9 @@ from .worker import Worker
 if TYPE_CHECKING:
     from .racing import Chase
 
-IN_NOTEBOOK = 640  # pixels: its height there
-KEPT = 16  # files to download that are kept
-SETTLED = 0.15  # seconds without a change, after which motions and reasons are worked out
+IN_NOTEBOOK = 640  # height in a notebook [pixel]
+KEPT = 16  # number of files kept for download
+SETTLED = 0.15  # time without a change after which motions and explanations are computed [s]
 
 
 class Studio:
@@ -95,7 +95,7 @@ class Studio:
         self.door, self.server = door, door.server
         door.lead_to(self)
 
-    # At the door, in the server's thread
+    # In the server's thread
 
     def _arrived(self, client: Client) -> None:
         """Send everything to a page that has connected."""
@@ -140,15 +140,15 @@ class Studio:
     def _act(self, client: Client, number: int, action: Action) -> None:
         try:
             result = action.act(self) if isinstance(action, StudioAction) else action.apply(self.session)
-        except Exception as error:  # whatever it is, the page that asked is told; the studio goes on
+        except Exception as error:  # any error is reported to the page that asked; the studio goes on
             client.send(json.dumps({"n": number, "refused": in_words(error)}))
             self._show()
-            client.send(self._sight.everything())  # what the page has tried out by itself is put back
+            client.send(self._sight.everything())  # the page may have changed its view in advance; this restores it
             return
         try:
             self._show()
-        finally:  # who asked is told when it is shown
-            client.send(msgspec.json.encode({"n": number, "done": result}).decode())  # what is no number is null there
+        finally:  # the page is answered after the change is shown
+            client.send(msgspec.json.encode({"n": number, "done": result}).decode())  # NaN becomes null
 
     @property
     def _stage_message(self) -> str:
@@ -189,7 +189,7 @@ class Studio:
             self._revision = self._keep_stage(scene.linkage, sight.stage_text(scene))
             for old in sorted(self._stages)[:-4]:
                 del self._stages[old]
-        self._motion = self._solver = None, None  # pages forget those that they had
+        self._motion = self._solver = None, None  # with a new linkage, pages discard these
         self.broadcast(self._stage_message)
 
     def _keep_stage(self, linkage: Linkage, text: str) -> int:
@@ -221,7 +221,7 @@ class Studio:
         for client in self._clients:
             client.send(message)
 
-    # In the thinker's thread: on scenes and solutions that never change
+    # In the thinker's thread, on immutable scenes and solutions
 
     def _work_out(self, scene: Scene, solution: Solution | None) -> None:
         """Compute the motion, and why goals were not reached."""
@@ -229,7 +229,7 @@ class Studio:
             self._motions += 1
             try:
                 baked = sight.motion_packet(motion(scene), scene.timeline.fps, self._motions)
-            except Exception as error:  # whatever it was, nobody is to wait for it
+            except Exception as error:  # any error is reported, so that no page waits for a result
                 self.broadcast(json.dumps({"failed": in_words(error), "unmade": in_words(error)}))
             else:
                 self.worker.submit(partial(self._moved, _motion_key(scene), baked))
@@ -261,8 +261,8 @@ class Studio:
         """Read files that were dropped on a page, and open their scene."""
         try:
             upload = self._uploads.read(message)
-            stage = sight.stage_text(upload.scene)  # what cannot be shown is refused, and nothing has changed
-        except Exception as error:  # whatever a file holds, the page that sent it is told
+            stage = sight.stage_text(upload.scene)  # raises if it cannot be shown, before anything is changed
+        except Exception as error:  # any error in a file is reported to the page that sent it
             client.send(json.dumps({"uploaded": None, "refused": in_words(error)}))
             return
 
@@ -437,7 +437,7 @@ def in_words(error: Exception) -> str:
 
 
 def _motion_key(scene: Scene) -> tuple[Any, ...]:
-    """Return the data that determine a motion: goals count if some have keys, and their places if they have none."""
+    """Return the data that determine a motion: goals count if any has keys, and their positions if they have none."""
     line = scene.timeline
     keyed = {name for key in line.keys for name in key.places}
     aims = tuple(_asked_of(t, where=t.name not in keyed) for t in scene.targets if t.active) if keyed else ()
@@ -445,20 +445,20 @@ def _motion_key(scene: Scene) -> tuple[Any, ...]:
 
 
 def _asked_of(target: Target, *, where: bool) -> tuple[Any, ...]:
-    """Return a target as values that can be compared; with its place if that counts."""
+    """Return a target as comparable values, with its position if that matters."""
     place = target.place.tobytes() if where else b""
     return target.name, target.kind, target.frame, target.turn, target.weight, target.priority, target.active, place
 
 
 class _Head(msgspec.Struct):
-    """A message of a page: its number, to be answered, and what it asks for."""
+    """A message of a page: its number, for the answer, and its action."""
 
     ask: msgspec.Raw
     n: int = 0
 
 
 def _kinds(kind: type[Any]) -> list[type[Any]]:
-    """Return the actions below a class that have none below themselves."""
+    """Return the subclasses of an action that have no subclasses themselves."""
     return [leaf for child in kind.__subclasses__() for leaf in (_kinds(child) or [child])]
 
 

@@ -19,11 +19,11 @@ from .worker import Worker
 if TYPE_CHECKING:
     from .scene import Scene
 
-AFTER = 2.0  # seconds after a change
-KEPT = 20  # scenes of earlier studios
+AFTER = 2.0  # delay after a change [s]
+KEPT = 20  # number of scenes kept from earlier studios
 ASKS, RUNNING = 0x1000, 259  # on Windows: the right to query a process; the exit code of one that is still running
-LARGEST = 2**23  # bytes: a clip of an hour is not written every two seconds
-OWN: set[str] = set()  # files of studios of this process
+LARGEST = 2**23  # largest file [bytes], since writing very long clips at every change would be slow
+OWN: set[str] = set()  # files of this process
 
 
 class Autosave:
@@ -99,9 +99,9 @@ def _alive(path: Path) -> bool:
         number = int(path.name.split("-")[1])
     except (IndexError, ValueError):
         return False
-    if number == os.getpid():  # in a container, an earlier process may have had the same number
+    if number == os.getpid():  # in a container, an earlier process may have had the same id
         return path.name in OWN
-    if os.name == "nt":  # where a signal would end the process
+    if os.name == "nt":  # there, os.kill would end the process
         return _runs_on_windows(number)
     try:
         os.kill(number, 0)

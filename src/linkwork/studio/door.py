@@ -18,7 +18,7 @@ from .server import LIMIT, Client, File, Message, Server
 if TYPE_CHECKING:
     from .app import Studio
 
-MOST = 64  # events that are kept until the studio is ready
+MOST = 64  # largest number of events kept until the studio is ready
 
 
 class Door:

@@ -83,7 +83,7 @@ class History(Generic[Snapshot]):
         self._weights = [*self._weights[:kept], self._weigh(state, before)]
         while len(self._states) > self._longest or (self.weight > self._heaviest and len(self._states) > 2):
             del self._states[0], self._weights[0]
-            self._weights[0] = self._weigh(self._states[0][0], None)  # it shares nothing any more
+            self._weights[0] = self._weigh(self._states[0][0], None)  # it is now the first state and shares nothing
         self._at = len(self._states) - 1
 
     def undo(self) -> Snapshot:

@@ -115,7 +115,7 @@ def swing(linkage: Linkage, goals: Sequence[Goal], q: FloatArray, amount: float,
             break
         if ahead is None:
             ahead = free[direction % len(free)]
-            ahead = ahead * np.sign(ahead[np.abs(ahead).argmax()] * amount)  # the same way every time
+            ahead = ahead * np.sign(ahead[np.abs(ahead).argmax()] * amount)  # a reproducible sign
         ahead = free.T @ (free @ ahead)  # continue in the same direction, as far as it is free
         length = float(np.linalg.norm(ahead))
         if length < 1e-6:

@@ -37,7 +37,7 @@ class Why:
 
 
 def judged(linkage: Linkage, goals: Sequence[Goal], start: FloatArray, q: FloatArray, method: str) -> Solution:
-    """Return the solution that a pose found elsewhere is; it is only evaluated, not changed.
+    """Return a pose that was found elsewhere as a solution; the pose is evaluated, not changed.
 
     Example:
         >>> import linkwork as lw

@@ -25,7 +25,7 @@ class OwnFile:
     def __init__(self, path: Path | None, scene: Scene) -> None:
         self._path, self._owner = path, scene.linkage
         self.saved, self.written = scene, False
-        self._agreed: bytes | None = None  # what was last written here
+        self._agreed: bytes | None = None  # content last written here
 
     def name(self, linkage: Linkage) -> str:
         """Return the name of the file; empty if it is not that of a linkage."""
@@ -37,7 +37,7 @@ class OwnFile:
             return ""
         try:
             there = self._path.read_bytes()
-        except OSError:  # it is gone, or writing reports the error
+        except OSError:  # the file is gone; other errors are reported when writing
             return ""
         if there == self._agreed:
             return ""

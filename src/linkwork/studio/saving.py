@@ -75,7 +75,7 @@ class Section(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     pose: list[float] | None = None
     method: str = "robust"
     targets: list[TargetEntry] = []
-    keys: list[KeyEntry] = []  # of the only clip, in old files
+    keys: list[KeyEntry] = []  # in old files, which have a single clip
     fps: float = FPS
     loop: bool = True
     clips: list[ClipEntry] = []

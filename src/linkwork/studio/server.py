@@ -28,7 +28,7 @@ HERE = ("127.0.0.1", "localhost", "::1")
 SOCKET = "/socket"
 COOKIE = "linkwork-studio"
 LIMIT = 64 * 2**20  # bytes of an upload, packed and unpacked
-TRIES = 50  # ports that are tried if one is taken
+TRIES = 50  # number of ports tried if one is taken
 BEAT = 20.0  # s between pings over a network; on this machine the socket closes when a page goes
 WAITING = 256  # unread messages after which a page is disconnected
 NOTEBOOKS = "http://localhost:* http://127.0.0.1:* https://localhost:* https://127.0.0.1:* vscode-webview:"
@@ -42,7 +42,7 @@ class File:
 
     content: bytes
     kind: str
-    name: str = ""  # under which it is downloaded; without one it is shown in the page
+    name: str = ""  # file name for download; if empty, the page shows it
 
 
 class Client(Protocol):
@@ -81,7 +81,7 @@ class _Page:
     def _put(self, message: Message) -> None:
         try:
             self.waiting.put_nowait(message)
-        except asyncio.QueueFull:  # it has not read for a long time
+        except asyncio.QueueFull:  # the page has not read for a long time
             self._connection.transport.abort()
 
     async def write(self) -> None:
@@ -177,7 +177,7 @@ class Server:
             async for message in connection:
                 self._events.received(page, message)
         except ConnectionClosed:
-            pass  # it left without closing, or sent too large a message
+            pass  # the page left without closing, or sent too large a message
         finally:
             self._events.closed(page)
             writing.cancel()
@@ -214,7 +214,7 @@ class Server:
         return None if fits else "The address of this studio ends with a token; use the complete address."
 
     def _is_this(self, host: str) -> bool:
-        """Return whether a Host header names this server; other names that resolve to it (DNS rebinding) do not."""
+        """Return whether a Host header names this server, not another name that resolves to it (DNS rebinding)."""
         try:
             asked = urlsplit(f"//{host}")
             name, port = asked.hostname or "", asked.port or 80

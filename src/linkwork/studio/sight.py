@@ -31,7 +31,7 @@ from .targets import KINDS as GOALS
 from .timeline import SceneTimeline
 
 MOST_REMARKS = 200
-OPTIONS = re.compile(r"; [^;]*(?:=\.\.\.|\(--)[^;]*$")  # the end of a remark that names options
+OPTIONS = re.compile(r"; [^;]*(?:=\.\.\.|\(--)[^;]*$")  # the end of a remark if it names options
 COLUMNS = 250  # largest number of velocities for which the page can solve at the screen's refresh rate
 RESTARTS = 24  # other starts that a page tries at the end of a drag: a blink for the largest body
 

@@ -68,7 +68,7 @@ def _common(target: Target) -> dict[str, Any]:
 
 def _reach(linkage: Linkage, target: Target) -> Goal:
     point = target.place[:3, 3]
-    flat = not linkage.evaluator.moving_rows(target.frame)[2]  # a planar arm never leaves its height
+    flat = not linkage.evaluator.moving_rows(target.frame)[2]  # the frame of a planar arm cannot change its height
     turned = target.place[:3, :3] if target.turn else None
     return Reach(target.frame, position=point[:2] if flat else point, orientation=turned, **_common(target))
 

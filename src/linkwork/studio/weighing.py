@@ -13,7 +13,7 @@ import numpy as np
 from ..linkage.caching import Cache
 from .scene import Scene
 
-APART = (type, ModuleType, FunctionType, MethodType, Cache)  # not owned by a scene, or emptied when it is left
+APART = (type, ModuleType, FunctionType, MethodType, Cache)  # types not owned by a scene, or emptied when it is left
 
 
 def weight(scene: Scene, before: Scene | None = None) -> int:

@@ -12,13 +12,13 @@ from .lesson import Exercise, Lesson
 
 
 def _moon() -> tuple[float, ...]:
-    """Return the position of the moon: a chain of two turns, each about the body before it."""
+    """Return the position of the moon after two rotations: about the sun, then about the planet."""
     place = planar([10, 1]).forward([math.radians(30), math.radians(90)], frame="tip")[:2, 3]
     return tuple(float(x) for x in place)
 
 
 def _kept() -> float:
-    """Return how many matrices are on the stack when link 2.1 is drawn: one for each arc on the way down."""
+    """Return the number of matrices on the stack when link 2.1 is drawn: one for each arc on the path to it."""
     tree, link, count = linkage("two-arms"), "link21", 1
     parents = {joint.child: joint.parent for joint in (tree.joint(name) for name in tree.joints) if joint.parent}
     while link in parents:
@@ -27,7 +27,7 @@ def _kept() -> float:
 
 
 def _moved() -> float:
-    """Return how many links move when θ₂ changes."""
+    """Return the number of links that move when θ₂ changes."""
     figure = linkage("two-arms")
     before, after = (figure.forward(figure.pose(j2=angle)) for angle in (0.0, 1.0))
     return float(sum(not np.allclose(before[name], after[name]) for name in figure.links))

@@ -20,7 +20,7 @@ def _seen_from_the_link() -> tuple[float, ...]:
 
 
 def _links_of_no_length() -> float:
-    """Return how many links are added when a ball joint is split into joints of one degree of freedom."""
+    """Return the number of links added when a ball joint is split into joints with one degree of freedom."""
     socket = Builder("socket").ball("shoulder", "arm").build()
     return float(len(socket.split().links) - len(socket.links))
 

@@ -16,7 +16,7 @@ def _axis() -> tuple[float, ...]:
 
 
 def _constant() -> float:
-    """Return how many numbers of a six-axis arm's table are constant: three in each row."""
+    """Return the number of constants in the table of a six-axis arm: three in each row."""
     return float(3 * len(ur5().as_dh("tip").rows))
 
 

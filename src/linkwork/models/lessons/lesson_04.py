@@ -18,7 +18,7 @@ def _yaw_at_lock() -> float:
     from scipy.spatial.transform import Rotation
 
     turned = Rotation.from_euler("ZYX", (50, 90, 20), degrees=True).as_matrix()
-    return math.degrees(math.atan2(-turned[0, 1], turned[1, 1]))  # of Rz(yaw) Ry(90°), column y is (-sin, cos, 0)
+    return math.degrees(math.atan2(-turned[0, 1], turned[1, 1]))  # column y of Rz(yaw) Ry(90°) is (-sin, cos, 0)
 
 
 def _angle() -> float:

@@ -17,7 +17,7 @@ def _angle_at(time: float, kind: str) -> float:
 
 
 def _height() -> float:
-    """Return how high the tip of one link of length 10 is, halfway between poses of 0° and of 180°."""
+    """Return the height of the tip of one link of length 10, halfway between poses of 0° and 180°."""
     arm = planar([10])
     clip = interpolate(arm, [(0, [0.0]), (1, [math.pi])], fps=100, kind="linear", wrap=False)
     return float(arm.forward(clip.at([0.5])[0], frame="tip")[1, 3])

@@ -23,7 +23,7 @@ def _number_of_poses() -> float:
 
 
 def _any_direction() -> tuple[float, float]:
-    """Return the radii between which the wrist of the first two links can be on any side of the goal."""
+    """Return the radii between which the tip can reach a goal with any direction of the last link."""
     first, second, third = LENGTHS
     return abs(first - second) + third, first + second - third
 

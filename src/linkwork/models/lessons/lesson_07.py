@@ -19,7 +19,7 @@ def _hole() -> float:
 
 
 def _nearest_with_a_limit() -> float:
-    """Return the third side of the triangle whose angle at the elbow is as small as the limit allows."""
+    """Return the distance from shoulder to tip with the elbow folded to its limit."""
     inside = math.pi - math.radians(150.0)
     return math.sqrt(UPPER**2 + LOWER**2 - 2.0 * UPPER * LOWER * math.cos(inside))
 

@@ -7,7 +7,7 @@ import numpy as np
 from ..textbook import START, arm
 from .lesson import Exercise, Lesson
 
-TURN = 0.1  # radians, of each joint at once
+TURN = 0.1  # rotation of all joints together [rad]
 
 
 def _first_column() -> float:
@@ -19,7 +19,7 @@ def _all_at_once() -> float:
 
 
 def _error(turn: float) -> float:
-    """Return how far the tip is from where the Jacobian says, after all joints have turned by an angle."""
+    """Return the distance of the tip from the Jacobian's prediction, after all joints have turned by an angle [rad]."""
     linkage, q, change = arm(), np.array(START), np.full(3, turn)
     before, after = (linkage.forward(pose, frame="tip")[:2, 3] for pose in (q, q + change))
     return float(np.linalg.norm(after - before - linkage.jacobian(q, "tip")[:2] @ change))

@@ -13,7 +13,7 @@ def _first_slider() -> float:
 
 
 def _distances(steps: int, size: float = 1.0) -> list[float]:
-    """Return how far the tip is from the goal of the worked example, before and after each of some steps."""
+    """Return the distances of the tip from the goal of the worked example, before the first step and after each."""
     linkage, q = arm(), np.array(START)
     found = []
     for _ in range(steps + 1):

@@ -23,7 +23,7 @@ def _fastest(bend: float) -> float:
 
 
 def _best_bend() -> float:
-    """Return the bend with the largest manipulability: L1 L2 sin(bend) is largest where its slope is zero [deg]."""
+    """Return the bend with the largest manipulability L1 L2 sin(bend), whose derivative is zero there [deg]."""
     return math.degrees(math.acos(0.0))
 
 

@@ -18,7 +18,7 @@ def _filter_factor() -> float:
 
 
 def _bound() -> float:
-    return 2.0 / (2.0 * LAMBDA)  # |V| / (2 lambda), for a way of 2
+    return 2.0 / (2.0 * LAMBDA)  # |V| / (2 lambda), for a distance of 2
 
 
 def _largest_step() -> float:

@@ -12,7 +12,7 @@ from .lesson import Exercise, Lesson
 
 
 def _spare() -> float:
-    """Return in how many ways the Panda's joints can move while its hand keeps its pose."""
+    """Return the dimension of the Panda's null space: joint motions that keep the pose of its hand."""
     robot = panda()
     ready = robot.stored_pose("ready")
     here = Reach("tip", pose=robot.forward(ready, frame="tip"))
@@ -21,7 +21,7 @@ def _spare() -> float:
 
 def _second_joint() -> float:
     first, second = arm().jacobian(START, "tip")[:2]
-    way = np.cross(first, second)  # perpendicular to both rows: the tip does not feel it
+    way = np.cross(first, second)  # perpendicular to both rows, so it does not move the tip
     return float(way[1] / way[2])
 
 

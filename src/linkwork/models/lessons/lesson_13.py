@@ -14,7 +14,7 @@ GOAL = np.array([-20.0, 5.0])
 
 
 def worked_example() -> tuple[FloatArray, FloatArray]:
-    """Return the Jacobian (2, 3) and the way still to go (2,) at the start of the chapter's worked example."""
+    """Return the Jacobian (2, 3) and the vector to the goal (2,) at the start of the chapter's worked example."""
     arm, start = planar([15, 10, 5]), [math.pi / 8, math.pi / 4, math.pi / 4]
     way: FloatArray = GOAL - arm.forward(start, frame="tip")[:2, 3]
     return arm.jacobian(start, "tip")[:2], way
@@ -27,7 +27,7 @@ def largest_scale() -> float:
 
 
 def first_turn() -> float:
-    """Return how far joint 1 turns in the first step, with the scale that fits best [deg]."""
+    """Return the rotation of joint 1 in the first step, with the best scale [deg]."""
     jacobian, way = worked_example()
     moved = jacobian @ jacobian.T @ way
     scale = (way @ moved) / (moved @ moved)

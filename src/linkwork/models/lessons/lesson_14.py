@@ -16,7 +16,7 @@ START = (math.pi / 8, math.pi / 4, math.pi / 4)
 
 
 def last_turn() -> float:
-    """Return the turn of joint 3, which comes first: from the end effector to the goal, seen from the joint [deg]."""
+    """Return the rotation of joint 3, the first to move: the angle from end effector to goal about the joint [deg]."""
     arm = planar([15, 10, 5])
     joint = arm.forward(START, frame="link3")[:2, 3]
     e, g = arm.forward(START, frame="tip")[:2, 3] - joint, np.array(GOAL) - joint
@@ -24,12 +24,12 @@ def last_turn() -> float:
 
 
 def sweeps() -> float:
-    """Return how many sweeps bring the end effector within a tenth of a millimetre of a goal nearer the edge."""
+    """Return the number of sweeps that bring the end effector within 0.1 mm of a goal near the edge of its reach."""
     return float(solve(planar([15, 10, 5]), Reach("tip", position=(0.0, 25.0)), start=START, method="ccd").iterations)
 
 
 def most_useful() -> float:
-    """Return the joint that brings the end effector nearest when it turns alone: its best distance is | |g| - |e| |."""
+    """Return the joint that alone brings the end effector nearest to the goal; its best distance is | |g| - |e| |."""
     arm = planar([15, 10, 5])
     tip = arm.forward(START, frame="tip")[:2, 3]
     joints = [arm.forward(START, frame=f"link{k}")[:2, 3] for k in (1, 2, 3)]

@@ -38,7 +38,7 @@ def backward() -> FloatArray:
 
 
 def left_the_base() -> float:
-    """Return how far the first point is from the base after a backward pass."""
+    """Return the distance of the first point from the base after a backward pass."""
     return float(np.linalg.norm(backward()[0]))
 
 

@@ -12,12 +12,12 @@ SOLES = ("left_heel", "left_ball", "right_heel", "right_ball")
 
 
 def freedom() -> float:
-    """Return how many degrees of freedom two held feet leave to a floating human."""
+    """Return the number of degrees of freedom of a floating human with two held feet."""
     return float(human(root="floating").nv - 2 * 6)
 
 
 def short_by() -> float:
-    """Return how far a hand stays from a goal that is too far ahead, when feet and balance come first [cm]."""
+    """Return the distance of a hand from a goal too far ahead, if feet and balance have priority [cm]."""
     body = human(root="floating")
     first = [Hold("left_foot"), Hold("right_foot"), Balance(over=SOLES)]
     hand = Reach("right_hand", position=(1.2, -0.25, 1.2), priority=1)
@@ -25,7 +25,7 @@ def short_by() -> float:
 
 
 def compromise() -> float:
-    """Return x of a tip that two goals pull at, weights 1 and 3: least squares of both."""
+    """Return the least-squares x of a tip with two goals of weights 1 and 3."""
     arm = planar([15, 10, 5])
     pulls = [Reach("tip", position=(10.0, 10.0)), Reach("tip", position=(20.0, 10.0), weight=3.0)]
     return float(arm.forward(solve(arm, pulls, start=[0.3, 0.5, 0.5]).q, frame="tip")[0, 3])

@@ -17,7 +17,7 @@ def rocker() -> float:
 
 
 def stop() -> float:
-    """Return where the crank of a four-bar of 0.4, 0.3, 0.25, 0.2 stops: coupler and rocker in line [deg]."""
+    """Return the limit of the crank of a four-bar of 0.4, 0.3, 0.25, 0.2, with coupler and rocker in line [deg]."""
     g, a, b, c = 0.4, 0.3, 0.25, 0.2
     return math.degrees(math.acos((a * a + g * g - (b + c) ** 2) / (2.0 * a * g)))
 

@@ -13,14 +13,14 @@ from .lesson import Exercise, Lesson
 
 
 def reached(arm: Linkage, method: str, count: int) -> float:
-    """Return how many goals of random poses a method reaches from the pose ``ready``."""
+    """Return the number of goals, made from random poses, that a method reaches from the pose ``ready``."""
     targets = arm.forward(arm.random_pose(0, count), frame="tip")
     ends = (solve(arm, Reach("tip", pose=target), start="ready", method=method) for target in targets)
     return float(sum(bool(end) for end in ends))
 
 
 def ways() -> float:
-    """Return in how many ways a UR5 reaches a pose."""
+    """Return the number of solutions of a UR5 for a pose."""
     arm = ur5()
     return float(len(solve_all(arm, Reach("tip", pose=arm.forward([0.3, -1.0, 1.2, -0.8, 0.9, 0.4], frame="tip"))).q))
 

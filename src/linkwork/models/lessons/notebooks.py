@@ -124,7 +124,7 @@ def _inside(lines: Iterator[str], fence: str) -> Iterator[str]:
 
 
 def _block(cells: Cells, fence: re.Match[str], inside: list[str], first: str) -> None:
-    """Add a block: Python becomes code, a file is written by code, anything else stays text."""
+    """Add a block: Python becomes a code cell, a file becomes a cell that writes it, anything else stays text."""
     source = "\n".join(inside)
     if fence[3]:
         cells.code(f"from pathlib import Path\n\nPath({fence[3]!r}).write_text({source + chr(10)!r})")

@@ -16,7 +16,7 @@ from .closed_form import ComplexArray, place
 from .four_bars import TURN
 
 CURVES, SAMPLES, SEED = 3000, 96, 1955
-POOR = np.sin(np.radians(12.0)) ** 2  # four-bars whose transmission angle is worse than 12 degrees are left out
+POOR = np.sin(np.radians(12.0)) ** 2  # squared sine of the smallest transmission angle of a four-bar in the atlas
 ARCS, EVERY, KNOTS = (10, 16, 24, 34, 48, 64, 80, 95), 4, 12
 PHASES = 18
 
@@ -130,7 +130,7 @@ def timed_matches(points: ComplexArray, timing: FloatArray) -> list[Match]:
 
 
 def _angles(knots: FloatArray) -> FloatArray:
-    """Return angles of the cranks at places along all curves of the atlas, between its samples by a line."""
+    """Return crank angles at positions along all curves of the atlas, interpolated linearly between its samples."""
     entry = np.arange(len(knots))[:, None]
     low = np.floor(knots).astype(int)
     share = knots - low

@@ -73,8 +73,9 @@ def pairs(rows: FloatArray) -> tuple[ComplexArray, ComplexArray, ComplexArray]:
 def derivatives(rows: FloatArray, placed: Placed) -> tuple[ComplexArray, ComplexArray]:
     """Return the derivatives of coupler points by the nine numbers, shape (n, angles, 9), and by the crank's angle.
 
-    The rocker keeps its length: the way f from its pivot to its pin obeys Re(conj(f) df) = rocker · d(rocker), which
-    gives how the coupler turns; the rest is the sum of what moves.
+    The vector f from the rocker's pivot to its pin has the rocker's length, so Re(conj(f) df) = rocker · d(rocker).
+    This gives the rotation of the coupler. The motion of the point is the sum of that of the crank pin, this rotation,
+    and the change of the point on the coupler.
     """
     _, pivot, coupler_point = pairs(rows)
     crank, coupler, rocker = (rows[:, k, None] for k in (4, 5, 6))
@@ -84,7 +85,7 @@ def derivatives(rows: FloatArray, placed: Placed) -> tuple[ComplexArray, Complex
     lever = np.where(np.abs(lever) < 1e-12, 1e-12, lever)
     one, none = np.ones_like(turn), np.zeros_like(turn)
     pin = np.stack([one, 1j * one, none, none, turn, none, none, none, none, 1j * crank * turn], axis=-1)
-    shift = pin.copy()  # of the rocker's pin against its pivot while the coupler keeps its direction
+    shift = pin.copy()  # motion of the rocker's pin relative to its pivot, for a coupler that does not rotate
     shift[..., 2], shift[..., 3], shift[..., 5] = -1.0, -1j, along
     pull = -np.real(rod[..., None] * shift)
     pull[..., 6] += rocker

@@ -12,8 +12,8 @@ from ...linkage.linkage import Linkage
 from ...transforms import FloatArray
 from .four_bars import TURN, FourBar
 
-SAME = 1e-3  # designs whose bars differ by less, as a share of their lengths, are one
-BACKWARD = 0.02  # radians: a crank that goes back less than this between two positions stands still
+SAME = 1e-3  # designs that differ by less, relative to the sum of their lengths, count as the same
+BACKWARD = 0.02  # [rad]: a crank that turns back by less between two positions counts as standing still
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,13 +12,15 @@ import numpy as np
 from ...transforms import FloatArray
 from .closed_form import NUMBERS, ComplexArray, IndexArray, derivatives, place
 
-ROOM = 1e-6  # squared sine: a loop nearer to its dead centre than this is not closed
-SHORTEST, LONGEST = 0.01, 100.0  # bars, as shares of the path's size
+ROOM = 1e-6  # smallest squared sine of the angle at the crank pin; nearer to a dead centre, a loop counts as open
+SHORTEST, LONGEST = 0.01, 100.0  # allowed lengths of bars, relative to the size of the path
 DAMPING, EASED, STIFFER = 1e-3, 0.3, 4.0
-LOST = 1e12  # a damping with which nothing moves any more
-BEST_KEPT, SORTED_AT = 12, 40  # after so many steps, only the best go on
-LOOK, STALLED = 20, 0.999999  # every so many steps the best must have become better by more than this factor
-DONE, ENOUGH, PATIENCE = 1e-28, 5, 120  # squared, against a path of size one; so many such; steps until one will do
+LOST = 1e12  # from this damping on, steps are too small to change anything
+BEST_KEPT, SORTED_AT = 12, 40  # number of fits that continue, after this number of steps
+LOOK, STALLED = 20, 0.999999  # a fit stops if its cost falls by less than this factor within LOOK steps
+# A fit is done below the squared error DONE, for a path of size one. ENOUGH such fits end the search, or one of them
+# after PATIENCE steps.
+DONE, ENOUGH, PATIENCE = 1e-28, 5, 120
 
 
 @dataclass
@@ -86,7 +88,7 @@ def finish(fits: Fits, points: ComplexArray, *, timed: bool, steps: int) -> Fits
 
 
 def _advance(fits: Fits, points: ComplexArray, damping: FloatArray, timed: bool) -> FloatArray:
-    """Take a step with each four-bar that it improves; return the damping of the next steps."""
+    """Take a step with each four-bar, if that improves it; return the damping of the next steps."""
     change, turned = _step(fits, points, damping, timed)
     rows, angles = fits.rows + change, fits.angles + turned
     cost = costs(rows, fits.side, angles, points)
@@ -98,11 +100,11 @@ def _advance(fits: Fits, points: ComplexArray, damping: FloatArray, timed: bool)
 
 
 def _step(fits: Fits, points: ComplexArray, damping: FloatArray, timed: bool) -> tuple[FloatArray, FloatArray]:
-    """Return the change of rows and of angles that a damped Gauss-Newton step takes."""
+    """Return the changes of rows and angles by a damped Gauss-Newton step."""
     placed = place(fits.rows, fits.side, fits.angles)
     moved, turned = derivatives(fits.rows, placed)
     error = placed.point - points
-    if timed:  # one angle for all points
+    if timed:  # the start angle is the only unknown angle
         moved = np.concatenate([moved, turned[..., None]], axis=-1)
     flat = np.concatenate([moved.real, moved.imag], axis=1)
     wrong = np.concatenate([error.real, error.imag], axis=1)

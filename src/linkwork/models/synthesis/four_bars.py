@@ -14,7 +14,7 @@ from .closed_form import Placed, place
 
 TURN = 2.0 * math.pi
 KINDS = ("double-crank", "crank-rocker", "double-rocker", "rocker-crank", "triple-rocker", "change-point")
-SLACK = 1e-9  # of its size: so much a change point may be missed by
+SLACK = 1e-9  # largest excess of a change point in Grashof's rule, relative to the sum of lengths
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import GoalError
+from ...solvers.options import whole
 from ...transforms import FloatArray
 from .closed_form import derivatives, place
 from .designs import Design, defects_of, different
 from .four_bars import TURN, FourBar
+from .time_ratio import checked_length
 
-DIALS, REFINED = 12, 12  # marks that are tried around each dial; starts that are refined
+DIALS, REFINED = 12, 12  # zero angles tried on each dial; largest number of refined starts
 STEPS, DAMPING, EASED, STIFFER, LOST = 100, 1e-3, 0.3, 4.0, 1e12
-SETTLED, TINY = 1e-28, 1e-14  # squared radians; what keeps a step finite
-VAST = 1e-6  # of the ground: a bar that would be longer than 1 / this is none
+SETTLED, TINY = 1e-28, 1e-14  # squared error [rad²] of a perfect fit; added to the damping, so that steps stay finite
+VAST = 1e-6  # smallest constant: crank and rocker are at most 1 / VAST times as long as the ground
 
 
 def spaced(start: float, stop: float, count: int) -> FloatArray:
@@ -54,7 +56,8 @@ def function(
         designs: Largest number of designs to return.
 
     Raises:
-        GoalError: If there are too few pairs, or no four-bar fits them.
+        GoalError: If there are too few pairs, the ground is not a finite length above zero, or no four-bar fits.
+        OptionError: If `designs` is not a whole number.
 
     Example:
         >>> import linkwork as lw
@@ -62,19 +65,20 @@ def function(
         >>> best.worst < 1e-9
         True
     """
+    base, designs = checked_length(ground, "a ground"), whole("designs", designs)
     given, wanted = np.asarray(inputs, dtype=float), np.asarray(outputs, dtype=float)
     if given.ndim != 1 or given.shape != wanted.shape or len(given) < 3:
         raise GoalError(
             "expected at least 3 angles of the crank and as many of the rocker, "
             f"got shapes {given.shape} and {wanted.shape}."
         )
-    if not (np.isfinite(given).all() and np.isfinite(wanted).all() and ground > 0.0):
-        raise GoalError("angles of a function must be finite, and its ground positive.")
+    if not (np.isfinite(given).all() and np.isfinite(wanted).all()):
+        raise GoalError("angles of a function must be finite.")
     marks = np.linspace(0.0, TURN, DIALS, endpoint=False) if dials else np.zeros(1)
     starts = [start for one in marks for two in marks if (start := _freudenstein(given + one, wanted + two))]
     starts.sort(key=lambda start: start.missed)
     found = [_refined(start, side, dials) for start in starts[:REFINED] for side in (1.0, -1.0)]
-    made = [_design(start, side, ground) for start, side in zip(found, len(starts) * [1.0, -1.0], strict=False)]
+    made = [_design(start, side, base) for start, side in zip(found, len(starts) * [1.0, -1.0], strict=False)]
     made = [design for design in made if np.isfinite(design.errors).all()]
     if not made:
         raise GoalError("no four-bar has these angles; give other ones, or dials=True to turn their marks.")
@@ -84,7 +88,7 @@ def function(
 
 @dataclass(frozen=True)
 class _Start:
-    """Lengths of crank, coupler and rocker beside a ground of 1, angles of crank and rocker, and what is missed."""
+    """Lengths of crank, coupler and rocker for a ground of 1, angles of crank and rocker, and the largest error."""
 
     lengths: FloatArray
     crank: FloatArray
@@ -93,9 +97,9 @@ class _Start:
 
 
 def _freudenstein(crank: FloatArray, rocker: FloatArray) -> _Start | None:
-    """Return the lengths with which Freudenstein's equation is met best, if a four-bar has them.
+    """Return the lengths that fit Freudenstein's equation best; None if no four-bar has them.
 
-    A length that comes out negative is a bar that points the other way: half a turn more.
+    A negative length means a bar that points the opposite way, so its angle gets half a turn.
     """
     table = np.stack([np.cos(rocker), -np.cos(crank), np.ones(len(crank))], axis=1)
     constants, *_ = np.linalg.lstsq(table, np.cos(crank - rocker), rcond=None)
@@ -111,12 +115,12 @@ def _freudenstein(crank: FloatArray, rocker: FloatArray) -> _Start | None:
 
 
 def _missed(start: _Start, side: float) -> tuple[FloatArray, FloatArray]:
-    """Return errors of the rocker's angles, not numbers where the loop does not close, and how they change.
+    """Return errors of the rocker's angles, NaN where the loop does not close, and their derivatives.
 
-    Columns: with the lengths of crank, coupler and rocker, with the crank's angles, with the rocker's.
+    Columns: by the lengths of crank, coupler and rocker, by the crank's zero angle, by the rocker's.
     """
     a, b, c = start.lengths
-    row = np.array([[0.0, 0.0, 1.0, 0.0, a, b, c, b, 0.0]])  # the coupler point is the rocker's pin
+    row = np.array([[0.0, 0.0, 1.0, 0.0, a, b, c, b, 0.0]])  # the coupler point is at the rocker's pin
     parts = place(row, np.array([side]), start.crank[None])
     moved, turned = derivatives(row, parts)
     rod = parts.end[0] - 1.0
@@ -127,12 +131,12 @@ def _missed(start: _Start, side: float) -> tuple[FloatArray, FloatArray]:
 
 
 def _refined(start: _Start, side: float, dials: bool) -> _Start:
-    """Return a start moved until its rocker's angles are met best, by damped Gauss-Newton steps."""
+    """Return a start improved by damped Gauss-Newton steps until the errors of the rocker's angles are least."""
     error, change = _missed(start, side)
     damping = DAMPING
     for _ in range(STEPS):
         cost = float(np.sum(error**2))
-        if not cost > SETTLED or damping > LOST:  # met, or it does not close
+        if not cost > SETTLED or damping > LOST:  # NaN, for an open loop, also ends the loop here
             break
         slope = change if dials else change[:, :3]
         normal = slope.T @ slope
@@ -140,7 +144,7 @@ def _refined(start: _Start, side: float, dials: bool) -> _Start:
         dial = step[3:] if dials else np.zeros(2)
         tried = _Start(start.lengths + step[:3], start.crank + dial[0], start.rocker + dial[1], start.missed)
         then = _missed(tried, side) if (tried.lengths > 0.0).all() else (np.full(len(error), np.nan), change)
-        if np.sum(then[0] ** 2) < cost:  # false where it does not close
+        if np.sum(then[0] ** 2) < cost:  # False for an open loop, whose errors are NaN
             start, (error, change), damping = tried, then, damping * EASED
         else:
             damping *= STIFFER

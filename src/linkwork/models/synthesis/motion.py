@@ -13,16 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import GoalError
+from ...solvers.options import whole
 from ...transforms import FloatArray
 from .closed_form import ComplexArray, IndexArray
 from .designs import Design, defects_of, different
 from .four_bars import KINDS, TURN, FourBar, kinds_of, placed
 from .path import checked_points
 
-GRID, AROUND = 36, 720  # angles that are tried: of each of two bars for three positions, of one for four
-SHORTEST, FURTHEST = 0.05, 8.0  # bars and distances, as shares of the motion's size
-MOST, LOOKED_AT = 160, 600  # dyads that are paired; pairs that are looked at closely
-RATIO = 12.0  # longest bar to shortest
+GRID, AROUND = 36, 720  # number of tried angles: of each of two rotations for three positions, of one for four
+SHORTEST, FURTHEST = 0.05, 8.0  # shortest bar, and largest distance from the middle, relative to the motion's size
+MOST, LOOKED_AT = 160, 600  # largest number of dyads that are paired; of pairs that are made into designs
+RATIO = 12.0  # largest ratio of the longest bar to the shortest
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,7 @@ def dyads(positions: ArrayLike, *, pivots: ArrayLike | None = None) -> Dyads:
         pivots: Fixed pivots to find the pins for, shape (n, 2) [m]; for three positions only.
 
     Raises:
-        GoalError: If there are not three or four positions, or pivots are given for four.
+        GoalError: If there are not three or four finite positions, or pivots are given for four.
     """
     point, angle = checked_positions(positions)
     if pivots is not None:
@@ -91,7 +92,8 @@ def motion(
         designs: Largest number of designs to return.
 
     Raises:
-        GoalError: If there are not three or four positions, or the kind is unknown.
+        GoalError: If there are not three or four finite positions, or the kind is unknown.
+        OptionError: If `designs` is not a whole number.
 
     Example:
         >>> import linkwork as lw
@@ -99,6 +101,7 @@ def motion(
         >>> best.worst < 1e-9, best.defects
         (True, ())
     """
+    designs = whole("designs", designs)
     point, angle = checked_positions(positions)
     if kind is not None and kind not in KINDS:
         raise GoalError(f"no four-bar is a {kind!r}; there are: {', '.join(KINDS)}.")
@@ -124,21 +127,23 @@ def checked_positions(positions: ArrayLike) -> tuple[ComplexArray, FloatArray]:
         raise GoalError(
             f"expected three or four positions of x, y and angle, shape (3, 3) or (4, 3), got shape {array.shape}."
         )
+    if not np.isfinite(array).all():
+        raise GoalError("positions of a body are finite numbers, got nan or infinity.")
     return checked_points(array[:, :2]), np.asarray(array[:, 2])
 
 
 def _free_turns() -> FloatArray:
-    """Return all turns of a bar between three positions that are tried."""
+    """Return all tried rotations of a bar between three positions."""
     steps = np.linspace(0.0, TURN, GRID, endpoint=False) + math.pi / GRID
     second, third = np.meshgrid(steps, steps)
     return np.stack([np.zeros(GRID * GRID), second.ravel(), third.ravel()], axis=1)
 
 
 def _compatible_turns(point: ComplexArray, angle: FloatArray) -> FloatArray:
-    """Return turns of a bar with which four positions agree.
+    """Return the rotations of a bar that are compatible with four positions.
 
-    The three equations of a bar have a solution where their determinant is zero: a sum of four arrows, of which one
-    stands, one turns with the first angle, and two close the triangle, in two ways.
+    The three equations of a bar have a solution if their determinant is zero. It is a sum of four vectors: one is
+    constant, one rotates by the given angle of the second position, and the other two close the polygon, in two ways.
     """
     body, shift = np.exp(1j * (angle - angle[0])) - 1.0, point - point[0]
     arrow = np.array([body[j] * shift[k] - body[k] * shift[j] for j, k in ((2, 3), (3, 1), (1, 2))])
@@ -158,7 +163,7 @@ def _compatible_turns(point: ComplexArray, angle: FloatArray) -> FloatArray:
 
 
 def _solve(turns: FloatArray, point: ComplexArray, angle: FloatArray) -> tuple[ComplexArray, ComplexArray]:
-    """Return bars and the arms from their pins to the point, in the first position, from two of the turns."""
+    """Return the bars, and the arms from their pins to the point, in the first position, from two of the rotations."""
     swing, body = np.exp(1j * turns) - 1.0, np.exp(1j * (angle - angle[0])) - 1.0
     shift = point - point[0]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -169,7 +174,7 @@ def _solve(turns: FloatArray, point: ComplexArray, angle: FloatArray) -> tuple[C
 
 
 def _guided_from(pivots: ComplexArray, point: ComplexArray, angle: FloatArray) -> Dyads:
-    """Return bars from given pivots: seen from the body, a pivot goes round the pin, through three places."""
+    """Return bars from given pivots: in the frame of the body, a pivot moves on a circle about the pin."""
     seen = np.exp(-1j * angle) * (pivots[:, None] - point)
     one, two = seen[:, 1] - seen[:, 0], seen[:, 2] - seen[:, 0]
     across = 2.0 * np.imag(np.conj(one) * two)
@@ -184,7 +189,7 @@ def _guided_from(pivots: ComplexArray, point: ComplexArray, angle: FloatArray) -
 
 
 def _handy(found: Dyads, point: ComplexArray) -> Dyads:
-    """Return dyads of useful size, not too many of them."""
+    """Return the dyads of useful size, thinned to about `MOST`."""
     size = float(np.abs(point - point.mean()).max())
     length, middle = found.lengths, _plane(np.array([point.mean()]))
     away = np.maximum(np.hypot(*(found.pivots - middle).T), np.hypot(*(found.pins - middle).T))
@@ -194,9 +199,9 @@ def _handy(found: Dyads, point: ComplexArray) -> Dyads:
 
 
 def _promising(found: Dyads, first: IndexArray, second: IndexArray, angle: FloatArray, kind: str | None) -> IndexArray:
-    """Return pairs of a kind that stay on one side and have bars of like lengths, the best transmission first.
+    """Return pairs of a kind that keep their assembly mode and have bars of similar lengths, best transmission first.
 
-    Where none does, the pair that comes next is looked at, so that its defects can be said.
+    If there are none, the next best pair is returned, so that the caller can report its defects.
     """
     pivot, pin = _complex(found.pivots), _complex(found.pins)
     coupler = pin[second] - pin[first]

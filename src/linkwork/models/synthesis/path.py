@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import GoalError
+from ...solvers.options import whole
 from ...transforms import FloatArray
 from .atlas import Match, atlas, closed_matches, open_matches, timed_matches
 from .closed_form import ComplexArray, place
@@ -13,9 +14,9 @@ from .designs import Design, defects_of, different
 from .fitting import Fits, costs, finish, fit
 from .four_bars import FourBar, placed
 
-CLOSED = 1.5  # a path whose ends are no further apart than so many of its longest steps is closed
+CLOSED = 1.5  # largest distance between the ends of a closed path, over its longest step
 STEPS = 400
-SPARE = 2  # so many times the designs asked for are finished
+SPARE = 2  # designs that are finished, over the number requested
 
 
 def path(
@@ -41,6 +42,7 @@ def path(
 
     Raises:
         GoalError: If the points are too few, not finite, or all the same.
+        OptionError: If `designs` or `starts` is not a whole number.
 
     Example:
         >>> import linkwork as lw
@@ -49,6 +51,7 @@ def path(
         >>> best.error < 1e-3
         True
     """
+    designs, starts = whole("designs", designs), whole("starts", starts)
     wanted = checked_points(points)
     middle = wanted.mean()
     size = float(np.sqrt(np.mean(np.abs(wanted - middle) ** 2)))
@@ -66,7 +69,7 @@ def path(
     fits = fit(_starts(matches, unit, starts), unit, timed=timed, steps=STEPS)
     fits = fits.take(np.flatnonzero(np.isfinite(fits.cost)))
     found = _designs(fits, wanted, middle, size)
-    best = different(_ranked(found), SPARE * designs)  # some of them become the same
+    best = different(_ranked(found), SPARE * designs)  # more than requested, since some become equal
     fits = finish(fits.take(np.array([found.index(design) for design in best], int)), unit, timed=timed, steps=STEPS)
     return different(_ranked([*_designs(fits, wanted, middle, size), *best]), designs)
 
@@ -90,7 +93,7 @@ def checked_timing(timing: ArrayLike, count: int) -> FloatArray:
 
 
 def _starts(matches: list[Match], points: ComplexArray, count: int) -> Fits:
-    """Return the entries of the atlas that look most like a path, laid on it."""
+    """Return the entries of the atlas that are most similar to a path, moved and scaled onto it."""
     likeness = np.stack([match.likeness for match in matches])
     which = likeness.argmax(axis=0)
     best = np.argsort(-likeness.max(axis=0))[: max(4 * count, 1)]
@@ -118,7 +121,7 @@ def _designs(fits: Fits, wanted: ComplexArray, middle: complex, size: float) -> 
 
 
 def _ranked(designs: list[Design]) -> list[Design]:
-    """Return designs without defects first, then by their errors."""
+    """Return designs sorted: those without defects first, then by error."""
     return sorted(designs, key=lambda design: (len(design.defects) > 0, design.error))
 
 

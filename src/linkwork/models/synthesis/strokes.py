@@ -14,7 +14,7 @@ from ...transforms import FloatArray
 from .. import sliders
 from .time_ratio import EVEN, LONGEST, checked_length, imbalance, least
 
-ON_LEVER = 0.9  # of a lever: what the block uses of it where nothing else is said
+ON_LEVER = 0.9  # default fraction of the lever that the block reaches
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def slider_crank(stroke: float, ratio: float = 1.0, *, rod: float | None = None)
     else:
         r = _best_crank(size, half) if rod is None else _crank(size, half, checked_length(rod, "a rod"))
         length, offset = (float(one) for one in _rod_and_offset(np.asarray(r), size, half))
-    if not r + offset < length:  # not a number neither
+    if not r + offset < length:  # also refuses NaN
         more = "" if rod is None else f" and a rod of {rod:g} m"
         raise GoalError(
             f"no slider-crank with a stroke of {size:g} m, a time ratio of {ratio:g}{more} turns all the way round."
@@ -142,26 +142,27 @@ def slider_crank(stroke: float, ratio: float = 1.0, *, rod: float | None = None)
 
 
 def _crank(stroke: float, half: float, rod: float) -> float:
-    """Return the crank that goes with a rod and half an imbalance; not a number if there is none."""
+    """Return the crank for a rod and half an imbalance; NaN if there is none."""
     room = (stroke / 2.0) ** 2 - (rod * math.sin(half)) ** 2
     return math.sqrt(room) / math.cos(half) if room > 0.0 else math.nan
 
 
 def _rod_and_offset(crank: FloatArray, stroke: float, half: float) -> tuple[FloatArray, FloatArray]:
-    """Return rods and offsets that go with cranks and half an imbalance."""
+    """Return rods and offsets for cranks and half an imbalance."""
     rod = np.sqrt(np.maximum((stroke / 2.0) ** 2 - (crank * math.cos(half)) ** 2, 0.0)) / math.sin(half)
     return rod, (rod**2 - crank**2) * math.sin(2.0 * half) / stroke
 
 
 def _best_crank(stroke: float, half: float) -> float:
-    """Return the crank with the best transmission angle: where the rod leans least."""
+    """Return the crank with the best transmission angle, for which the rod leans least."""
 
     def lean(crank: FloatArray) -> FloatArray:
         rod, offset = _rod_and_offset(crank, stroke, half)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(rod > crank, (crank + offset) / rod, np.inf)
 
-    shortest = stroke / 2.0 / math.hypot(LONGEST * math.sin(half), math.cos(half))  # the rod is as long as it may be
+    # For the shortest crank, the rod is LONGEST cranks long.
+    shortest = stroke / 2.0 / math.hypot(LONGEST * math.sin(half), math.cos(half))
     return least(lean, shortest, stroke / 2.0)
 
 

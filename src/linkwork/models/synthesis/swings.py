@@ -1,4 +1,4 @@
-"""Synthesis by swing and time ratio: crank-rockers that take longer one way than the other, after Alt."""
+"""Synthesis by swing and time ratio: crank-rockers with a slow and a quick stroke, after Alt."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .designs import Design, different
 from .four_bars import KINDS, FourBar, kinds_of
 from .time_ratio import EVEN, LONGEST, checked_length, imbalance, least
 
-Places = Callable[[FloatArray], ComplexArray]  # of the crank's pivot, from shares of the way along what is free
-SHARES, HALVINGS = 1600, 60  # that are looked at for a crank of a given length, and how finely it is found then
-FURTHEST = 10.0  # rockers: so far the crank's pivot may be where it lies on a line
-SEEN = 1e-6  # radians: the other arc of a circle sees the ends at another angle
+Places = Callable[[FloatArray], ComplexArray]  # positions of the crank's pivot on its circle or line, from 0 to 1
+SHARES, HALVINGS = 1600, 60  # search for a crank of a given length: number of samples, and of bisections
+FURTHEST = 10.0  # largest distance of the crank's pivot along its line, over the rocker's length
+SEEN = 1e-6  # [rad]: tolerance of the imbalance; from the other arc of a circle, the ends appear at another angle
 
 
 def crank_rocker(
@@ -67,14 +67,15 @@ def crank_rocker(
 
 
 def _best(places: Places, swing: float, off: float) -> float:
-    """Return the share with the best transmission angle."""
+    """Return the parameter, from 0 to 1, of the pivot with the best transmission angle."""
     return least(lambda share: -_worth(places(share), swing, off), 0.0, 1.0)
 
 
 def _pivots(swing: float, off: float) -> list[Places]:
-    """Return where the crank's pivot may be, if the rocker is 1 long, turns about the origin and points up on average.
+    """Return the curves of the crank's pivot for a rocker of length 1 about the origin that points up on average.
 
-    The ends of its way are seen from there at an angle: from two circles, or from the line through them.
+    From the pivot, the two ends of the rocker's swing appear at the angle of imbalance. So it lies on one of two
+    circles through them, or for no imbalance on the line through them.
     """
     half, high = math.sin(swing / 2.0), math.cos(swing / 2.0)
     if off < EVEN:
@@ -88,22 +89,22 @@ def _circle(centre: complex, radius: float) -> Places:
 
 
 def _ends(swing: float) -> tuple[complex, complex]:
-    """Return the ends of the rocker's way."""
+    """Return the positions of the rocker's pin at both ends of its swing."""
     half, high = math.sin(swing / 2.0), math.cos(swing / 2.0)
     return complex(-half, high), complex(half, high)
 
 
 def _lengths(pivots: ComplexArray, swing: float) -> FloatArray:
-    """Return ground, crank, coupler and rocker as shares of the ground, shape (4, n), from places of crank's pivots."""
+    """Return ground, crank, coupler and rocker over the ground, shape (4, n), for positions of the crank's pivot."""
     one, two = (np.abs(end - pivots) for end in _ends(swing))
     ground = np.abs(pivots)
     return np.asarray(np.stack([ground, np.abs(one - two) / 2.0, (one + two) / 2.0, np.ones_like(ground)]) / ground)
 
 
 def _worth(pivots: ComplexArray, swing: float, off: float, longest: float = LONGEST) -> FloatArray:
-    """Return the least transmission angle of crank-rockers whose cranks turn about places [rad]; -inf if they are none.
+    """Return the smallest transmission angles for positions of the crank's pivot [rad]; -inf if not a crank-rocker.
 
-    The rocker is on one side of the ground all the time: a crank-rocker is put together in one of two ways.
+    A crank-rocker keeps its assembly mode, so both ends of the swing must be on one side of the ground line.
     """
     ground, crank, coupler, rocker = lengths = _lengths(pivots, swing)
     one, two = (end - pivots for end in _ends(swing))
@@ -121,7 +122,7 @@ def _worth(pivots: ComplexArray, swing: float, off: float, longest: float = LONG
 
 
 def _with_crank(places: Places, swing: float, crank: float) -> FloatArray:
-    """Return the shares at which the crank has a length, as a share of the ground."""
+    """Return the parameters, from 0 to 1, of pivots with a given length of the crank over the ground."""
 
     def off(share: FloatArray) -> FloatArray:
         return np.asarray(_lengths(places(share), swing)[1] - crank)
@@ -137,7 +138,7 @@ def _with_crank(places: Places, swing: float, crank: float) -> FloatArray:
 
 
 def _design(lengths: FloatArray, swing: float, off: float) -> Design:
-    """Return a crank-rocker with its dead centres: stretched and folded."""
+    """Return a crank-rocker as a design; its angles are those of the dead centres, stretched and folded."""
     ground, crank, coupler, rocker = lengths.tolist()
     reaches = np.array([coupler + crank, coupler - crank])
     at_crank = np.arccos((ground**2 + reaches**2 - rocker**2) / (2.0 * ground * reaches))

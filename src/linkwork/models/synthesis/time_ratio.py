@@ -10,9 +10,9 @@ import numpy as np
 from ...errors import GoalError
 from ...transforms import FloatArray, is_number
 
-LONGEST = 5.0  # of the shortest bar: longer ones pass forces on a little better, and are of no use
-EVEN = 1e-9  # radians: a smaller imbalance is none
-SAMPLES, ROUNDS = 400, 8  # of a search along a line, and how often the best place is looked at more closely
+LONGEST = 5.0  # longest bar over the shortest; more would improve transmission only slightly
+EVEN = 1e-9  # [rad]: a smaller imbalance counts as zero
+SAMPLES, ROUNDS = 400, 8  # samples of a line search, and number of times that it zooms in on the best
 
 
 def imbalance(ratio: float) -> float:
@@ -35,7 +35,7 @@ def checked_length(value: float, what: str) -> float:
 
 
 def least(cost: Callable[[FloatArray], FloatArray], low: float, high: float) -> float:
-    """Return where a cost is smallest between two ends; the cost may be infinite in parts of the range.
+    """Return the argument between two ends at which a cost is smallest; the cost may be infinite in parts.
 
     Example:
         >>> round(least(lambda x: (x - 0.3) ** 2, 0.0, 1.0), 9)

@@ -77,7 +77,7 @@ __all__ = [
 
 FRAMES = 21
 RAISED, BENT = np.radians([-75.0, 70.0]).tolist()
-HAND = (0.55, -0.12, 1.5)  # where the hand of figure 5.2 goes
+HAND = (0.55, -0.12, 1.5)  # goal of the hand in figure 5.2
 VIEW = (12.0, -48.0)
 LATE = (0, 10, 18, 19, 20)  # the frames that figure 5.21 shows
 
@@ -177,7 +177,7 @@ class Entry:
 def _row(
     title: str, method: str, goal: tuple[float, float] = NEAR, *, start: Any = START, of: Any = None, **options: Any
 ) -> Panel:
-    """Return one row, by default of the worked example: one step of a method for each of 21 frames along a line."""
+    """Return one row, by default of the worked example: one step of a method in each of 21 frames."""
     clip = track(
         of or arm(), Reach("tip", position=goal), start=start, frames=FRAMES, method=method, steps=1, **options
     )
@@ -186,7 +186,7 @@ def _row(
 
 
 def _forward_sequence() -> tuple[Panel, ...]:
-    """Return a limb whose joints are turned one after the other: first the shoulder, then the elbow."""
+    """Return a row in which a limb is posed joint by joint: first the shoulder, then the elbow."""
     body = human()
     raised = body.pose({"right_shoulder.ry": RAISED, "right_shoulder.rx": 0.0}, base="stand")
     bent = body.pose({"right_elbow": BENT}, base=raised)
@@ -198,7 +198,7 @@ def _forward_sequence() -> tuple[Panel, ...]:
 
 
 def _inverse_sequence() -> tuple[Panel, ...]:
-    """Return the same limb, its hand on the way to a goal; every other joint keeps its place."""
+    """Return a row in which the hand of the same limb moves to a goal; all other joints keep their values."""
     body = linkages.human_arm()
     clip = track(body, Reach("right_hand", position=HAND), start="stand", frames=FRAMES, method="damped")
     row = Panel(
@@ -231,7 +231,7 @@ def _damping(goal: tuple[float, float]) -> tuple[Panel, ...]:
 
 
 def _control() -> tuple[Panel, ...]:
-    """Return two rows that differ in the joint with the larger gain, with the angles of both joints."""
+    """Return two rows that differ in which joint has the larger gain, with the angles of both joints."""
     rows = []
     for gains in ((0.1, 0.5, 0.1), (0.1, 0.1, 0.5)):
         row = _row(f"gains {gains}", "control", gains=list(gains), desired=[0.0, 0.0, 0.0])
@@ -241,7 +241,7 @@ def _control() -> tuple[Panel, ...]:
 
 
 def _out_of_reach() -> tuple[Panel, ...]:
-    """Return figure 5.20's rows with a goal out of reach, and how far a joint turns from one frame to the next."""
+    """Return the rows of figure 5.20 with a goal out of reach, and the largest change of a joint between frames."""
     rows = []
     for row in _damping(FAR):
         turns = np.degrees(np.abs(np.diff(row.clip.poses, axis=0)).max(axis=1)).round().astype(int).tolist()

@@ -87,7 +87,7 @@ class Arrow(Mark):
     Attributes:
         tail: Its start, shape (3,).
         vector: The vector, shape (3,).
-        label: What it is called.
+        label: Its name.
         role: Its colour.
         scale: Drawn length for a vector of length one.
         aside: Shift of the drawing across the vector [points of the page], for vectors that lie on each other.
@@ -115,7 +115,7 @@ class Length(Mark):
     Attributes:
         start: One end, shape (3,).
         end: The other end.
-        label: What it is called.
+        label: Its name.
         line: Whether to draw a dashed line between the ends.
         role: Its colour.
     """
@@ -147,9 +147,9 @@ class Spot(Mark):
 
     Attributes:
         place: Its position, shape (3,).
-        label: What it is called.
+        label: Its name.
         look: ``"goal"`` (a cross), ``"dot"``, ``"axis"`` (an axis that comes out of the page), ``"inside"`` (the name
-            stands on the place), ``"leader"`` (a line leads to the name) or ``"none"``.
+            is at the point), ``"leader"`` (a line leads to the name) or ``"none"``.
         role: Its colour.
     """
 
@@ -236,7 +236,7 @@ class Diagram:
     """A linkage at a pose, with marks.
 
     Attributes:
-        title: What it shows.
+        title: Its title.
         linkage: The linkage.
         q: The pose, shape (nq,).
         marks: Marks drawn over it.
@@ -292,7 +292,7 @@ class Tree:
     """A hierarchy as a tree: nodes for links, arcs for joints.
 
     Attributes:
-        title: What it shows.
+        title: Its title.
         nodes: The nodes, each after its parent; the first is the root.
         root_arc: Whether an arc leads to the root node.
     """
@@ -312,7 +312,7 @@ class Listing:
     """A piece of code, or a table in a monospaced font.
 
     Attributes:
-        title: What it is.
+        title: Its title.
         lines: The lines.
     """
 
@@ -350,7 +350,7 @@ class Formulas:
     """Lines of mathtext and plain text.
 
     Attributes:
-        title: What they are about.
+        title: Their title.
         lines: The lines; one without dollar signs is plain text, an empty one is a gap.
     """
 

@@ -29,9 +29,9 @@ from .diagrams import (
 
 X, Y, Z = np.eye(3)
 SPACE = (24.0, -58.0)
-MODEL_SCALE = 1.1  # inches for a metre of figures 5.7 to 5.11
-TURNS = (0.6, -0.75)  # how far the joints of figure 5.9 have turned [rad]
-OTHER_TURNS = (-0.5, 0.8)  # and those of the second appendage
+MODEL_SCALE = 1.1  # scale of figures 5.7 to 5.11 [inch/m]
+TURNS = (0.6, -0.75)  # joint angles of figure 5.9 [rad]
+OTHER_TURNS = (-0.5, 0.8)  # joint angles of the second appendage [rad]
 LINK = r"$\mathrm{{Link}}_{{{}}}$"
 
 Rows = tuple[tuple[Plate, ...], ...]
@@ -96,7 +96,7 @@ def several_degrees() -> Rows:
 
 
 def _gimbal_axes(rings: Linkage, q: FloatArray) -> tuple[Mark, ...]:
-    """Return the axis of each revolute joint, as the pose has turned it."""
+    """Return the world axis of each revolute joint in a pose."""
     marks: list[Mark] = []
     reach = (0.56, 0.5, 0.74)
     for k, (joint, size) in enumerate(zip(rings.arcs[1:], reach, strict=True)):
@@ -107,7 +107,7 @@ def _gimbal_axes(rings: Linkage, q: FloatArray) -> tuple[Mark, ...]:
 
 
 def _split_tree(split: Linkage) -> Tree:
-    """Return the tree of a split ball joint: two of its nodes are links of no length."""
+    """Return the tree of a split ball joint; two of its nodes are links of zero length."""
     labels = ["parent link", *["zero length"] * (len(split.links) - 2), "child link"]
     arcs: list[tuple[str, ...]] = [(), *[(rf"$R(\theta_{k})$",) for k in range(1, len(split.links))]]
     return replace(hierarchy(split, labels, arcs, title="Its tree: 3 arcs, 2 links of zero length"), root_arc=False)
@@ -136,7 +136,7 @@ def figure_and_tree() -> Rows:
 
 
 def _middle(linkage: Linkage, link: str) -> FloatArray:
-    """Return the middle of a link's shapes, in its own frame."""
+    """Return the mean position of a link's shapes, in its own frame."""
     node = linkage.nodes[linkage.link_index(link)]
     return np.asarray(np.mean([visual.placement[:3, 3] for visual in node.visuals], axis=0))
 
@@ -174,7 +174,7 @@ def three_links() -> Rows:
 
 
 def _alone(model: Linkage, link: str) -> Diagram:
-    """Return one link by itself, the point that it turns about at the origin."""
+    """Return one link by itself, with its joint at the origin."""
     part = model.subtree(link)
     for joint in part.arcs[1:2]:
         part = _without(part, joint.child)
@@ -191,7 +191,7 @@ def _without(linkage: Linkage, link: str) -> Linkage:
 
 
 def _name(model: Linkage, q: FloatArray, link: str) -> Spot:
-    """Return a link's name: inside the root link, beside the others."""
+    """Return the label of a link: inside the root link, beside any other."""
     root = link == model.links[0]
     center = model.forward(q, frame=link) @ np.append(_middle(model, link), 1.0)
     return Spot(center[:3] + root * (0.4 * X - 0.35 * Y), LINK.format(link[4:]), "inside" if root else "none")
@@ -239,7 +239,7 @@ def turned() -> Rows:
 
 
 def _turns(model: Linkage, q: FloatArray) -> tuple[Mark, ...]:
-    """Return the angle of every joint and the name of every link, at a pose."""
+    """Return marks for the angle of every joint and the name of every link in a pose."""
     marks: list[Mark] = []
     for k, joint in enumerate(model.arcs[1:]):
         frame = model.forward(_held(q, k), frame=joint.child)
@@ -250,7 +250,7 @@ def _turns(model: Linkage, q: FloatArray) -> tuple[Mark, ...]:
 
 
 def _held(q: FloatArray, k: int) -> FloatArray:
-    """Return a pose with one joint at zero."""
+    """Return a pose with joint `k` at zero."""
     held: FloatArray = q.copy()
     held[k] = 0.0
     return held
@@ -295,7 +295,7 @@ def listing() -> Rows:
 
 
 def _stack(model: Linkage, walk: Sequence[tuple[int, FloatArray, list[FloatArray]]], step: int) -> Stack:
-    """Return the stack when a node is visited, its matrices written as products."""
+    """Return the stack at a visit of a node, with its matrices written as products."""
     number, _, stack = walk[step]
     seen = {index: at for index, at, _ in walk[: step + 1]}
     entries = tuple(_product(model, next(k for k, at in seen.items() if np.allclose(at, one))) for one in stack)
@@ -307,7 +307,7 @@ def _stack(model: Linkage, walk: Sequence[tuple[int, FloatArray, list[FloatArray
 
 
 def _product(model: Linkage, k: int) -> str:
-    """Return the matrix of a node as a product of the matrices on the way to it."""
+    """Return the matrix of a node as a product of the matrices on the path to it."""
     arcs = with_rotations(model)
     short = [label.strip("$").partition("(")[0] for arc in path(model, k) for label in arcs[arc]]
     return "$" + r"\,".join(short) + "$"

@@ -24,7 +24,8 @@ DEEP: Color = (0.16, 0.36, 0.58)
 MIDDLE: Color = (0.33, 0.56, 0.78)
 LIGHT: Color = (0.62, 0.78, 0.91)
 STONE: Color = (0.78, 0.80, 0.83)
-ARM = ("right_clavicle", "right_shoulder", "right_elbow", "right_forearm_roll", "right_wrist")  # moves in 5.2
+# The moving joints of figure 5.2.
+ARM = ("right_clavicle", "right_shoulder", "right_elbow", "right_forearm_roll", "right_wrist")
 SHADES = (DEEP, MIDDLE, LIGHT)
 
 
@@ -142,7 +143,7 @@ def two_appendages() -> Linkage:
 
 
 def _base(name: str) -> Builder:
-    """Return Link_0 at its place in the world."""
+    """Return a builder with Link_0 at its place in the world."""
     placed = Joint(ROOT, None, "link0", Fixed(), transform((1.2, 0.6, 0.0)))
     body = box((2.2, 1.3, 0.02), (1.1, 0.65, 0.0), STONE)
     return Builder(name, base="link0", root=placed, shape=body)

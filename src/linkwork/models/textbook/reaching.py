@@ -18,7 +18,7 @@ X, Y, Z = np.eye(3)
 UPPER, LOWER = 1.5, 1.0
 GOAL = (1.5, 1.1)
 ROLES = ("first", "second", "third")
-SHORTER = 0.5  # vectors of change are drawn so much shorter
+SHORTER = 0.5  # scale of the drawn vectors of change
 STRETCHED_GOAL = (21.0, 0.0)
 SPACE = (20.0, -50.0)
 BENDS = (10.0, 1.0, 0.1)  # [deg]
@@ -48,7 +48,7 @@ def elbow_up() -> tuple[Linkage, FloatArray]:
 
 
 def two_links() -> Rows:
-    """Return figure 5.14: the names of things, and the ring of what the arm reaches."""
+    """Return figure 5.14: the names of the parts, and the ring of reachable points."""
     arm, q = elbow_up()
     base, elbow, tip = (origin(arm, q, frame) for frame in ("upper", "lower", "tip"))
     along = direction(elbow - base)
@@ -102,7 +102,7 @@ def analysis() -> Rows:
 
 
 def _solution(q: FloatArray, towards: float) -> Formulas:
-    """Return the formulas of the analysis, each with its value for this goal."""
+    """Return the formulas of the analytic solution, each with its value for this goal."""
     first, second = np.degrees(q).tolist()
     reach = math.hypot(*GOAL)
     return Formulas(
@@ -122,7 +122,7 @@ def _solution(q: FloatArray, towards: float) -> Formulas:
     )
 
 
-# What a joint does to the end effector
+# The effect of a joint on the end effector
 
 
 def induced_velocities() -> Rows:
@@ -248,13 +248,13 @@ def singular() -> Rows:
 
 
 def _stuck(title: str, arm: Linkage, q: FloatArray) -> Diagram:
-    """Return the arm with its vectors of change side by side, and the way to the goal below it."""
+    """Return the arm with its vectors of change side by side, and the vector to the goal below it."""
     places, _, change = columns(arm, q)
     tip, goal = origin(arm, q, "tip"), point(STRETCHED_GOAL)
     marks: list[Mark] = [Spot(place, f"$P_{k}$", "axis") for k, place in enumerate(places)]
     for k, g in enumerate(change):
         marks.append(Arrow(tip, g, f"$g_{k + 1}$", ROLES[k], 0.3, aside=9.0 * (k - 1)))
-    below = 0.0 if q.any() else 15.0  # beside the arm where it would lie on it
+    below = 0.0 if q.any() else 15.0  # offset of the vector, which would otherwise lie on the straight arm
     marks += [Arrow(tip, goal - tip, "$V$", "goal", aside=below), Spot(goal, "$G$", "goal"), Spot(tip, "$E$", "dot")]
     if not q.any():
         marks.append(RightAngle(tip, -X, Y, 1.6))
@@ -262,7 +262,7 @@ def _stuck(title: str, arm: Linkage, q: FloatArray) -> Diagram:
 
 
 def _cost(arm: Linkage) -> Formulas:
-    """Return how fast joints would have to turn for one unit along the way to the goal, the less the arm is bent."""
+    """Return the joint rates for one unit towards the goal, for smaller and smaller bends of the arm."""
     lines = []
     for bend in BENDS:
         q = np.radians([-bend, bend, bend])

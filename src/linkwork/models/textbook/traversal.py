@@ -65,7 +65,7 @@ def as_arcs(linkage: Linkage, q: FloatArray) -> Arc:
 
 
 def visits(linkage: Linkage, q: FloatArray) -> list[tuple[int, FloatArray, list[FloatArray]]]:
-    """Return every visit of the walk: the node's number, its matrix as drawn, and what is on the stack."""
+    """Return every visit of the traversal: the node's number, its matrix as drawn, and the stack."""
     stack: list[FloatArray] = []
     seen: list[tuple[int, FloatArray, list[FloatArray]]] = []
     traverse(as_arcs(linkage, q), np.eye(4), stack, lambda node, matrix: seen.append((node.number, matrix, [*stack])))
