@@ -117,6 +117,21 @@ def test_size_and_place_do_not_matter() -> None:
         assert best.error < 1e-5 * scale * size_of(points)
 
 
+def test_texts_are_no_numbers() -> None:
+    for call, what in (
+        (lambda: lw.synthesis.path([("a", 1), (2, 3), (4, 5)]), "points of a path"),
+        (lambda: lw.synthesis.path([(0, 1), (2, 3), (4, 6)], timing="abc"), "the timing"),
+        (lambda: lw.synthesis.motion([(0, 0, "x"), (1, 1, 1), (2, 1, 1)]), "positions of a body"),
+        (lambda: lw.synthesis.dyads([(0, 0, 0), (1, 1, 1), (2, 1, 1)], pivots=[("a", 0)]), "pivots"),
+        (lambda: lw.synthesis.function(["a", 1, 2], [1, 2, 3]), "inputs"),
+        (lambda: lw.synthesis.function([1, 2, 3], [1, 2, None]), "outputs"),
+    ):
+        with pytest.raises(GoalError, match=rf"^{what} must be numbers: "):
+            call()
+    with pytest.raises(GoalError, match=r"^pivots are finite numbers"):
+        lw.synthesis.dyads([(0, 0, 0), (1, 1, 1), (2, 1, 1)], pivots=[(np.nan, 0)])
+
+
 def test_what_is_no_path_is_refused() -> None:
     with pytest.raises(GoalError, match="at least 3 points"):
         lw.synthesis.path([(0, 0), (1, 1)])

@@ -14,6 +14,7 @@ from ...transforms import FloatArray
 from .closed_form import derivatives, place
 from .designs import Design, defects_of, different
 from .four_bars import TURN, FourBar
+from .path import numbers
 from .time_ratio import checked_length
 
 DIALS, REFINED = 12, 12  # zero angles tried on each dial; largest number of refined starts
@@ -66,7 +67,7 @@ def function(
         True
     """
     base, designs = checked_length(ground, "a ground"), whole("designs", designs)
-    given, wanted = np.asarray(inputs, dtype=float), np.asarray(outputs, dtype=float)
+    given, wanted = numbers(inputs, "inputs"), numbers(outputs, "outputs")
     if given.ndim != 1 or given.shape != wanted.shape or len(given) < 3:
         raise GoalError(
             "expected at least 3 angles of the crank and as many of the rocker, "

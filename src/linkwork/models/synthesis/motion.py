@@ -18,7 +18,7 @@ from ...transforms import FloatArray
 from .closed_form import ComplexArray, IndexArray
 from .designs import Design, defects_of, different
 from .four_bars import KINDS, TURN, FourBar, kinds_of, placed
-from .path import checked_points
+from .path import checked_points, numbers
 
 GRID, AROUND = 36, 720  # number of tried angles: of each of two rotations for three positions, of one for four
 SHORTEST, FURTHEST = 0.05, 8.0  # shortest bar, and largest distance from the middle, relative to the motion's size
@@ -69,7 +69,7 @@ def dyads(positions: ArrayLike, *, pivots: ArrayLike | None = None) -> Dyads:
     if pivots is not None:
         if len(point) != 3:
             raise GoalError("pivots can be chosen for three positions, got four: those lie on Burmester's curve.")
-        return _guided_from(checked_points(pivots, least=1), point, angle)
+        return _guided_from(checked_points(pivots, least=1, what="pivots"), point, angle)
     turns = _free_turns() if len(point) == 3 else _compatible_turns(point, angle)
     bar, arm = _solve(turns, point, angle)
     sound = np.isfinite(bar) & np.isfinite(arm)
@@ -122,7 +122,7 @@ def motion(
 
 def checked_positions(positions: ArrayLike) -> tuple[ComplexArray, FloatArray]:
     """Return points as complex numbers, and angles; raise GoalError if they are invalid."""
-    array = np.asarray(positions, dtype=float)
+    array = numbers(positions, "positions of a body")
     if array.ndim != 2 or array.shape[1] != 3 or len(array) not in (3, 4):
         raise GoalError(
             f"expected three or four positions of x, y and angle, shape (3, 3) or (4, 3), got shape {array.shape}."

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import GoalError
 from ...solvers.options import whole
-from ...transforms import FloatArray
+from ...transforms import FloatArray, as_array, reraised_as
 from .atlas import Match, atlas, closed_matches, open_matches, timed_matches
 from .closed_form import ComplexArray, place
 from .designs import Design, defects_of, different
@@ -74,19 +74,25 @@ def path(
     return different(_ranked([*_designs(fits, wanted, middle, size), *best]), designs)
 
 
-def checked_points(points: ArrayLike, *, least: int = 3) -> ComplexArray:
+def numbers(values: ArrayLike, what: str) -> FloatArray:
+    """Return an array of numbers; raise GoalError if it is none."""
+    with reraised_as(GoalError):
+        return as_array(values, what)
+
+
+def checked_points(points: ArrayLike, *, least: int = 3, what: str = "points of a path") -> ComplexArray:
     """Return points of the plane as complex numbers; raise GoalError if they are invalid."""
-    array = np.asarray(points, dtype=float)
+    array = numbers(points, what)
     if array.ndim != 2 or array.shape[1] != 2 or len(array) < least:
         raise GoalError(f"expected at least {least} points of the plane, shape (n, 2), got shape {array.shape}.")
     if not np.isfinite(array).all():
-        raise GoalError("points of a path are finite numbers, got nan or infinity.")
+        raise GoalError(f"{what} are finite numbers, got nan or infinity.")
     return np.asarray(array[:, 0] + 1j * array[:, 1])
 
 
 def checked_timing(timing: ArrayLike, count: int) -> FloatArray:
     """Return angles of the crank from the first one; raise GoalError if they are invalid."""
-    angles = np.asarray(timing, dtype=float)
+    angles = numbers(timing, "the timing")
     if angles.shape != (count,) or not np.isfinite(angles).all():
         raise GoalError(f"the timing has one finite angle for each of {count} points, got shape {angles.shape}.")
     return np.asarray(angles - angles[0])
