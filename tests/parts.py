@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import os
 import signal
 import subprocess
@@ -138,6 +139,8 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2, help="parts that compute at a time")
     given, options = parser.parse_known_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # Windows' code page lacks characters that tests print
     start = time.monotonic()
     try:
         done = run(given.workers, options)
