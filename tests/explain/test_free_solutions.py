@@ -1,4 +1,4 @@
-"""All collision-free solutions: colliding ones are dropped and counted; curves end where clearance equals the margin."""
+"""All collision-free solutions: colliding ones are counted, and curves end where the clearance equals the margin."""
 
 from __future__ import annotations
 

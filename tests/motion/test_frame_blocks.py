@@ -1,4 +1,4 @@
-"""Long motions are resampled, layered and put on the spot in blocks: the same as at once, with frames in files."""
+"""Long motions are resampled, layered and put on the spot in blocks: with the same results, also with frames in files."""
 
 from __future__ import annotations
 
