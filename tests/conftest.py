@@ -26,9 +26,9 @@ MEMORY, MOST = 600, 750  # MB: what a test process should use at most, and the l
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--quick", action="store_true", help="the first tests of every file, one case of each")
-    parser.addoption("--exhaustive", action="store_true", help="every repetition, where a sample stands for it else")
-    parser.addoption("--memory", type=float, default=MOST, help="MB of the process with which a run fails")
+    parser.addoption("--quick", action="store_true", help="run the first tests of every file, one case each")
+    parser.addoption("--exhaustive", action="store_true", help="all cases, where other runs take a sample")
+    parser.addoption("--memory", type=float, default=MOST, help="memory of the process [MB] above which a run fails")
 
 
 @pytest.fixture(scope="session")
@@ -73,5 +73,5 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     said = f"largest test process: {memory.peak():.0f} MB"
     if memory.peak() > MEMORY:
-        said += f", more than the {MEMORY} MB it should; {config.getoption('--memory'):g} MB fail"
+        said += f"; it should not exceed {MEMORY} MB, and fails above {config.getoption('--memory'):g} MB"
     terminalreporter.write_line(said)

@@ -247,7 +247,7 @@ def main() -> int:
     """Test all mutants of a module and print those that no test noticed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("module", help="a file below src/linkwork")
-    parser.add_argument("tests", nargs="+", help="what pytest runs for each mutant, the quickest first")
+    parser.add_argument("tests", nargs="+", help="pytest's arguments for each mutant, the fastest tests first")
     parser.add_argument("--workers", type=int, default=2)
     given = parser.parse_args()
     os.chdir(ROOT)

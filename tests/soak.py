@@ -60,7 +60,7 @@ class Soak(Solves, Others, Further):
 
     def said(self) -> str:
         """Return a summary in one line."""
-        return f"{sum(self.calls.values())} calls, {self.solves} solves judged, {self.successes} of them successes"
+        return f"{sum(self.calls.values())} calls, {self.solves} solves checked, {self.successes} of them successes"
 
 
 ACTIONS = [name for made in (Solves, Others, Further) for name in vars(made) if not name.startswith("_")]
@@ -123,7 +123,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0, help="how long")
     parser.add_argument("--seed", type=int, default=0, help="of all that is random")
     parser.add_argument("--rows", type=int, default=ROWS, help="goals of a batch")
-    parser.add_argument("--bare", action="store_true", help="look at the memory without what is kept for another call")
+    parser.add_argument("--bare", action="store_true", help="clear caches before each measurement of memory")
     options = parser.parse_args()
     logging.disable(logging.WARNING)
     run, end = Soak(options.seed, options.rows), time.monotonic() + options.seconds

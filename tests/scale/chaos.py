@@ -182,7 +182,7 @@ def main() -> None:
             chaos.seen[f"round {ended.partition(':')[0]}"] += 1
             if number % given.every == 0 or number == given.rounds:
                 if wrong := chaos.end():
-                    raise SystemExit(f"round {number}, seed {given.seed}: not as a clean run has them: {wrong}")
+                    raise SystemExit(f"round {number}, seed {given.seed}: different from the clean run: {wrong}")
                 chaos.seen["end compared: identical"] += 1
                 print(f"{number} rounds: {dict(sorted(chaos.seen.items()))}", flush=True)
 

@@ -25,7 +25,7 @@ WEB = Path(__file__).parents[2] / "web"
 
 
 def wishes(linkage: Linkage, leans: bool) -> list[dict[str, Any]]:
-    """Return goals in the form of a page: a position, two held links, one with orientation, perhaps a preferred pose."""
+    """Return goals in the form of a page: a position, two held links, one with orientation, maybe a preferred pose."""
     links = [name for name in linkage.links if linkage.path_to(name)[0] and linkage.evaluator.moving_rows(name).any()]
     held = [{"frame": links[-1], "orientation": True}, {"frame": links[len(links) // 2]}]
     leaning: list[dict[str, Any]] = [{"rest": True}] if leans else []
