@@ -1,7 +1,7 @@
 """Check that every extra can be installed from wheels alone, on all platforms and versions of Python: `make resolve`.
 
-uv resolves the dependencies from the package index, also for other platforms; nothing is installed. `GAPS` lists the
-known gaps, and `docs/install.md` tells users about them. A new gap is a fault, and so is a row that is no longer needed.
+uv resolves the dependencies from the package index, also for other platforms; nothing is installed. `GAPS` lists known
+gaps, and `docs/install.md` tells users about them. A new gap is a fault, and so is a row that is no longer needed.
 """
 
 from __future__ import annotations
